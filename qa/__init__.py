@@ -10,7 +10,7 @@
             print(hit.citation, hit.text)
 
 `build_index` builds or updates an index, `Retriever.open` opens one; `ask` answers a question with a `Result`, `search`
-returns its passages alone. Whatever goes wrong on purpose is a `QAError`. See `help(qa.Retriever)` and qa/USAGE.md.
+returns its passages alone. Every expected error is a `QAError`. See `help(qa.Retriever)` and qa/USAGE.md.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 
-def _import_beside(name: str) -> None:
-    """Import a package from beside this one, and not from a script's own folder, which Python searches first."""
+def _import_sibling(name: str) -> None:
+    """Import a package from the folder of this one, not from a script's folder, which Python searches first."""
     folder = Path(__file__).resolve().parents[1] / name
     if (module := sys.modules.get(name)) is None:
         spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
@@ -31,16 +31,16 @@ def _import_beside(name: str) -> None:
             raise ImportError(f"qa is not completely installed: {folder} is missing")
         module = sys.modules[name] = module_from_spec(spec)
         spec.loader.exec_module(module)
-    elif folder not in (Path(found).resolve() for found in getattr(module, "__path__", ())):
+    elif folder not in (Path(entry).resolve() for entry in getattr(module, "__path__", ())):
         other = getattr(module, "__file__", None) or module
         raise ImportError(
-            f"qa has a package of its own named {name}, and {other} was "
-            "imported under that name before. Rename that one, or use qa in a process of its own."
+            f"qa includes a package named {name}, but {other} is already "
+            "imported under that name. Rename it, or run qa in a separate process."
         )
 
 
-_import_beside("corpus")
-_import_beside("index")
+_import_sibling("corpus")
+_import_sibling("index")
 
 if TYPE_CHECKING:
     from corpus.errors import (
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Where each public name is defined; its module is imported on first use, so that `qa --help` needs none.
+# Where each public name is defined. Modules are imported on first use, so that `qa --help` imports none.
 _NAMES = {
     "corpus.errors": "CorpusError DamagedIndexError IncompatibleError LockedError ModelError "
     "NoIndexError QAError StorageError UsageError",
@@ -107,7 +107,7 @@ __all__ = [
 ]
 
 
-# So that type checkers know every name, and no others.
+# Hidden from type checkers, which would otherwise accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
@@ -117,7 +117,7 @@ if not TYPE_CHECKING:
             try:
                 return metadata.version("qa-passages")
             except metadata.PackageNotFoundError:
-                return "(not installed; run from its source)"
+                return "(not installed; running from source)"
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(_HOMES[name]), name)

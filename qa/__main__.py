@@ -11,8 +11,8 @@ def _working_directory() -> str:
         return ""
 
 
-# Python looks for modules in the working directory first, which may be a folder of documents: a `click.py` there must
-# not be run. If this package itself was found there, it stays.
+# Python looks for modules in the working directory first. That may be a folder of documents, and a `click.py` in it
+# must not run. The directory stays on the path if this package itself was found there.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 if sys.path[:1] == [_working_directory()] != [_HOME]:
     del sys.path[:1]

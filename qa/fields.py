@@ -1,7 +1,7 @@
-"""Fields of documents and records: front matter, the headers of a mail, the columns of a row, the keys of an object.
+"""Fields of documents and records: front matter, mail headers, table columns, JSON keys.
 
-What a file states about itself is stored with it. The fields of a record are in its text, one a line, as its reader
-wrote them there (`corpus/readers`), and are read from that: so no index has to be made anew for them.
+The fields of a file are stored with it. Those of a record are parsed from its text, where its reader (`corpus/readers`)
+wrote them one per line, so existing indexes need no rebuild.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _SHEETS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
 _ROWS = _SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
 _MAIL = frozenset({"application/mbox", "message/rfc822"})
 _BIBTEX = "text/x-bibtex"
-# A line of a record, and of a table whose rows are a line each.
+# A field on a line of its own, and a table row on one line.
 _FIELD = re.compile(r"(.{1,80}?): (.*)")
 _TABLE_ROW = re.compile(r"Row \d+: (.*)")
-# What the fields of mail are called besides.
-_ALSO = {"from": ("sender", "author"), "title": ("subject",)}
+# Other names for the fields of a mail.
+_ALIASES = {"from": ("sender", "author"), "title": ("subject",)}
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A document, or a record of one.
+    """A document, or one record in it.
 
     Attributes:
-        document: Row id of its file.
-        passages: Row ids of its passages; None for the whole file.
-        fields: Names in lower case, and values.
+        document: Row id of the document.
+        passages: Row ids of the record's passages; None for a whole document.
+        fields: Pairs of a lower-case name and a value.
     """
 
     document: int
@@ -46,48 +46,48 @@ class Part:
     fields: Fields
 
     def has(self, name: str, words: str) -> bool:
-        """Return whether a field of this name has some words, given as `plain_words`."""
-        return any(own == name and f" {words} " in f" {plain_words(value)} " for own, value in self.fields)
+        """Return whether a field of this name contains `words`, in the form of `plain_words`."""
+        return any(field == name and f" {words} " in f" {plain_words(value)} " for field, value in self.fields)
 
 
 def plain_words(text: str) -> str:
-    """Return the words of a text without case, with one blank between."""
+    """Return the casefolded words of a text, separated by single spaces."""
     return " ".join(_WORD.findall(text.casefold()))
 
 
 def parts_of(snapshot: Index, document: StoredDocument) -> Iterator[Part]:
     """Yield a document, or each of its records, with its fields."""
-    stated = tuple((name.lower(), value) for name, value in document.fields)
+    document_fields = tuple((name.lower(), value) for name, value in document.fields)
     kind = document.media_type
     if not document.records and kind not in _ROWS | _MAIL:
-        yield Part(document.id, None, (*_titled(document.title), *stated))
+        yield Part(document.id, None, (*_title_field(document.title), *document_fields))
         return
-    for _, several in groupby(snapshot.passages_of(document.path), key=_record_of):
-        passages = tuple(several)
+    for _, group in groupby(snapshot.passages_of(document.path), key=_record_key):
+        passages = tuple(group)
         ids = tuple(passage.id for passage in passages)
-        own = (*_titled(passages[0].title), *stated)
+        fields = (*_title_field(passages[0].title), *document_fields)
         if kind in _MAIL:
-            own += _pairs(passages[0].text[: passages[0].body].split("\n"))
-            own += tuple((also, value) for name, value in own for also in _ALSO.get(name, ()))
+            fields += _parse_fields(passages[0].text[: passages[0].body].split("\n"))
+            fields += tuple((alias, value) for name, value in fields for alias in _ALIASES.get(name, ()))
         lines = "\n".join(passage.text for passage in passages).split("\n")
-        table = [found[1] for line in lines if (found := _TABLE_ROW.fullmatch(line))] if kind in _ROWS else []
-        for row in table:
-            yield Part(document.id, ids, (*own, *_pairs(row.split("; "))))
-        if table:
+        rows = [match[1] for line in lines if (match := _TABLE_ROW.fullmatch(line))] if kind in _ROWS else []
+        for row in rows:
+            yield Part(document.id, ids, (*fields, *_parse_fields(row.split("; "))))
+        if rows:
             continue
         if kind == _BIBTEX:
-            own += _pairs([part for line in lines for part in line.split("; ")])
+            fields += _parse_fields([part for line in lines for part in line.split("; ")])
         elif kind in _ROWS:
-            own += _pairs(lines)
-        yield Part(document.id, ids, own)
+            fields += _parse_fields(lines)
+        yield Part(document.id, ids, fields)
 
 
-def _titled(title: str) -> Fields:
+def _title_field(title: str) -> Fields:
     return (("title", title),) if title else ()
 
 
-def _record_of(passage: StoredPassage) -> tuple[object, ...]:
-    """What the passages of one record have in common."""
+def _record_key(passage: StoredPassage) -> tuple[object, ...]:
+    """Return the key that all passages of one record share."""
     if passage.document.media_type in _SHEETS:
         return passage.page, passage.heading
     if passage.page is None and passage.record_title is None:
@@ -95,6 +95,6 @@ def _record_of(passage: StoredPassage) -> tuple[object, ...]:
     return passage.page, passage.record_title
 
 
-def _pairs(lines: Sequence[str]) -> Fields:
-    found = map(_FIELD.fullmatch, lines)
-    return tuple((pair[1].strip().lower(), pair[2]) for pair in found if pair)
+def _parse_fields(lines: Sequence[str]) -> Fields:
+    matches = map(_FIELD.fullmatch, lines)
+    return tuple((match[1].strip().lower(), match[2]) for match in matches if match)

@@ -1,4 +1,4 @@
-"""Which part of a collection is asked: one value that every kind of question takes, applied before ranking."""
+"""Which part of a collection is searched: one filter for every kind of question, applied before ranking."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from qa.locate import near_paths
 if TYPE_CHECKING:
     from index import Among, Index, Scope, StoredDocument
 
-# One text or several; None for no condition.
+# One string or several; None for no condition.
 Texts = str | Sequence[str] | None
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _WORD = re.compile(r"\w+")
-# Names that a message lists, and that are compared for it.
+# How many names an error message lists, and how many are compared to find similar ones.
 _MAX_NAMES, _MAX_COMPARED = 10, 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which files and records are meant: those for which everything holds that is given.
+    """Select the files and records that meet all of the conditions given.
 
     Attributes:
-        paths: Patterns in the syntax of .gitignore, of which the path matches one.
-        types: Suffixes such as "pdf", or media types such as "text/markdown" or "text/*", of which the file has one.
-        since: The file was not changed before this time.
-        until: The file was changed before this time.
-        where: Names and values of fields: of each name the document or record has a field with these words in this
-            order, whatever their case.
+        paths: Patterns in .gitignore syntax; the path matches at least one.
+        types: Suffixes such as "pdf", or media types such as "text/markdown" or "text/*"; the file has one of them.
+        since: The file was last changed at or after this time.
+        until: The file was last changed before this time.
+        where: Pairs of a field name and words; the document or record has each of these fields, containing the words in
+            this order, whatever their case.
     """
 
     paths: tuple[str, ...] = ()
@@ -56,17 +56,17 @@ class Filter:
         until: str | date | None = None,
         where: Mapping[str, object] | Texts = None,
     ) -> Filter:
-        """Return the filter that is written in any of these ways.
+        """Return a filter parsed from user input.
 
         Args:
             path: One pattern or several.
             types: One suffix or media type, or several.
-            since: A day, `2024-05-01`, a month, a year, or a time, `2024-05-01T12:00`; local time, if it does not say.
-            until: The same; a day, month or year counts to its end.
-            where: Fields by name, or one text or several such as "author=Ida".
+            since: A day (`2024-05-01`), month, year or time (`2024-05-01T12:00`); local time unless it names an offset.
+            until: The same; a day, month or year is included to its end.
+            where: Values by field name, or one or several strings such as "author=Ida".
 
         Raises:
-            UsageError: A time or a condition cannot be read, or a list of paths or types is empty.
+            UsageError: A time or a condition cannot be parsed, or a list of paths or types is empty.
         """
         fields = (
             [f"{name}={value}" for name, value in where.items()]
@@ -89,37 +89,37 @@ EVERYTHING = Filter()
 
 
 def merged(path: Texts, only: Filter | None) -> Filter:
-    """Return a filter with a path that is given beside it; to give one twice is a UsageError."""
+    """Add a path given separately to a filter; a path in both is a UsageError."""
     if not isinstance(only, Filter | None):
         raise TypeError(f"only must be of type Filter, not {type(only).__name__}")
     if path is None or path == "":
         return only or EVERYTHING
     if only and only.paths:
-        raise UsageError("give a path by itself or in the filter, not both.")
+        raise UsageError("give the path as an argument or in the filter, not both.")
     return replace(only or EVERYTHING, paths=_several("path", path))
 
 
 def select(snapshot: Index, only: Filter) -> Among:
-    """Return what passes a filter: documents by row id, or passages where some records of a file pass; None for all.
+    """Return what passes a filter: ids of documents, or a scope of passages if records matched; None for everything.
 
     Raises:
-        UsageError: Nothing does; the message names what is near.
+        UsageError: Nothing passes; the message suggests similar names.
     """
     if not only:
         return None
     documents = snapshot.documents()
-    found = frozenset(document.id for document in documents)
-    words = []
-    for what, here, near in _conditions(snapshot, documents, only):
-        if not here:
-            raise UsageError(f"no indexed file {what}.{near()}")
-        words.append(what)
-        found &= here
-    among = _with_fields(snapshot, [one for one in documents if one.id in found], only.where) if only.where else found
+    ids = frozenset(document.id for document in documents)
+    conditions = []
+    for condition, matching, hint in _conditions(snapshot, documents, only):
+        if not matching:
+            raise UsageError(f"no indexed file {condition}.{hint()}")
+        conditions.append(condition)
+        ids &= matching
+    among = _with_fields(snapshot, [each for each in documents if each.id in ids], only.where) if only.where else ids
     if not among:
-        words += [f"has {name}={value}" for name, value in only.where]
-        like = _near_field(snapshot, documents, only.where)
-        raise UsageError(f"nothing in the collection {', and '.join(words)}.{like}")
+        conditions += [f"has {name}={value}" for name, value in only.where]
+        similar = _near_field(snapshot, documents, only.where)
+        raise UsageError(f"nothing in the collection {', and '.join(conditions)}.{similar}")
     # A search of everything is the fastest.
     return None if among == frozenset(document.id for document in documents) else among
 
@@ -127,7 +127,7 @@ def select(snapshot: Index, only: Filter) -> Among:
 def _with_fields(
     snapshot: Index, documents: Sequence[StoredDocument], where: Sequence[tuple[str, str]]
 ) -> frozenset[int] | Scope | None:
-    """Of some documents those that have fields, or the passages of their records that have; None where nothing has."""
+    """Return ids of documents whose fields match, or a scope of passages if records match; None if nothing does."""
     wanted = [(name, plain_words(value)) for name, value in where]
     whole: set[int] = set()
     passages: set[int] = set()
@@ -147,22 +147,22 @@ def _with_fields(
 def _conditions(
     snapshot: Index, documents: Sequence[StoredDocument], only: Filter
 ) -> Iterator[tuple[str, frozenset[int], Callable[[], str]]]:
-    """What is asked of whole files, as a message says it, the documents of which it holds, and what is like it."""
+    """Yield each condition on whole files: its wording in messages, the ids of matching documents, and a hint."""
 
-    def those(holds: Callable[[StoredDocument], bool]) -> frozenset[int]:
-        return frozenset(one.id for one in documents if holds(one))
+    def ids_where(holds: Callable[[StoredDocument], bool]) -> frozenset[int]:
+        return frozenset(document.id for document in documents if holds(document))
 
     if only.paths:
-        what = f"matches the path {' or '.join(map(repr, only.paths))}"
-        near = partial(near_paths, only.paths[0], (one.path for one in documents))
-        yield what, snapshot.match_paths(*only.paths), near
+        wording = f"matches the path {' or '.join(map(repr, only.paths))}"
+        hint = partial(near_paths, only.paths[0], (document.path for document in documents))
+        yield wording, snapshot.match_paths(*only.paths), hint
     if only.types:
-        found = those(lambda one: any(_has_type(one, kind) for kind in only.types))
-        yield f"is of type {' or '.join(only.types)}", found, partial(_near_type, only.types[0], documents)
+        matching = ids_where(lambda document: any(_has_type(document, kind) for kind in only.types))
+        yield f"is of type {' or '.join(only.types)}", matching, partial(_near_type, only.types[0], documents)
     for name, time in (("since", only.since), ("before", only.until)):
         if time is not None:
-            found = those(partial(_changed, name, time))
-            yield f"was changed {name} {time:%Y-%m-%d %H:%M}", found, partial(_times, documents)
+            matching = ids_where(partial(_changed, name, time))
+            yield f"was changed {name} {time:%Y-%m-%d %H:%M}", matching, partial(_times, documents)
 
 
 def _has_type(document: StoredDocument, kind: str) -> bool:
@@ -179,7 +179,7 @@ def _changed(name: str, time: datetime, document: StoredDocument) -> bool:
 
 
 def _times(documents: Sequence[StoredDocument]) -> str:
-    times = [one.mtime_ns // 1_000_000_000 for one in documents]
+    times = [document.mtime_ns // 1_000_000_000 for document in documents]
     if not times:
         return ""
     first, last = (datetime.fromtimestamp(time).astimezone() for time in (min(times), max(times)))
@@ -187,10 +187,10 @@ def _times(documents: Sequence[StoredDocument]) -> str:
 
 
 def _near_field(snapshot: Index, documents: Sequence[StoredDocument], where: Sequence[tuple[str, str]]) -> str:
-    """Names like one that no field has, or values of the one whose value none has."""
+    """Suggest names similar to an unknown field, or values of a field that never has the wanted one."""
     parts = [part for document in documents for part in parts_of(snapshot, document)]
     for name, value in where:
-        values = [own for part in parts for known, own in part.fields if known == name]
+        values = [known_value for part in parts for known, known_value in part.fields if known == name]
         if not values:
             return _near(name, (known for part in parts for known, _ in part.fields))
         if not any(part.has(name, plain_words(value)) for part in parts):
@@ -199,18 +199,18 @@ def _near_field(snapshot: Index, documents: Sequence[StoredDocument], where: Seq
 
 
 def _near_type(wanted: str, documents: Sequence[StoredDocument]) -> str:
-    """Suffixes whose format is called so, as docx and xlsx are "word" and "excel", or that are like it."""
-    suffixes = dict.fromkeys(PurePosixPath(one.path).suffix[1:].lower() for one in documents)
+    """Suggest suffixes whose media type contains the wanted name ("word", "excel"), else similar suffixes."""
+    suffixes = dict.fromkeys(PurePosixPath(document.path).suffix[1:].lower() for document in documents)
     # Office programs are named by the media types of their older formats only: xls, not xlsx.
     kinds = {suffix: (format_of(f"a.{suffix}"), format_of(f"a.{suffix.removesuffix('x')}")) for suffix in suffixes}
-    called = {suffix: " ".join(kind.media_type for kind in both if kind) for suffix, both in kinds.items()}
-    named = [suffix for suffix in sorted(called) if len(wanted) > 2 and wanted.lower() in called[suffix]]
+    media_types = {suffix: " ".join(kind.media_type for kind in both if kind) for suffix, both in kinds.items()}
+    named = [suffix for suffix in sorted(media_types) if len(wanted) > 2 and wanted.lower() in media_types[suffix]]
     return f" Similar: {', '.join(named[:_MAX_NAMES])}." if named else _near(wanted, suffixes)
 
 
 def _near(wanted: str, names: Iterable[str]) -> str:
-    """Which names are like one that is not there, or the first of those that there are."""
-    from difflib import get_close_matches  # noqa: PLC0415 - needed for errors alone
+    """Suggest names similar to an unknown one, or list the first that exist."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
 
     known = sorted(dict.fromkeys(filter(None, names)))
     near = get_close_matches(wanted, known[:_MAX_COMPARED], 3)
@@ -221,7 +221,7 @@ def _near(wanted: str, names: Iterable[str]) -> str:
 
 
 def _several(name: str, given: Texts) -> tuple[str, ...]:
-    """One text or several; none of several would let nothing through."""
+    """Return a tuple of strings; an empty list, which nothing could match, is refused."""
     if given is not None and not given and not isinstance(given, str):
         raise UsageError(f"{name} is an empty list, which no file matches; leave it out for all files.")
     return (given,) if isinstance(given, str) else tuple(given or ())
@@ -235,7 +235,7 @@ def _pair(condition: str) -> tuple[str, str]:
 
 
 def _time(name: str, given: str | date | None, *, ends: bool) -> datetime | None:
-    """The beginning of a day, month or year, or its end; a time as it is."""
+    """Parse a time; a day, month or year becomes its beginning, or its end with `ends`."""
     if given is None or given == "":
         return None
     if isinstance(given, datetime):

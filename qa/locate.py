@@ -1,4 +1,4 @@
-"""Which index a command means: the one named, the one QA_INDEX names, or the nearest one upward."""
+"""Find the index a command works on: the one named, the one in QA_INDEX, or the nearest one upward."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError, NoIndexError
 
 VARIABLE = "QA_INDEX"
-# Of a collection, so many paths are compared with one that matches none.
+# How many paths of a collection are searched for ones similar to a path that matches none.
 _MAX_COMPARED = 20_000
 
 
 def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
     """Return the corpus root: the folder that contains `.qa/`.
 
-    It is that of `index` (the root or its `.qa` folder) if the user named one, else the nearest upward from `start`, as
-    git does; without a start, that of QA_INDEX, else the nearest upward from the working directory.
+    That is `index` (the root or its `.qa` folder) if the user named one, else the nearest upward from `start`, as in
+    git; without a start, the one in QA_INDEX, else the nearest upward from the working directory.
 
     Raises:
-        NoIndexError: There is none; the message has the command that builds one.
+        NoIndexError: There is none; the message says how to build one.
     """
     if index is not None:
         return _named(index, "")
@@ -36,7 +36,7 @@ def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
 
 def root_of(index: Path) -> Path:
     """Return the corpus root of a path that is the root itself or its `.qa` folder."""
-    full = Path(os.path.abspath(index))  # noqa: PTH100 - resolve() would follow the links that the user chose
+    full = Path(os.path.abspath(index))  # noqa: PTH100 - resolve() would follow links the user chose
     return full.parent if full.name == INDEX_FOLDER else full
 
 
@@ -47,8 +47,8 @@ def command_for(root: Path | str) -> str:
 
 
 def near_paths(wanted: str, paths: Iterable[str]) -> str:
-    """Return which of `paths` are like a path or pattern that matches none, as in " Similar: talks/, a.md.", or ""."""
-    from difflib import get_close_matches  # noqa: PLC0415 - needed for errors alone
+    """Suggest paths similar to a path or pattern that matches none, as " Similar: talks/, a.md.", or return ""."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
 
     bare = re.sub(r"[*?!\[\]]", "", wanted).strip("/").lower()
     known: dict[str, str] = {}
@@ -64,12 +64,12 @@ def near_paths(wanted: str, paths: Iterable[str]) -> str:
 
 
 def folder_gone(root: Path) -> CorpusError:
-    """Return the error that says that the folder of an open collection is not there any more."""
+    """Return the error for an open collection whose folder no longer exists."""
     return CorpusError(f"{root} no longer exists: deleted, renamed or unmounted.")
 
 
 def has_index(root: Path) -> bool:
-    """Return whether there is an index folder; whether it can be used is for the index package to say."""
+    """Return whether there is an index folder, usable or not."""
     try:
         return (root / INDEX_FOLDER).is_dir()
     except OSError:
@@ -77,7 +77,7 @@ def has_index(root: Path) -> bool:
 
 
 def find_or_here() -> Path:
-    """Return the collection around the working directory or that of QA_INDEX; without one, the working directory."""
+    """Return the collection in QA_INDEX or around the working directory, else the working directory itself."""
     try:
         return find_index()
     except NoIndexError:

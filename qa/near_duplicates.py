@@ -1,4 +1,4 @@
-"""Which passages say nearly the same."""
+"""Detect near-duplicate passages."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 
 from index import StoredPassage
 
-# The share of the words of two passages that near-duplicates have in common, numbers left out.
-_NEARLY = 0.9
+# Near-duplicates share at least this fraction of their distinct words, numbers left out.
+_MIN_OVERLAP = 0.9
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def words_of(passage: StoredPassage) -> frozenset[str]:
-    """Return the words of a passage's text proper."""
+    """Return the distinct words of a passage's body, without numbers."""
     return frozenset(_WORD.findall(passage.text[passage.body :].lower()))
 
 
-def nearly_same(one: frozenset[str], other: frozenset[str]) -> bool:
+def nearly_same(words: frozenset[str], other_words: frozenset[str]) -> bool:
     """Return whether passages with these words are near-duplicates."""
-    return len(one & other) >= _NEARLY * len(one | other)
+    return len(words & other_words) >= _MIN_OVERLAP * len(words | other_words)

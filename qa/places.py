@@ -1,4 +1,4 @@
-"""What a place of the collection means: `notes.md:9-14`, `paper.pdf, p. 3`, a passage id, or a path."""
+"""Resolve a place in the collection: `notes.md:9-14`, `paper.pdf, p. 3`, a passage id, or a path."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _PAGE = re.compile(
     r"(?P<path>.+?)(?:#page=|, (?P<label>p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
 )
 _ANCHOR = re.compile(r"(?P<path>[^#]+)#(?P<anchor>.+)", re.DOTALL)
-# Between a file and headings: as in a citation, and as on a line of `qa ask`.
+# Separates a path from headings: in a citation, and in the output of `qa ask`.
 _BEFORE_HEADINGS = re.compile(r" § | {2,}")
-# A name may have such breaks itself.
-_MAX_PARTS = 8
+# How many separators are tried, as a file name may contain some itself.
+_MAX_SEPARATORS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A document, or some lines, a page or passages of it; `document` is None where the index does not have it."""
+    """A document, or some lines, a page or passages of it; `document` is None if it is not indexed."""
 
     path: str
     document: StoredDocument | None
@@ -42,7 +42,7 @@ class Place:
 def required_place(
     snapshot: Index, root: Path, location: str, here: Path | None, *, indexed_only: bool = False
 ) -> Place:
-    """Return what a location means, as `find_place`; one that is not in the collection is a UsageError."""
+    """Resolve a location as `find_place` does; one that is not in the collection is a UsageError."""
     found = find_place(snapshot, root, location, here, indexed_only=indexed_only)
     if found is None:
         near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
@@ -54,21 +54,21 @@ def required_place(
 def find_place(
     snapshot: Index, root: Path, location: str, here: Path | None, *, indexed_only: bool = False
 ) -> Place | None:
-    """Return what a location means, or None; its path is relative to `here`, if that exists, or to the root.
+    """Resolve a location, or return None; its path is relative to `here`, if that exists, or to the root.
 
-    With `indexed_only` other files are as if they did not exist.
+    With `indexed_only`, files that are not indexed are ignored.
     """
     if _KEY.fullmatch(location):
         passage = snapshot.find(location)
         if passage is not None:
             return Place(passage.document.path, passage.document, passages=(passage,))
     spellings = {location: None}
-    with suppress(UnicodeEncodeError):  # as a file name where the locale's encoding is not that of names
+    with suppress(UnicodeEncodeError):  # the same name where the locale's encoding is not that of file names
         spellings[from_os_name(location)] = None
     for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
         for candidate in candidates(root, path, here):
             document = snapshot.document(candidate)
-            with suppress(OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
+            with suppress(OSError, UnicodeEncodeError):  # not a valid name, such as one of 5,000 characters
                 if document is not None or (not indexed_only and (root / to_os_name(candidate)).is_file()):
                     passages = _in_section(snapshot, candidate, section) if section else ()
                     return Place(candidate, document, lines, page, passages)
@@ -76,13 +76,13 @@ def find_place(
 
 
 def in_page(path: str, page: int) -> str:
-    """Return in which part of a file something is, in the word for its parts: "on page 3", "in message 3"."""
+    """Return words for a page or other numbered part of a file: "on page 3", "in message 3"."""
     label = page_label(path)
     return f"on page {page}" if label == "p." else f"in {label} {page}"
 
 
 def looks_like_path(text: str) -> bool:
-    """Return whether a text is a path, with or without a line or a page, rather than words."""
+    """Return whether a text looks like a path, with or without a line or a page, rather than words."""
     return any(
         bool(suffix := PurePosixPath(path).suffix.lower()) and suffix in SUFFIXES and not re.search(r"\s", path)
         for path, *_ in _parse(text)
@@ -90,11 +90,11 @@ def looks_like_path(text: str) -> bool:
 
 
 def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
-    """What a text may mean, likeliest first: a name may itself end like a line number, or have what parts headings."""
+    """Yield possible readings, likeliest first: a file name may itself end in a line number or contain a separator."""
     yield from _parse_without_headings(location)
-    for found in islice(_BEFORE_HEADINGS.finditer(location), _MAX_PARTS):
+    for found in islice(_BEFORE_HEADINGS.finditer(location), _MAX_SEPARATORS):
         for path, lines, page, _ in _parse_without_headings(location[: found.start()]):
-            # Lines and pages are what was cited; the headings behind them only say more.
+            # A line or page is exact; headings after it add nothing.
             yield path, lines, page, "" if lines or page else location[found.end() :].strip()
 
 
@@ -112,7 +112,7 @@ def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int
 
 
 def _in_section(snapshot: Index, path: str, section: str) -> tuple[StoredPassage, ...]:
-    """The passages with a heading path, an `#anchor` or a `(row n)`, up to the first that has another."""
+    """Return the first run of passages with a heading path, an `#anchor` or a `(row n)`."""
     stored, wanted = snapshot.passages_of(path), _plain(section)
 
     def is_there(passage: StoredPassage) -> bool:
@@ -135,12 +135,12 @@ def _in_section(snapshot: Index, path: str, section: str) -> tuple[StoredPassage
 
 
 def _plain(text: str) -> list[str]:
-    """The words of headings, however they are parted and cleaned for a screen."""
+    """Return the words of headings, whatever separates them, with or without cleaning for the screen."""
     return re.findall(r"\w+", "".join(c for c in text if c.isprintable() or c.isspace()))
 
 
 def candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
-    """Yield the paths in the collection that a path may mean: relative to here, as in a shell, then to the root."""
+    """Yield the collection paths that a path may mean: relative to `here`, as in a shell, then to the root."""
     base = os.path.realpath(root)
     for start in (here, root):
         if start is None or "\0" in path:

@@ -1,1 +1,1 @@
-"""From ranked passages to an answer: sentences, confidence, citations, and the types of a result."""
+"""Turn ranked passages into an answer: sentences, confidence, citations, and the types of a result."""

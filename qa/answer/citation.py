@@ -1,4 +1,4 @@
-"""Cite passages, and check each citation against its file as it is now."""
+"""Cite passages, and check each citation against the current file."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def cited(
     ranked: Sequence[tuple[StoredPassage, float]],
     extracts: Mapping[int, Extract],
 ) -> tuple[Hit, ...]:
-    """Passages as hits, each file read again once.
+    """Turn ranked passages into hits, reading each file once to check it.
 
     Args:
-        root: The corpus root; without the files, any folder.
+        root: The corpus root; any folder if the files are not here.
         snapshot: The passages' generation.
         ranked: Passages with their scores, best first.
-        extracts: The answering sentences, by the row number of their passage.
+        extracts: The answering sentences, by row number of their passage.
     """
     duplicates = snapshot.duplicates([passage for passage, _ in ranked])
     files = {(passage.document.path, passage.document.sha256) for passage, _ in ranked}
-    if snapshot.folder is None:  # the store alone is here
+    if snapshot.folder is None:  # the files are on another machine
         states = dict.fromkeys((path for path, _ in files), State.UNCHECKED)
     else:
         states = {path: file_state(root, path, sha256) for path, sha256 in sorted(files)}
@@ -54,7 +54,7 @@ def cited(
             also_in=tuple(
                 Location(other.document.path, (other.start, other.end), other.lines, other.page)
                 for other in duplicates[passage.id]
-                if not passage.is_front_matter  # which is about its own note
+                if not passage.is_front_matter  # even identical front matter describes only its own note
             ),
         )
         for rank, (passage, score) in enumerate(ranked, start=1)

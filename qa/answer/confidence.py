@@ -1,8 +1,8 @@
 """Confidence: the probability that the answer is in the passages shown, by a logistic model over a few features.
 
-It is fitted on questions many of which only look answerable, which is the hard part; eleven in twenty can be
-answered. `tests/benchmarks/fit_confidence.py` fits it and prints the constants below;
-qa/RANKING.md says on which questions, and how well they hold on others.
+Eleven in twenty of the questions it is fitted on can be answered; many others only look answerable, which is the hard
+part. `tests/benchmarks/fit_confidence.py` fits it and prints the constants below; qa/RANKING.md says on which
+questions, and how well they hold on others.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class LogisticModel:
 READ = LogisticModel((0.0, 0.0, -0.758, 0.662, -0.2), 0.832)
 RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0, 0.0), -3.237)
 QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0, 0.0), -1.704)
-# From this probability on the answer counts as found.
+# At or above this probability, the answer counts as found.
 THRESHOLD = 0.5
-# What is looked up stands in the passage, or nowhere.
-_STANDS = 0.8
+# Confidence of a lookup found in the first passage, or in no passage.
+_IS_FOUND = 0.8
 _IS_NOWHERE = 0.05
 
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -42,15 +42,15 @@ _WORD = re.compile(r"[a-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the confidence is computed from.
+    """The features from which confidence is computed.
 
     Attributes:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
-        missing_number: 1 where the question has a number that the passage lacks, else 0.
+        missing_number: 1 if the question has a number that the passage lacks, else 0.
         answered: The reader's logit that the best passage answers; 0 without the reader.
-        relevant: Its logit that the passage is the one to read; 0 without the reader. What is about the question is
-            the likelier said to answer it, so some of this is taken back.
+        relevant: Its logit that the passage is the one to read; 0 without the reader. The weight is negative, as the
+            reader overrates `answered` for passages that are merely on topic.
     """
 
     cosine: float
@@ -61,39 +61,39 @@ class Features:
 
 
 def probability(features: Features, model: LogisticModel) -> float:
-    """The probability in [0, 1] that the answer is in the passages."""
+    """Return the probability in [0, 1] that the answer is in the passages."""
     logit = model.bias + sum(weight * value for weight, value in zip(model.weights, astuple(features), strict=True))
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def of_lookup(sure: float, *, stands: bool, is_nowhere: bool) -> float:
-    """The probability of a lookup that the model gives another one.
+def of_lookup(fitted: float, *, is_found: bool, is_nowhere: bool) -> float:
+    """Adjust the model's probability for a lookup.
 
     Args:
-        sure: By the model, which is fitted on questions.
-        stands: The first passage has all that is looked up.
-        is_nowhere: No passage has a code or quoted words of it.
+        fitted: The probability by the model, which is fitted on questions.
+        is_found: The first passage matches the whole lookup.
+        is_nowhere: Some code or quoted words of the lookup are in no passage.
     """
-    return min(sure, _IS_NOWHERE) if is_nowhere else max(sure, _STANDS) if stands else sure
+    return min(fitted, _IS_NOWHERE) if is_nowhere else max(fitted, _IS_FOUND) if is_found else fitted
 
 
 def features_of(
     question: str, best: StoredPassage, *, cosine: float, sentence: float, reading: Reading | None = None
 ) -> Features:
-    """The features of an answer; `best` is the first passage shown, `reading` what the reader tells of it."""
-    asked = _numbers(question)
-    around = f"{best.document.path} {best.context} {best.text}"
-    missing = float(bool(asked) and not asked <= _numbers(around) | _number_words(around))
+    """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
+    question_numbers = _numbers(question)
+    text = f"{best.document.path} {best.context} {best.text}"
+    missing = float(bool(question_numbers) and not question_numbers <= _numbers(text) | _number_words(text))
     if reading is None:
         return Features(cosine, sentence, missing)
     return Features(cosine, sentence, missing, reading.answered, reading.relevant)
 
 
 def _numbers(text: str) -> set[str]:
-    """Numbers in digits, without separators of thousands and zeros before: 11039, and 4 of 2024-06-04."""
+    """Return the numbers in digits, without thousands separators and leading zeros: 11039, and 4 from 2024-06-04."""
     return {_THOUSANDS.sub("", number.rstrip(".,")).lstrip("0") for number in _NUMBER.findall(text)}
 
 
 def _number_words(text: str) -> set[str]:
-    """Small numbers written as words, in digits."""
+    """Return the small numbers that are written as words, in digits."""
     return {_NUMBER_WORDS[word] for word in _WORD.findall(text.lower()) if word in _NUMBER_WORDS}

@@ -1,4 +1,4 @@
-"""Dates in the forms in which people write them: 4 June, 4. Juni, 2024-06-04, 04/06/2024, 4.6.2024, 6/24/2024."""
+"""Find dates in the forms that people write: 4 June, 4. Juni, 2024-06-04, 04/06/2024, 4.6.2024, 6/24/2024."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GERMAN_NAMES = (
     "juli", "august", "september", "oktober", "november", "dezember",
 )  # fmt: skip
 _DAYS = 31
-# Dates of a question that are looked at, passages in which other forms are looked for, and how many the question gets.
+# How many dates of a question are expanded, how many passages are searched for other forms, and how many are added.
 _MAX_DATES, _MAX_PASSAGES, _MAX_FORMS = 5, 20, 2
 _DAY = r"(?P<day{0}>\d\d?)(?:st|nd|rd|th)?"
 _DATES = re.compile(
@@ -37,12 +37,12 @@ class WrittenDate(NamedTuple):
     """A date in a text.
 
     Attributes:
-        day: Of the month; the first number where either may be the month.
+        day: Day of the month; the first number if either could be the month.
         month: From 1.
-        year: 0 where it is not written.
-        text: As it is written.
+        year: 0 if it is not given.
+        text: The date as written.
         end: One past its last character.
-        name: That of the month as it is written, in small letters; "" where it is a number.
+        name: The month's name as written, in lower case; "" if the month is a number.
     """
 
     day: int
@@ -54,7 +54,7 @@ class WrittenDate(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of all its forms."""
+        """The words of all forms in which the date may be written."""
         day, month, year = self.day, self.month, self.year
         numbers = {str(day), f"{day:02}", str(month), f"{month:02}", *([str(year)] if year else [])}
         whole = (f"{year}-{month:02}-{day:02}", f"{day:02}.{month:02}.{year}", f"{day}.{month}.{year}") if year else ()
@@ -62,11 +62,11 @@ class WrittenDate(NamedTuple):
         return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
     def is_day_of(self, other: WrittenDate) -> bool:
-        """Whether it is the same date, as far as both tell."""
+        """Whether both may be the same date; years are compared only if both are given."""
         return self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
 
     def is_other_form_of(self, other: WrittenDate) -> bool:
-        """Whether it is the same date, as far as both tell, and written with other words."""
+        """Whether both may be the same date, written differently."""
         return self.is_day_of(other) and self.text != other.text and (self.name != other.name or not self.name)
 
 
@@ -83,15 +83,15 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
 
 
 def with_other_forms(question: str, snapshot: Index, among: Among) -> str:
-    """A question with the other forms in which the collection writes its dates, in brackets behind each."""
+    """Add to each date of a question, in brackets, the other forms in which the collection writes it."""
     pieces, at = [], 0
-    for one in islice(dates_in(question), _MAX_DATES):
-        wanted = {term: 1.0 for word in one.words for term in word_terms(word)}
-        hits = snapshot.keyword(wanted, _MAX_PASSAGES, documents=among)
+    for date in islice(dates_in(question), _MAX_DATES):
+        terms = {term: 1.0 for word in date.words for term in word_terms(word)}
+        hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
         passages = snapshot.passages([hit.passage for hit in hits])
         others = (other for passage in passages for other in dates_in(f"{passage.context}\n{passage.text}"))
-        forms = Counter(other.text for other in others if other.is_other_form_of(one)).most_common(_MAX_FORMS)
+        forms = Counter(other.text for other in others if other.is_other_form_of(date)).most_common(_MAX_FORMS)
         if forms:
-            pieces += [question[at : one.end], f" ({', '.join(form for form, _ in forms)})"]
-            at = one.end
+            pieces += [question[at : date.end], f" ({', '.join(form for form, _ in forms)})"]
+            at = date.end
     return "".join([*pieces, question[at:]])

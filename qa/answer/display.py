@@ -1,4 +1,4 @@
-"""A result as Python shows it, as text and as HTML in a notebook; and what all faces say in the same way."""
+"""Show a result as text in Python and as HTML in a notebook; and the wording that all interfaces share."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from qa.answer.results import Hit, Result
 
-# Below a heading in Markdown and reStructuredText.
+# The line below a heading in Markdown and reStructuredText.
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
-# What is said of a file that is not what was indexed, by its state.
+# The remark on a file that is not verified, by its state.
 FLAGS = {
     "changed": "changed since it was indexed",
     "missing": "file is missing",
     "unchecked": "not checked: its file is not on this machine",
 }
-# From this probability on, this word.
+# The lowest probability for each word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 
 def confidence_word(probability: float) -> str:
-    """Return a probability in a word: high, fair or low."""
+    """Return a probability as a word: high, fair or low."""
     return next(word for least, word in _CONFIDENCE if probability >= least)
 
 
 def percent(probability: float) -> str:
-    """Return a probability in percent that never claims certainty."""
+    """Return a probability as a percentage that never claims certainty."""
     if probability >= 0.995:
         return "over 99%"
     if probability < 0.005:
@@ -36,14 +36,14 @@ def percent(probability: float) -> str:
 
 
 def trail(hit: Hit) -> tuple[str, ...]:
-    """Return the headings above a passage, behind the title unless they already have it, also as a row's."""
+    """Return the headings above a passage, preceded by the title unless they contain it, even as that of a row."""
     is_first = any(hit.title.casefold() == name.casefold() for name in hit.heading[:1])
     has_title = is_first or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
     return hit.heading if has_title or not hit.title else (hit.title, *hit.heading)
 
 
 def body_span(hit: Hit) -> tuple[int, int]:
-    """Return the characters of a passage's text without leading headings, which are shown above it anyway."""
+    """Return the span of a passage's text without leading headings, which are shown above it anyway."""
     first = hit.source.chars[0]
     start = _after_headings(hit.text, {*hit.heading, hit.title})
     if any(light.chars[0] - first < start for light in hit.highlights):
@@ -53,7 +53,7 @@ def body_span(hit: Hit) -> tuple[int, int]:
 
 
 def _after_headings(text: str, headings: set[str]) -> int:
-    """Where a passage continues after leading lines that only repeat its headings; 0 if nothing would be left."""
+    """Return the end of leading lines that only repeat the passage's headings; 0 if no text would be left."""
     names = {_bare(heading) for heading in headings if heading}
     at = 0
     for match in re.finditer(r"[^\n]*\n", text):
@@ -69,12 +69,12 @@ def _bare(heading: str) -> str:
 
 
 def as_text(result: Result) -> str:
-    """Return the answer, its confidence, and where each passage is; control characters are left out."""
+    """Return the answer, its confidence, and the place of each passage, without control characters."""
     return _printable("\n".join((_answer(result), _confidence(result), *map(_place, result.passages))))
 
 
 def hit_as_text(hit: Hit) -> str:
-    """Return where a passage is, and its text; control characters are left out."""
+    """Return the place of a passage and its text, without control characters."""
     return _printable(f"{_place(hit)}\n{hit.text}")
 
 
@@ -85,7 +85,7 @@ def as_html(result: Result) -> str:
 
 
 def hit_as_html(hit: Hit) -> str:
-    """Return where a passage is, and its text with its highlights marked; all text is escaped."""
+    """Return the place of a passage, and its text with highlights marked; all text is escaped."""
     flag = f" <i>({FLAGS[hit.source.state]})</i>" if hit.source.state in FLAGS else ""
     return (
         f"<b>{escape(hit.citation)}</b> {escape(' › '.join(trail(hit)))}{flag}"

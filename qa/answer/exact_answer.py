@@ -1,4 +1,4 @@
-"""The exact answer: the words that the reader names, their sentence, who else says so, and who says otherwise."""
+"""The exact answer: the reader's words, their sentence, and which other passages agree or disagree."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
-# Questions that a few words answer, unless they ask for more; all others get a sentence.
+# Questions that a few words can answer, unless they ask for more; all others get a sentence.
 _ASKS_FOR_WORDS = re.compile(
     r"\b(?:who|whom|whose|when|where|which|what"
     r"|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide|heavy|late|early|soon))\b",
     re.IGNORECASE,
 )
-# Questions that a number answers, and words do not: "how warm is it?", but not "how easily does it break?"
+# Questions that only a number can answer: "how warm is it?", but not "how easily does it break?"
 _ASKS_FOR_MEASURE = re.compile(
     r"\bhow (?!(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|to|about"
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
@@ -29,7 +29,7 @@ _ASKS_FOR_MORE = re.compile(
     r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
     re.IGNORECASE,
 )
-# Questions that part of a date answers.
+# Questions that part of a date can answer.
 _ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century|time|hour)\b", re.IGNORECASE)
 # Questions for several things: "which products come from InkWorks?"
 _ASKS_FOR_SEVERAL = re.compile(
@@ -43,29 +43,29 @@ _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
-# Marks that stand on both sides of words: an opening one is followed by them, a closing one follows them.
+# Marks that enclose words: an opening one comes right before a word, a closing one right after.
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
-# A title, or what is said, between such marks.
+# A title or quotation between such marks.
 _MARKED = re.compile(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
-# What a field of front matter says, without the brackets of a list.
+# The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
-# Between two numbers that are told together.
+# Words between two numbers that are compared.
 _COMPARES = frozenset({"against", "compared", "versus", "vs"})
-# How many words behind a number may say what it is of.
+# How many words after a number may say what it counts.
 _BEHIND = 3
-# Least margin over "no answer" for a few words; below it the sentence is the better answer.
+# Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
-# The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
+# Least `answered` logit of a passage for it to count as agreeing, or as contradicting.
 _AGREES = 0.0
 _CONTRADICTS = 1.5
 
 
 class _PassageAnswer(NamedTuple):
-    """What one passage answers."""
+    """The answer from one passage."""
 
     rank: int
     text: str
@@ -80,54 +80,54 @@ def exact_answer(
     extracts: Mapping[int, Extract],
     readings: Mapping[int, Reading],
 ) -> Answer | None:
-    """The answer to a question from the passages that are shown; None where there is nothing to quote.
+    """Answer a question from the passages that are shown; None if there is nothing to quote.
 
     Args:
-        question: As it is searched.
+        question: The text that was searched for.
         passages: Best first.
         extracts: Their answering sentences, by row number.
-        readings: What the reader tells of them, by row number; without one, or where it rather sees no answer, a
-            sentence is the answer.
+        readings: The reader's results, by row number. Without one for the first passage, or if that one sees no likely
+            answer, the answer is a sentence.
     """
-    quoted = [(rank, one) for rank, one in enumerate(passages, start=1) if extracts.get(one.id, Extract()).highlights]
-    if not quoted:
+    ranked = [(rank, one) for rank, one in enumerate(passages, start=1) if extracts.get(one.id, Extract()).highlights]
+    if not ranked:
         return None
-    rank, first = quoted[0]
+    rank, first = ranked[0]
     best = extracts[first.id]
     reading = readings.get(first.id)
-    is_sure = reading is not None and reading.margin >= _LEAST_MARGIN
+    is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
-    if not is_sure or best.has_list or not (wants_words or wants_measure):
+    if not is_likely or best.has_list or not (wants_words or wants_measure):
         return Answer(best.answer, (rank,), sentence=best.answer)
     candidates = [
-        _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
+        _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
-    is_measure = wants_words or _DIGIT.search(answer.text)
-    if not is_measure or not tells(question, answer.text):
+    fits = wants_words or _DIGIT.search(answer.text)
+    if not fits or not adds_information(question, answer.text):
         return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
 
 
 def asks_for_words(question: str) -> bool:
-    """Whether a few words answer a question, rather than a sentence."""
+    """Whether a few words can answer a question."""
     return bool(_ASKS_FOR_WORDS.search(question)) and not _ASKS_FOR_MORE.search(question)
 
 
 def asks_for_measure(question: str) -> bool:
-    """Whether a number with what it measures answers a question."""
+    """Whether a question needs a number as its answer."""
     return bool(_ASKS_FOR_MEASURE.search(question)) and not _ASKS_FOR_MORE.search(question)
 
 
-def tells(question: str, answer: str) -> bool:
-    """Whether an answer has a word that the question lacks; one of those that it offers to choose from will do."""
+def adds_information(question: str, answer: str) -> bool:
+    """Whether the answer says anything the question does not; for "A or B?", picking one of them counts."""
     words = set(_words(answer))
     return not words <= set(_words(question)) or bool(words and _CHOICE.search(question))
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two answers say the same: the words of one, articles left out, are in the other in order."""
+    """Whether two answers say the same: one has the words of the other in a row, articles aside, or equal values."""
     short, long = sorted((_words(one), _words(other)), key=len)
     inside = bool(short) and any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
     return inside or (bool(short) and compared(one) == compared(other))
@@ -140,26 +140,26 @@ def contradicts(one: str, other: str) -> bool:
 
 
 def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> tuple[Alternative, ...]:
-    asked = years(question)
-    # What the question is about, as far as the answering passage says it: what another crop has is no contradiction.
-    about = {word for word in _words(question) if not word.isdigit()}.difference(STOP_WORDS) & _all_words(answer)
+    question_years = years(question)
+    # Words of the question that the answering passage has: a value for another topic is no contradiction.
+    topic = {word for word in _words(question) if not word.isdigit()}.difference(STOP_WORDS) & _all_words(answer)
     found: dict[object, tuple[str, list[int]]] = {}
     for one in others if answer.reading.answered >= _CONTRADICTS else ():
-        if one.reading.answered < _CONTRADICTS or not contradicts(one.text, answer.text) or about - _all_words(one):
+        if one.reading.answered < _CONTRADICTS or not contradicts(one.text, answer.text) or topic - _all_words(one):
             continue
-        # What another year has is no contradiction.
-        if not asked or not (named := _years(one)) or asked & named:
+        # Nor is a value for another year.
+        if not question_years or not (passage_years := _years(one)) or question_years & passage_years:
             found.setdefault(compared(one.text), (one.text, []))[1].append(one.rank)
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
 def _all_words(one: _PassageAnswer) -> set[str]:
-    """The words of a passage, of what stands above it and of its path."""
+    """The words of a passage, its title and its path."""
     return set(_words("\n".join((one.passage.text, one.passage.title, one.passage.document.path.replace("_", " ")))))
 
 
 def _years(one: _PassageAnswer) -> set[str]:
-    """The years of an answering sentence, or those that what stands above it names."""
+    """The years in an answering sentence, or if it has none, in the headings, title and path above it."""
     above = (*one.passage.heading, one.passage.title, one.passage.document.path)
     return years(one.sentence) or years("\n".join(above))
 
@@ -167,7 +167,7 @@ def _years(one: _PassageAnswer) -> set[str]:
 def _candidate(
     question: str, rank: int, passage: StoredPassage, extracted: Extract, reading: Reading
 ) -> _PassageAnswer:
-    """What a passage answers: the likeliest words of its best sentence, nothing cut in half."""
+    """Return a passage's answer: the likeliest words of its best sentence, extended so that nothing is cut in half."""
     text, sentence = passage.text, extracted.lead
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
@@ -182,9 +182,9 @@ def _candidate(
 
 
 def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:
-    """Of two numbers that the best begins and ends with, that before a word of the question, else the likelier.
+    """If the best answer runs from one number to another, pick the one before a word of the question, or the likelier.
 
-    Words that tell something are between them: not in "from 3 to 5" or "3 against 5", but in "3 euros there, 5 here".
+    Only with content words between them: not for "from 3 to 5" or "3 against 5", but for "3 euros there, 5 here".
     """
     halves = reading.halves(*sentence)
     if halves is None or not all(_DIGIT.search(text, *half) for half in halves):
@@ -198,7 +198,7 @@ def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int,
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
-    """All that is between two marks, of which the words are the greater part."""
+    """Extend the words to the marked title or quotation of which they are at least half."""
     for found in _MARKED.finditer(text, *sentence):
         start, end = found.span("same" if found["same"] else "other")
         if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
@@ -207,11 +207,11 @@ def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -
 
 
 def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
-    """Leaves out a mark of emphasis, code or quotation whose other half is in the sentence, but not in the words."""
+    """Strip a mark of emphasis, code or quotation whose other half is in the sentence, but not in the words."""
     start, end = words
-    part = text[start:end]
-    left, right = len(part) - len(part.lstrip(_PAIRED)), len(part) - len(part.rstrip(_PAIRED))
-    if any(mark in part.strip(_PAIRED) for mark in _PAIRED):
+    quoted = text[start:end]
+    left, right = len(quoted) - len(quoted.lstrip(_PAIRED)), len(quoted) - len(quoted.rstrip(_PAIRED))
+    if any(mark in quoted.strip(_PAIRED) for mark in _PAIRED):
         return words
     if left and not right and _CLOSING_MARK.search(text, end - 1, sentence[1]):
         return start + left, end
@@ -221,18 +221,18 @@ def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int,
 
 
 def _with_whole_brackets(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
-    """Adds the other half of a pair of brackets where it is next to the words, or leaves out the one at their end."""
+    """Balance a pair of brackets: drop the half at an end of the words, or add the other half if it is next to them."""
     start, end = words
     for opening, closing in ("()", "[]"):
         part = text[start:end]
-        more = part.count(opening) - part.count(closing)
-        if more == 1 and part.startswith(opening):
+        surplus = part.count(opening) - part.count(closing)
+        if surplus == 1 and part.startswith(opening):
             start += 1
-        elif more == 1 and text.startswith(closing, end, sentence[1]):
+        elif surplus == 1 and text.startswith(closing, end, sentence[1]):
             end += 1
-        elif more == -1 and part.endswith(closing):
+        elif surplus == -1 and part.endswith(closing):
             end -= 1
-        elif more == -1 and text.startswith(opening, max(start - 1, sentence[0]), start):
+        elif surplus == -1 and text.startswith(opening, max(start - 1, sentence[0]), start):
             start -= 1
     return (start, end) if start < end else words
 

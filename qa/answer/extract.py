@@ -1,6 +1,6 @@
 """Extract the sentences of a passage that answer.
 
-What scores a sentence is the caller's: the reader, late interaction, or shared words.
+The caller supplies the scores: from the reader, late interaction, or shared words.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from qa.answer.results import Highlight
 from qa.answer.values import MONTH
 from qa.reader.tables import tables
 
-# A longer highlight no longer points anywhere.
+# A longer highlight would not point at anything in particular.
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
-# Further sentences are highlighted that have at least this share of the best one's score.
+# Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
-# The number of a day is none: "5. Mai 2023: Besuch".
+# The marker of a list item; the day of a date is none: "5. Mai 2023: Besuch".
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
-# A line that begins with who says it.
+# A line that begins with its speaker.
 _SAID = re.compile(r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
-# The last sentence of a line, which asks.
+# A question at the end of a line.
 _ASKS_AT_END = re.compile(r"(?:^|[.!?:]\W+)(?=[^\W\d_a-zà-öø-ÿ])[^.!?:\n]+\?$")
-# A question, perhaps behind who asks it. A telegram may end with a doubt: "paid 40, or was it 45?", or after much else.
+# A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
     r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
     r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
     r".{0,160}\?",
     re.DOTALL,
 )
-# What may follow a question mark that ends a sentence.
+# Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
 _ASKS_FOR_SEVERAL = re.compile(
@@ -42,7 +42,7 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
     re.IGNORECASE,
 )
-# Questions for what is to be done, or is done, of the tasks with boxes: `- [ ] paint the door`, `- [x] sweep`.
+# Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
 _ASKS_FOR_OPEN = re.compile(
     r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
     r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
@@ -54,15 +54,15 @@ _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
 # A version, number or name with digits: "2.1.0", "TM-429", "K33".
 _CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
-# A field of front matter, with further lines that belong to it, but for the title.
+# A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
-# A word of a title that is not of its number: "Art. 3  Excess".
+# A word of a title, but not of its number: "Art. 3  Excess".
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
-# Where an over-long sentence is cut: behind a semicolon or before an item, as in "; or (iv) was", else at any blank.
+# Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
 _CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = re.compile(r"\s+")
 
-# How well part of a passage's text, behind its headings, answers, by its first character and one past its last.
+# Scores how well part of a passage's text answers, by its first character, after the headings, and one past its last.
 SpanScore = Callable[[int, int], float]
 
 
@@ -72,9 +72,9 @@ class Extract:
 
     Attributes:
         highlights: Best first; the items of a list after the sentence that introduces it.
-        score: The best one's.
-        lead: Characters of the best one in the passage's text, end exclusive.
-        answer: The best one, with the list that it introduces.
+        score: The best sentence's score.
+        lead: Its characters in the passage's text, end exclusive.
+        answer: Its text, with the list that it introduces.
     """
 
     highlights: tuple[Highlight, ...] = ()
@@ -89,7 +89,7 @@ class Extract:
 
 
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
-    """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
+    """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
     text, base = passage.text, passage.start
     spans = (passage.is_front_matter and _fields(text)) or _sentences(text, passage.body, passage.context)
     if not spans:
@@ -97,8 +97,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     tasks = _tasks(question, text, spans) if looked_up is None else []
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in tasks or spans)
     if passage.is_front_matter:
-        about = _terms(question)
-        scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], about))
+        topic_terms = _terms(question)
+        scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], topic_terms))
     if looked_up is not None:
         scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
     negative, *first = scored[0]
@@ -111,67 +111,67 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     elif (
         looked_up is None
         and _ASKS_FOR_SEVERAL.match(question)
-        and (around := _list_around(question, passage, spans, lead))
+        and (whole_list := _list_around(question, passage, spans, lead))
     ):
-        lead, items = around[0], around[1:]
+        lead, items = whole_list[0], whole_list[1:]
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
-    whole = text[lead[0] : items[-1][1] if items else lead[1]]
-    answer = "\n".join(text[start:end] for start, end in tasks) if tasks else whole
+    lead_with_list = text[lead[0] : items[-1][1] if items else lead[1]]
+    answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
     return Extract(tuple(highlights), -negative, lead, answer)
 
 
 def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """The sentence itself, or the first one after it where it is a title of what is asked, or asks itself.
+    """Return the best sentence, or if it is a question or a title, the first one after it that is neither.
 
-    In an interview one asks with all that is said before the question mark.
+    In an interview, everything a speaker says before the question mark is part of the question.
     """
     line, end = text.rfind("\n", 0, best[0]) + 1, text.find("\n", best[1])
     end = len(text) if end < 0 else end
-    is_asked = bool(_SAID.match(text, line, end) and _ASKS_AT_END.search(text[line:end].rstrip(_CLOSING)))
-    after = [span for span in spans[spans.index(best) :] if not is_asked or span[0] >= end]
-    about = set() if _is_item(text, best) else _terms(question)
-    return next((span for span in after if not _asks_or_titles(text[slice(*span)].rstrip(_CLOSING), about)), best)
+    is_turn = bool(_SAID.match(text, line, end) and _ASKS_AT_END.search(text[line:end].rstrip(_CLOSING)))
+    after = [span for span in spans[spans.index(best) :] if not is_turn or span[0] >= end]
+    topic_terms = set() if _is_item(text, best) else _terms(question)
+    return next((span for span in after if not _asks_or_titles(text[slice(*span)].rstrip(_CLOSING), topic_terms)), best)
 
 
-def _asks_or_titles(sentence: str, about: set[str]) -> bool:
-    """Whether a sentence is a question, or a line without a stop, no field or row, with words of the question alone."""
-    names = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_line = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
-    return _ASKS.fullmatch(sentence) is not None or (is_line and bool(names) and names <= about)
+def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
+    """Whether a sentence is a question, or a title: no full stop, field or row, and only words of the question."""
+    terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
+    is_title = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
+    return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
 
 
 def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The best sentence, or if it is an item or row, the best of those with the code that is asked about: "2.1.0"."""
+    """Return the best sentence, or if it is an item or row, the best one with the code in the question: "2.1.0"."""
     best = scored[0]
     is_item = _is_item(text, best) or "|" in text[slice(*best)]
     for code in _CODE.findall(question) if is_item else ():
-        written = re.compile(rf"(?<![\w.]){re.escape(code)}(?!\w|\.\d)", re.IGNORECASE)
-        having = [span for span in scored if written.search(text[slice(*span)])]
-        if having and best not in having:
-            return having[0]
+        pattern = re.compile(rf"(?<![\w.]){re.escape(code)}(?!\w|\.\d)", re.IGNORECASE)
+        with_code = [span for span in scored if pattern.search(text[slice(*span)])]
+        if with_code and best not in with_code:
+            return with_code[0]
     return best
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
-    """The items of the list that a sentence introduces by its colon; none where it introduces none."""
+    """Return the items of the list that a sentence introduces by a final colon, if any."""
     if not text[lead[0] : lead[1]].rstrip().endswith(":"):
         return []
     items: list[tuple[int, int]] = []
     for start, end in spans[spans.index(lead) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        marked = _MARKER.fullmatch(text[line:start].lstrip())
+        is_item = _MARKER.fullmatch(text[line:start].lstrip())
         # Further sentences of an item belong to it; a paragraph after the list does not.
-        goes_on = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
-        if len(items) == _MAX_LIST_ITEMS or not (marked or goes_on):
+        continues_item = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
+        if len(items) == _MAX_LIST_ITEMS or not (is_item or continues_item):
             break
         items.append((start, end))
     return items
 
 
 def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The tasks with the box that a question is about, empty or ticked; none where there are none."""
+    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither."""
     box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
     return [span for span in spans if box and box.match(text, span[0])][:_MAX_LIST_ITEMS]
 
@@ -179,7 +179,7 @@ def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[t
 def _list_around(
     question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """The items of the list that a sentence is in, if what the question is about stands above them and in none."""
+    """Return the items of the list around a sentence, if the question's topic is named above them and in none."""
     text = passage.text
     at = spans.index(lead)
     first, last = at, at + 1
@@ -188,11 +188,11 @@ def _list_around(
     while last < len(spans) and _is_item(text, spans[last]):
         last += 1
     items = list(spans[first:last][:_MAX_LIST_ITEMS])
-    about = _terms(question)
+    topic_terms = _terms(question)
     above = _terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
-    is_above = 2 * len(about & above) >= len(about) > 0
-    of_items = _terms(text[items[0][0] : items[-1][1]])
-    return items if len(items) > 1 and _is_item(text, lead) and is_above and not about & of_items else []
+    is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
+    item_terms = _terms(text[items[0][0] : items[-1][1]])
+    return items if len(items) > 1 and _is_item(text, lead) and is_above and not topic_terms & item_terms else []
 
 
 def _is_item(text: str, span: tuple[int, int]) -> bool:
@@ -201,12 +201,12 @@ def _is_item(text: str, span: tuple[int, int]) -> bool:
 
 
 def _terms(text: str) -> set[str]:
-    """What a text is about: its words without endings, those without a meaning of their own left out."""
+    """Return the stems of a text's words, without stop words."""
     return {term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)}
 
 
 def _sentences(text: str, body: int, context: str) -> list[tuple[int, int]]:
-    """Sentences behind the headings of a text and rows of its tables, list markers left out, over-long ones cut."""
+    """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones."""
     found = []
     for first, end in _sentences_and_rows(text, body, context):
         marker = _MARKER.match(text, first, end)
@@ -223,13 +223,13 @@ def _sentences(text: str, body: int, context: str) -> list[tuple[int, int]]:
 
 
 def _fields(text: str) -> list[tuple[int, int]]:
-    """The fields of front matter; the title is what is asked about."""
+    """Return the fields of front matter but the title, which is the subject of questions, not their answer."""
     return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(text)]
 
 
-def _is_named(field: str, about: set[str]) -> bool:
+def _is_named(field: str, topic_terms: set[str]) -> bool:
     name = _terms(field)
-    return bool(name) and name <= about
+    return bool(name) and name <= topic_terms
 
 
 def _sentences_and_rows(text: str, body: int, context: str) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""Lookups: codes, keywords and quoted words instead of a question, and the passages in which they stand together.
+"""Lookups: codes, keywords and quoted words instead of a question, and the passages in which they occur together.
 
-What a person looks up is answered by the passage that has it, whatever a model of questions and answers thinks of it.
+A lookup is answered by the passage that has its terms, whatever the models for questions and answers make of it.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.answer.dates import WrittenDate, dates_in
 
-# What is between quotation marks is meant as it is written.
+# Text in quotation marks, which must occur literally.
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
-# A question has a mark, or a word that asks, or begins with a verb: those of other languages stand in few passages.
+# A question has a question mark or word, or begins with a verb; question words of other languages are in few passages.
 _ASKS = re.compile(
     r"[?？؟]|\b(?:who|whom|whose|what|when|where|why|which|how)\b"
     r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
     r"|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
     re.IGNORECASE,
 )
-# Asked of nothing but a date, a question looks that up.
+# A question for what happened on a date is a lookup of the date.
 _HAPPENED = re.compile(
     r"\W*what (?:happen(?:ed|s)|took place|was done|was|is) on (?:the )?(?P<date>.+?)\W*", re.IGNORECASE
 )
-# What prose does not write in words: digits, or a mark inside, as in max_size, Consumer.poll, a@b.org.
+# A code: has digits, or a mark inside, as in max_size, Consumer.poll, a@b.org.
 _CODE = re.compile(r"\d|\w(?:[_@\\=]|::)\w|[^\W\d]{3}\.[^\W\d]{2}")
-# Codes that are written in other ways as well: short numbers, decimals, times, quantities, dates.
+# Codes that can also be written in other ways: short numbers, decimals, times, quantities, dates.
 _LOOSE = re.compile(
     r"\d{1,3}|[a-z]{4,}-\d\d?s?|\d+[.,:]\d+|[\d.,]+[^\W\d_]+\W*|\d{4}-\d{1,2}(?:-\d{1,2})?|(?:\d{1,2}[./-]){2}(?:\d\d){0,2}"
 )
 _QUANTITY = re.compile(r"\d+(?:-[^\W\d_]{3,})+")
-# With more it is a statement.
-_MAX_UNITS = 10
+# With more items, the text is a statement.
+_MAX_ITEMS = 10
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d{4,}")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _BETWEEN_THOUSANDS = "[,.'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ]?"
@@ -51,11 +51,11 @@ Span = tuple[int, int]
 
 
 class Match(NamedTuple):
-    """Where a passage has what is looked up.
+    """Where a passage matches a lookup.
 
     Attributes:
-        at: The first character of it in the passage's text, behind its headings; None where it stands in those.
-        is_phrase: All of it, in order, with nothing but stop words between.
+        at: The first character of the match in the passage's text, after its headings; None if it is in those.
+        is_phrase: Whether all items occur in order, with nothing but stop words between.
     """
 
     at: int | None
@@ -63,7 +63,7 @@ class Match(NamedTuple):
 
 
 class _WordPart(NamedTuple):
-    """A word, or part of a joined one: its terms, and its characters."""
+    """A word, or part of a joined word: its terms, and its characters."""
 
     terms: tuple[str, ...]
     start: int
@@ -72,14 +72,14 @@ class _WordPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _LookupItem:
-    """What stands between blanks, or quotation marks, in a lookup.
+    """A word, date, code or quotation in a lookup.
 
     Attributes:
-        stems: Of a word the terms of its parts, in order; () of what is meant as it is written.
-        joined: Of a joined word the term that it has without its marks (email).
-        pattern: Of what is meant as it is written.
-        is_loose: Whether it may be written in other ways as well.
-        date: Of a date, which may be written in any form.
+        stems: The terms of a word's parts, in order; () for an item that must occur literally.
+        joined: The term of a joined word without its marks (email).
+        pattern: Matches an item that must occur literally.
+        is_loose: Whether a code can also be written in other ways.
+        date: A date, which may be written in any form.
     """
 
     stems: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class _LookupItem:
     date: WrittenDate | None = None
 
     def may_be_in(self, text: str, known: set[str]) -> bool:
-        """Whether it may be in a text with these terms; cheap."""
+        """Whether the item may be in a text with these terms; cheap."""
         if self.date is not None:
             return bool(self.spans(text, ()))
         if self.pattern is not None:
@@ -97,7 +97,7 @@ class _LookupItem:
         return known.issuperset(self.stems) or self.joined in known
 
     def spans(self, text: str, parts: Sequence[_WordPart]) -> list[Span]:
-        """Where it stands in a text."""
+        """Return the spans of the item in a text."""
         if self.date is not None:
             return [(one.end - len(one.text), one.end) for one in dates_in(text) if one.is_day_of(self.date)]
         if self.pattern is not None:
@@ -113,34 +113,34 @@ class _LookupItem:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What is looked up; see `lookup_of`."""
+    """The items to look up; see `lookup_of`."""
 
-    units: tuple[_LookupItem, ...]
+    items: tuple[_LookupItem, ...]
     _matches: dict[int, Match | None] = field(default_factory=dict)
 
     def match(self, passage: StoredPassage) -> Match | None:
-        """How a passage, with its titles, headings and path, has all of it near each other; None if it has not."""
+        """Return how a passage, with its title, headings and path, has all items near each other; None if not."""
         if passage.id not in self._matches:
             self._matches[passage.id] = self._match(passage)
         return self._matches[passage.id]
 
     def rank(self, passage: StoredPassage) -> int:
-        """How well a passage has it: 3 as one phrase, 2 near each other, 1 in front matter, else 0."""
+        """Grade a passage's match: 3 for a phrase, 2 for items near each other, 1 in front matter, else 0."""
         match = self.match(passage)
         return int(match is not None) if match is None or passage.is_front_matter else 2 + match.is_phrase
 
     def is_in(self, text: str) -> bool:
-        """Whether a text by itself has all of it, anywhere."""
+        """Whether a text has all items, anywhere."""
         known = {term for several in terms(text) for term in several}
-        return all(unit.may_be_in(text, known) for unit in self.units)
+        return all(item.may_be_in(text, known) for item in self.items)
 
     def has_code_of(self, passage: StoredPassage) -> bool:
-        """Whether a passage has all that is looked up, and this includes a code."""
-        return any(unit.pattern or unit.date for unit in self.units) and self.match(passage) is not None
+        """Whether a passage matches, and the lookup includes a code, quotation or date."""
+        return any(item.pattern or item.date for item in self.items) and self.match(passage) is not None
 
     def is_nowhere(self, passages: Iterable[StoredPassage]) -> bool:
-        """Whether something that is meant as it is written is in none of some passages."""
-        missing = {unit.pattern for unit in self.units if unit.pattern is not None and not unit.is_loose}
+        """Whether some item that must occur literally is in none of the passages."""
+        missing = {item.pattern for item in self.items if item.pattern is not None and not item.is_loose}
         for one in passages:
             text = f"{one.document.path}\n{one.context}\n{one.text}"
             missing = {pattern for pattern in missing if not pattern.search(text)}
@@ -157,42 +157,39 @@ class Lookup:
             for word in words(text)
             for part in word.parts or (word,)
         ]
-        found = [unit.spans(text, parts) for unit in self.units]
+        spans = [item.spans(text, parts) for item in self.items]
         body = len(above) + passage.body
-        phrase = _in_order(text, found, len(path), body)
+        phrase = _in_order(text, spans, len(path), body)
         if phrase is not None:
             return Match(phrase - len(above) if phrase >= body else None, is_phrase=True)
-        match = _together(text, found, body, len(path))
+        match = _together(text, spans, body, len(path))
         return match if match is None or match.at is None else Match(match.at - len(above))
 
 
 def lookup_of(question: str) -> Lookup | None:
-    """Return what is looked up by words that are no question; None of a question, or where nothing is told.
+    """Return the lookup that a text asks for; None for a question, or a text without items.
 
-    Quoted words and codes (TM-429, 2.3.1, max_size) must stand as they are written, but for case, hyphens and breaks
-    of lines; dates and other words in any form. Stop words count in quotation marks only. What happened on a date, and
-    no more, is a lookup of the date.
+    Quoted words and codes (TM-429, 2.3.1, max_size) must occur literally, except for case, hyphens and line breaks;
+    dates and other words match in any form. Stop words count only in quotation marks. A question for what happened on a
+    date, and nothing else, is a lookup of the date.
     """
     happened = _HAPPENED.fullmatch(question)
     if happened and [one.text for one in dates_in(happened["date"])] == [happened["date"]]:
         question = happened["date"]
-    units: list[_LookupItem] = []
+    items: list[_LookupItem] = []
     at = 0
     for quoted in QUOTED.finditer(question):
-        units += _units(question[at : quoted.start()])
-        phrase = _WORD.findall(quoted[0])
-        units += (
-            [_LookupItem(pattern=_pattern(r"\W+".join(map(re.escape, phrase)), phrase[0], phrase[-1]))]
-            if phrase
-            else []
-        )
+        items += _items(question[at : quoted.start()])
+        if phrase := _WORD.findall(quoted[0]):
+            pattern = _pattern(r"\W+".join(map(re.escape, phrase)), phrase[0], phrase[-1])
+            items.append(_LookupItem(pattern=pattern))
         at = quoted.end()
-    units += _units(question[at:])
-    is_lookup = 0 < len(units) <= _MAX_UNITS and not _ASKS.search(QUOTED.sub(" ", question))
-    return Lookup(tuple(dict.fromkeys(units))) if is_lookup else None
+    items += _items(question[at:])
+    is_lookup = 0 < len(items) <= _MAX_ITEMS and not _ASKS.search(QUOTED.sub(" ", question))
+    return Lookup(tuple(dict.fromkeys(items))) if is_lookup else None
 
 
-def _units(text: str) -> Iterator[_LookupItem]:
+def _items(text: str) -> Iterator[_LookupItem]:
     at = 0
     for date in dates_in(text):
         yield from _words(text[at : date.end - len(date.text)])
@@ -216,36 +213,36 @@ def _words(text: str) -> Iterator[_LookupItem]:
 
 
 def _pattern(inside: str, first: str, last: str) -> re.Pattern[str]:
-    """What begins and ends where a word does; letters of scripts without blanks may be around it."""
+    """Compile a pattern that matches at word boundaries; letters of scripts without blanks may surround it."""
     before, after = (r"(?<![A-Za-z0-9_])" if first.isascii() else "", r"(?![A-Za-z0-9_])" if last.isascii() else "")
     return re.compile(before + inside + after, re.IGNORECASE)
 
 
 def _as_written(code: str) -> str:
-    """The pattern of a code: hyphens of any kind, and none between letters and digits (TM429); thousands apart."""
+    """Return a code's pattern: any hyphens, optional between letters and digits (TM429); any thousands separators."""
     if _NUMBER.fullmatch(code):
         return _THOUSANDS.sub(_BETWEEN_THOUSANDS, code.replace(",", ""))
     pieces = _PIECES.split(code)[1:-1]
-    found = []
+    patterns = []
     for i, piece in enumerate(pieces):
         if i % 2 == 0:
-            found.append(re.escape(piece))
+            patterns.append(re.escape(piece))
             continue
-        either = pieces[i - 1].isdigit() != pieces[i + 1].isdigit()
+        is_optional = pieces[i - 1].isdigit() != pieces[i + 1].isdigit()
         hyphen = f"[{_HYPHENS}]"
         mark = hyphen if piece and piece in _HYPHENS else re.escape(piece)
-        found.append(f"(?:{mark}|{hyphen}| )?" if either and len(piece) < 2 else mark)
-    return "".join(found)
+        patterns.append(f"(?:{mark}|{hyphen}| )?" if is_optional and len(piece) < 2 else mark)
+    return "".join(patterns)
 
 
-def _in_order(text: str, found: Sequence[Sequence[Span]], first: int, body: int) -> int | None:
-    """Where all units stand in order with nothing but stop words between: behind `body`, else behind `first`."""
-    starts = [start for start, end in found[0] if start >= first and _goes_on(text, end, found[1:])]
+def _in_order(text: str, item_spans: Sequence[Sequence[Span]], first: int, body: int) -> int | None:
+    """Return the start of all items in order with only stop words between: from `body` on, else from `first` on."""
+    starts = [start for start, end in item_spans[0] if start >= first and _follow(text, end, item_spans[1:])]
     return next((start for start in starts if start >= body), starts[0] if starts else None)
 
 
-def _goes_on(text: str, end: int, found: Sequence[Sequence[Span]]) -> bool:
-    for spans in found:
+def _follow(text: str, end: int, item_spans: Sequence[Sequence[Span]]) -> bool:
+    for spans in item_spans:
         following = next((span for span in spans if span[0] >= end), None)
         between = "" if following is None else text[end : following[0]].lower()
         if following is None or _BREAK.search(between) or not STOP_WORDS.issuperset(_WORD.findall(between)):
@@ -254,26 +251,26 @@ def _goes_on(text: str, end: int, found: Sequence[Sequence[Span]]) -> bool:
     return True
 
 
-def _together(text: str, found: Sequence[Sequence[Span]], body: int, context: int) -> Match | None:
-    """The sentence or row that has most units, if what stands above it has the others."""
+def _together(text: str, item_spans: Sequence[Sequence[Span]], body: int, context: int) -> Match | None:
+    """Return the match in the sentence or row with the most items, if the headings or header row have the others."""
     best: tuple[int, int] | None = None
     for row, header in _rows(text, body):
-        there = [next((at for at, end in spans if row[0] <= at and end <= row[1]), None) for spans in found]
-        above = [any(end <= body or header[0] <= at < header[1] for at, end in spans) for spans in found]
-        inside = [at for at in there if at is not None]
-        if inside and all(at is not None or over for at, over in zip(there, above, strict=True)):
+        in_row = [next((at for at, end in spans if row[0] <= at and end <= row[1]), None) for spans in item_spans]
+        is_above = [any(end <= body or header[0] <= at < header[1] for at, end in spans) for spans in item_spans]
+        inside = [at for at in in_row if at is not None]
+        if inside and all(at is not None or above for at, above in zip(in_row, is_above, strict=True)):
             best = max(best or (0, 0), (len(inside), -min(inside)))
     if best is not None:
         return Match(-best[1])
-    in_context = [[span for span in spans if span[1] <= body] for spans in found]
+    in_context = [[span for span in spans if span[1] <= body] for spans in item_spans]
     named = any(span[0] >= context for spans in in_context for span in spans)
     return Match(None) if named and all(in_context) else None
 
 
 def _rows(text: str, body: int) -> Iterator[tuple[Span, Span]]:
-    """Sentences behind a character, those of a table cut into rows, each with the table's first row."""
+    """Yield the sentences from character `body` on, tables cut into rows, each with the table's first row."""
     for start, end in sentence_spans(text, body):
         is_table = not {"|", "\t"}.isdisjoint(text[start:end])
         breaks = [start - 1, *(at for at in range(start, end) if is_table and text[at] == "\n"), end]
-        rows = [(first + 1, last) for first, last in pairwise(breaks)]
+        rows = [(before + 1, after) for before, after in pairwise(breaks)]
         yield from ((row, rows[0]) for row in rows)

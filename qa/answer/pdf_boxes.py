@@ -1,4 +1,4 @@
-"""Boxes of the answering sentences on the pages of a PDF, for others to draw."""
+"""Find the boxes of answering sentences on the pages of a PDF, for other programs to draw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BoxFinder(ExitStack):
-    """Reads the pages that answers cite again. Use it as a context manager; it costs nothing until a PDF is cited."""
+    """Reads cited PDF pages again. Use it as a context manager; it costs nothing until a PDF is cited."""
 
     def __init__(self, root: Path) -> None:
         super().__init__()
@@ -29,29 +29,29 @@ class BoxFinder(ExitStack):
         self._starting = Lock()
 
     def fill(self, result: Result) -> Result:
-        """The same result, with boxes for the highlights in PDF files where they can be found."""
+        """Return the result with boxes for the highlights in PDF files, if they can be found."""
         return replace(result, passages=tuple(self._filled(result.passages)))
 
     def _filled(self, hits: tuple[Hit, ...]) -> Iterator[Hit]:
         for hit in hits:
             source = hit.source
-            cited = source.media_type == PDF.media_type and source.state is State.VERIFIED
-            if not cited or source.page is None or not hit.highlights:
+            is_verified_pdf = source.media_type == PDF.media_type and source.state is State.VERIFIED
+            if not is_verified_pdf or source.page is None or not hit.highlights:
                 yield hit
                 continue
-            wanted = [(source.page, mark.text) for mark in hit.highlights]
-            found: list[tuple[tuple[int, float, float, float, float], ...]] = [()] * len(wanted)
+            sentences = [(source.page, mark.text) for mark in hit.highlights]
+            boxes_by_sentence: list[tuple[tuple[int, float, float, float, float], ...]] = [()] * len(sentences)
             # The file may have changed since it was verified, and a sentence that cannot be drawn still answers.
             with contextlib.suppress(Unreadable):
                 data = read_file(self._root, source.path)
                 if digest(data) == source.sha256:
-                    found = self.sandbox.boxes(data, wanted)
-            marks = (replace(mark, boxes=boxes) for mark, boxes in zip(hit.highlights, found, strict=True))
+                    boxes_by_sentence = self.sandbox.boxes(data, sentences)
+            marks = (replace(mark, boxes=boxes) for mark, boxes in zip(hit.highlights, boxes_by_sentence, strict=True))
             yield replace(hit, highlights=tuple(marks))
 
     @property
     def sandbox(self) -> Sandbox:
-        """The process that reads, started when it is first needed."""
+        """The reader process, started when it is first needed."""
         with self._starting:
             if self._sandbox is None:
                 from corpus import Sandbox  # noqa: PLC0415 - most answers cite text

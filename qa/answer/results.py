@@ -1,4 +1,4 @@
-"""The result of a question. The JSON of `qa ask --json` is these types, field by field."""
+"""The types of an answer. `qa ask --json` prints them field by field."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from corpus.formats import page_label
 from corpus.types import PageBox
 from qa.answer import display
 
-# Passages that a question is answered with, by default and at most.
+# How many passages are returned for a question, by default and at most.
 DEFAULT_K, MAX_HITS = 5, 1000
 
 
 class State(StrEnum):
-    """Whether a file still is what was indexed; `UNCHECKED` where this machine does not have the files."""
+    """Whether a file is still as it was indexed; `UNCHECKED` if this machine does not have the files."""
 
     VERIFIED = "verified"
     CHANGED = "changed"
@@ -34,17 +34,17 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a passage is.
+    """The place of a passage.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
         media_type: Such as `text/markdown`.
         chars: First character and one past the last, in code points of the document's text.
-        lines: First and last line of the file, 1-based, inclusive; None for a file without lines, such as a PDF.
+        lines: First and last line in the file, 1-based, inclusive; None for a file without lines, such as a PDF.
         page: Page of a paged document (slide, sheet, cell, row, message), 1-based, else None.
-        sha256: Digest of the file's bytes when it was indexed, hex.
-        state: Of the file now.
-        anchor: The nearest target of links before the passage, for `page.html#anchor`, else None.
+        sha256: Hex digest of the file's bytes when it was indexed.
+        state: Whether the file is still the same.
+        anchor: The nearest link target before the passage, for `page.html#anchor`, else None.
     """
 
     path: str
@@ -62,9 +62,9 @@ class Highlight:
     """A sentence that answers.
 
     Attributes:
-        chars: Document characters, as in `Source`.
+        chars: Characters of the document, as in `Source`.
         text: The sentence.
-        boxes: Where it is on the pages of a PDF, a box a line, if that was looked up; see `qa.answer.pdf_boxes`.
+        boxes: Its boxes on the pages of a PDF, one per line, if requested; see `qa.answer.pdf_boxes`.
     """
 
     chars: tuple[int, int]
@@ -91,9 +91,9 @@ class Hit:
         id: Stable: the same passage of the same file has the same id after any rebuild.
         score: In [0, 1] within one answer; higher is better.
         text: The passage: exactly `chars` of the document.
-        title: The document's title, of a record its own, or "" where it states none.
+        title: The title of the document or record, or "" if it has none.
         heading: Headings above the passage, outermost first.
-        source: Where it is.
+        source: The place of the passage.
         highlights: The sentences that answer, best first; none from `Retriever.search`.
         also_in: Other places with the same text.
     """
@@ -110,7 +110,7 @@ class Hit:
 
     @property
     def citation(self) -> str:
-        """Where it is: `path:first-last` as editors open it, with its page, or `path § heading`."""
+        """The place of the passage: `path:first-last` as editors open it, with its page, or `path § heading`."""
         return cite(self.source.path, self.source.lines, self.source.page, self.heading)
 
     def __str__(self) -> str:
@@ -121,14 +121,14 @@ class Hit:
         return display.hit_as_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the JSON of an answer says of a passage."""
-        found: dict[str, Any] = json_value(self)
-        return found
+        """Return the passage as in the JSON of an answer."""
+        value: dict[str, Any] = json_value(self)
+        return value
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """What other passages (by rank) answer where they contradict the best."""
+    """An answer from other passages (by rank) that contradicts the best."""
 
     text: str
     citations: tuple[int, ...]
@@ -136,12 +136,12 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class ProseSentence:
-    """A sentence that a language model wrote, compared with the passages that it cites.
+    """A sentence that a language model wrote, checked against the passages that it cites.
 
     Attributes:
-        text: Without its citations.
-        citations: Passages by rank; what is no passage is left out, and reason enough.
-        support: In [0, 1]: how much the passages say it; 0 where `reason` is another.
+        text: The sentence without its citations.
+        citations: Passages by rank; a citation of anything else is left out, and makes the sentence unsupported.
+        support: In [0, 1]: how well the passages support it; 0 if it is unsupported for any other `reason`.
         state: `supported` or `unsupported`.
         reason: Why it is unsupported, else "".
     """
@@ -163,13 +163,13 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Who wrote the prose of an answer, and how that ended.
+    """Which model wrote the prose of an answer, and how the writing ended.
 
     Attributes:
         llm: The name of the language model.
         ending: `complete`; `refused`, as it found no answer in the passages; or `failed`, perhaps after some sentences.
         error: What failed, else "".
-        left_out: Unsupported sentences that were left out.
+        left_out: The number of unsupported sentences that were left out.
     """
 
     llm: str
@@ -183,13 +183,13 @@ class Answer:
     """The answering text, taken word for word from the best passage.
 
     Attributes:
-        text: A few words where they answer, else the sentence, with the list that it introduces; of a question for
-            documents their titles, and for rows of a table their cells.
-        citations: The passages that say so, by rank, the one that is quoted first.
+        text: A few words if they answer, else the sentence, with the list that it introduces; if the question asks for
+            documents, their titles, and if it asks for rows of a table, their cells.
+        citations: The passages that say so, by rank, the quoted one first.
         sentence: The sentence that `text` is from.
-        alternatives: Other dates or numbers that other passages give for the same.
-        more: Of a question for documents or rows, how many others have what was asked for and are not shown.
-        prose: What a language model wrote, if one was asked to; see `qa.prose`.
+        alternatives: Different dates or numbers that other passages give.
+        more: If the question asks for documents or rows, how many matching ones are not shown.
+        prose: The prose of a language model, if it was requested; see `qa.prose`.
     """
 
     text: str
@@ -211,7 +211,7 @@ class IndexInfo:
 
 
 class Correction(NamedTuple):
-    """A word of a question that no passage has, and the one that was searched for instead."""
+    """A word of a question that no passage has, and the word that was searched for instead."""
 
     word: str
     searched: str
@@ -226,13 +226,13 @@ class Result:
         id: The caller's own id of the question, in a batch.
         found: Whether the collection probably answers the question.
         confidence: Probability in [0, 1] that the answer is in these passages.
-        answer: The best answering text, or None where there is none to quote.
-        passages: Best first; given even where `found` is false.
+        answer: The best answering text, or None if there is none to quote.
+        passages: Best first; given even if `found` is false.
         index: The state of the index that answered.
         timings_ms: Milliseconds by step, and their `total`.
         corrections: Misspelt words of the question.
-        rerank_model: The cross-encoder that ordered the first passages, by its name; None without one.
-        writing: Of the prose in `answer`; None if no language model was asked.
+        rerank_model: The name of the cross-encoder that ordered the first passages; None without one.
+        writing: How the prose in `answer` was written; None without a language model.
     """
 
     question: str
@@ -260,42 +260,42 @@ class Result:
             "version": 1,
             "id": self.id,
             "question": self.question,
-            # Version 1 gained this key later: what was searched for in place of misspelt words.
+            # Added to version 1 later: the words that were searched for in place of misspelt ones.
             "corrections": [one._asdict() for one in self.corrections],
             "found": self.found,
             "confidence": self.confidence,
             "answer": json_value(self.answer),
             "passages": json_value(self.passages),
             "index": json_value(self.index),
-            # As this one.
+            # Added later, too.
             "rerank_model": self.rerank_model,
             "timings_ms": self.timings_ms,
             **({} if self.writing is None else {"writing": json_value(self.writing)}),
         }
 
-    # As a passage has it.
+    # The name that `Hit` has for it.
     to_dict = as_json
 
 
 def json_value(value: Any) -> Any:
-    """Dataclasses as objects, tuples as lists; boxes only where they were looked up."""
+    """Convert dataclasses to objects and tuples to lists, leaving out boxes that were not requested."""
     if isinstance(value, Highlight):
         boxes = {"boxes": [{"page": page, "box": box} for page, *box in value.boxes]} if value.boxes else {}
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
-        found = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
+        members = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, Answer):
-            # Of what few answers have, the others say nothing.
-            left_out = {"more": not value.more, "prose": value.prose is None}
-            found = {name: one for name, one in found.items() if not left_out.get(name)}
-        return found
+            # Few answers have these, so the others omit them.
+            omitted = {"more": not value.more, "prose": value.prose is None}
+            members = {name: member for name, member in members.items() if not omitted.get(name)}
+        return members
     if isinstance(value, tuple):
         return [json_value(part) for part in value]
     return value.value if isinstance(value, StrEnum) else value
 
 
 def cite(path: str, lines: tuple[int, int] | None, page: int | None, heading: Sequence[str] = ()) -> str:
-    """A citation as a person writes it: `a.md:9-14`, `paper.pdf, p. 3`, `letter.docx § Costs › Travel`."""
+    """Return a citation as a person writes it: `a.md:9-14`, `paper.pdf, p. 3`, `letter.docx § Costs › Travel`."""
     if page is not None:
         return f"{path}, {page_label(path)} {page}"
     if lines is None:

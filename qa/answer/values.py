@@ -1,11 +1,11 @@
-"""Dates, amounts, addresses, values of fields: what an answer never has half of; and what two are compared by."""
+"""Dates, amounts, addresses and field values: keep them whole in an answer, and compare the values of two answers."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
 
-# Units by the one name that they are compared under; codes are their own.
+# The canonical name of each unit, for comparison; codes are their own.
 _UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
 _UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
 _UNITS |= {"percent": "%", "per cent": "%"}
@@ -20,13 +20,13 @@ _BLANK = "[ \u00a0\u202f]"
 _NUMBER = r"\d+(?:[.,:]\d+|[\u00a0\u202f'’]\d{3}(?!\d))*"
 _BEFORE = rf"(?:(?:US)?\$|[€£¥₹₩₪₺]|(?<![^\W_]){_CODES})"
 _AFTER = rf"(?:[%$€£¥₹₩₪₺]|(?:{_CODES}|{_UNIT_WORDS})(?![^\W_]))"
-# In "room 3 EUR 5" the unit is of the second number, in "14 € 28 €" of the first.
+# In "room 3 EUR 5" the unit belongs to the second number, in "14 € 28 €" to the first.
 _OF_NEXT = rf"(?!{_BLANK}?(?>{_NUMBER})(?!{_BLANK}?{_AFTER}))"
 _AMOUNT = (
     rf"(?:(?P<before>{_BEFORE}){_BLANK}?)?(?P<number>{_NUMBER})(?:[ -](?P<scale>(?i:{'|'.join(_SCALES)}))\b)?"
     rf"(?(before)|(?:{_BLANK}?(?P<after>{_AFTER}){_OF_NEXT})?)"
 )
-# "Mar" and "May" are words, too, unless they are written as names; those behind them are German.
+# "mar" and "may" are ordinary words unless capitalised; the names after the English ones are German.
 MONTH = (
     r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?|(?:jan|jän|febr)uar|jän|märz?|mrz|ju[nl]i|okt(?:ober)?|dez(?:ember)?)"
@@ -40,23 +40,23 @@ _DATE = (
     rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\s?[–-]\s?{_DAY})?(?:\.?\s|-|\sof\s){MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
     rf"|\b{MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
 )
-# Behind a date: "2024-09-01 07:40".
+# A time after a date: "2024-09-01 07:40".
 _HOUR = r"(?:(?:,? |T)\d\d?:\d\d(?::\d\d)?\b)?"
 _ADDRESS = (
     r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])\w[\w.+-]*@\w[\w-]*(?:\.\w[\w-]*)+"
     r"|(?<![\w.-])(?:\w[\w-]+\.)+[a-z]{2,24}\b(?:/[^\s<>\"]*[\w/])?"
 )
-# In front of a number: less than it, about it, below zero; none of an arrow, of a quoted line or between numbers.
+# Before a number: less than, about, minus; not part of an arrow, a quoted line or a range.
 _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−])"
-# Such as 10.1000/182, JES-2024-1187, B2.117: with a letter in front and a digit, so that 3-5 is none.
+# Such as 10.1000/182, JES-2024-1187, B2.117: begins with a letter and has a digit, so that 3-5 is none.
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
-# A telephone number begins with + or 0, and has three groups or more.
+# A telephone number begins with + or 0, and has three or more groups.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
 _WHOLE = re.compile(
     rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>(?:{_DATE}){_HOUR})|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 _WORD = re.compile(r"\w+")
-# What makes a number or date the most, the least, the first or the last, in front of it and behind it.
+# Words before and after a number or date that make it an upper or lower bound.
 _BOUND = re.compile(
     r"\b(?:(?:no|not) (?:more|less|fewer|later|earlier|longer|older|younger|sooner) than|not (?:before|after|until)"
     r"|(?:more|less|fewer|longer|older|younger|later|earlier) than|at (?:most|least)|up to|over|under|above|below"
@@ -68,7 +68,7 @@ _BOUND_BEHIND = re.compile(
 )
 _LONGEST_BOUND = 25
 _NUMBERED = re.compile(rf"{_DATE}|{_AMOUNT}")
-# The first half of "between 22:00 and 6:00", and what is before the second.
+# The first half of "between 22:00 and 6:00", and the word before the second half.
 _FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
 _TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
 _COMPARED = re.compile(
@@ -76,13 +76,13 @@ _COMPARED = re.compile(
 )
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
-# A line that is a name with its value, perhaps behind a box or with marks of emphasis.
+# A line that is a name with its value, perhaps after a box or with marks of emphasis.
 _FIELD = re.compile(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
 _PART = re.compile(r"[^,;]+")
-# Questions for all that are named.
+# Questions for all the names in a list.
 _ASKS_FOR_ALL = re.compile(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
 _OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
-# Small words inside names and between them.
+# Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
 _DIGIT = re.compile(r"\d")
 
@@ -91,64 +91,64 @@ Value = Decimal | str
 
 
 def completed(text: str, words: Span, within: Span, *, dates: bool = True) -> Span:
-    """The words without half a word, number, amount, address, range or, unless `dates` is false, date at either end."""
+    """Extend the words to whole words, numbers, amounts, addresses, ranges and, unless `dates` is false, dates."""
     start, end = words
     if _FROM.search(text[start:end]) and (to := _TO.match(text, end, within[1])):
         end = to.end() + 1
         words = start, end
-    for found in _WHOLE.finditer(text, *within):
-        if found.start() >= words[1]:
+    for match in _WHOLE.finditer(text, *within):
+        if match.start() >= words[1]:
             break
-        for one in _WORD.finditer(text, *found.span()) if found["date"] and not dates else (found,):
-            if one.start() < words[1] and words[0] < one.end():
-                start, end = min(start, one.start()), max(end, one.end())
+        for token in _WORD.finditer(text, *match.span()) if match["date"] and not dates else (match,):
+            if token.start() < words[1] and words[0] < token.end():
+                start, end = min(start, token.start()), max(end, token.end())
     return start, end
 
 
 def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
-    """Words that begin with a number or date, and what says that it is the most or the least, unless that is asked."""
+    """Extend words that begin with a number or date by "at most", "or more" and such, unless the question has that."""
     start, end = words
     if not _NUMBERED.match(text, start):
         return words
-    asked = set(_WORD.findall(question.lower()))
+    question_words = set(_WORD.findall(question.lower()))
     before = _BOUND.search(text[max(within[0], start - _LONGEST_BOUND) : start])
-    behind = _BOUND_BEHIND.match(text, end, within[1])
-    if before and not asked & set(_WORD.findall(before[0].lower())):
+    after = _BOUND_BEHIND.match(text, end, within[1])
+    if before and not question_words & set(_WORD.findall(before[0].lower())):
         start -= len(before[0])
-    if behind and not asked & set(_WORD.findall(behind[0].lower())):
-        end = behind.end()
+    if after and not question_words & set(_WORD.findall(after[0].lower())):
+        end = after.end()
     return start, end
 
 
 def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
-    """The words, or if their sentence is a field, the whole names or codes between its commas; all of a list of names.
+    """In a field, extend the words to the whole names or codes between commas, or to a whole list of names.
 
-    What has words in small letters is prose, of which a few words answer.
+    Values with lower-case words are prose, where a few words are the answer.
     """
     field = _FIELD.fullmatch(text, *sentence)
     if field is None or words[0] < field.start("value"):
         return words
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *field.span("value"))]
     are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
-    touched = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if _meet(one, words)]
-    if not touched or any(_is_prose(text, part) for part in touched):
+    chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if _meet(one, words)]
+    if not chosen or any(_is_prose(text, part) for part in chosen):
         return words
-    return touched[0][0], max(words[1], touched[-1][1])
+    return chosen[0][0], max(words[1], chosen[-1][1])
 
 
 def compared(text: str) -> tuple[str, tuple[Value, ...]]:
-    """A text with its numbers, months and days replaced, in any currency's one name; and what was there, in order."""
+    """Return a text with its numbers, months and weekdays replaced and units unified, and the values in order."""
     values: list[Value] = []
 
-    def replaced(found: re.Match[str]) -> str:
-        if found["name"]:
-            name = found["name"][:3].lower()
+    def replaced(match: re.Match[str]) -> str:
+        if match["name"]:
+            name = match["name"][:3].lower()
             values.append(str(_MONTHS.get(name, name)))
             return "M"
-        unit = found["before"] or found["after"] or ""
+        unit = match["before"] or match["after"] or ""
         unit = _UNITS.get(unit.lower().rstrip("s"), unit)
-        value = _value(found["number"], is_money=bool(unit))
-        scale = found["scale"] and _SCALES[found["scale"].lower()]
+        value = _value(match["number"], is_money=bool(unit))
+        scale = match["scale"] and _SCALES[match["scale"].lower()]
         values.append(value * scale if scale and isinstance(value, Decimal) else value)
         return f"# {unit}"
 
@@ -156,18 +156,18 @@ def compared(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def month_of(name: str) -> int:
-    """The number of a month by its name, from 1."""
+    """Return the number of a month, from 1, by its name."""
     return _MONTHS[name[:3].lower()]
 
 
 def years(text: str) -> set[str]:
-    """The years that a text names, 1500 to 2099; amounts are none."""
-    whole = (one[0] for one in _WHOLE.finditer(text) if not (one["before"] or one["scale"] or one["after"]))
-    return {year for one in whole for year in _YEARS.findall(one)}
+    """Return the years in a text, 1500 to 2099, but not in amounts."""
+    tokens = (one[0] for one in _WHOLE.finditer(text) if not (one["before"] or one["scale"] or one["after"]))
+    return {year for token in tokens for year in _YEARS.findall(token)}
 
 
 def _value(number: str, *, is_money: bool) -> Value:
-    """What a number is worth, by English or continental marks; a time, version or date as written."""
+    """Parse a number with English or continental separators; return a time, version or date as written."""
     plain = re.sub("[\u00a0\u202f'’]", "", number)
     marks = re.findall("[.,:]", plain)
     groups = re.split("[.,:]", plain)

@@ -1,4 +1,4 @@
-"""Questions for documents ("list the papers on grokking"): what they shall be about, and their titles as the answer."""
+"""Questions for documents ("list the papers on grokking"): find their topic, and answer with document titles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qa.answer.extract import Extract
 from qa.answer.lookup import Lookup
 from qa.answer.results import Answer, Highlight
 
-# Those of which one asks for a number, such as the page or the clause, are no documents.
+# Kinds of documents. Things that are asked for by number, such as a page or a clause, are none.
 _KINDS = (
     r"abstract|article|document|doc|e-?mail|essay|file|letter|mail|memo|message|note|paper|poem|post|publication|recipe"
     r"|report|stor(?:y|ie)|stud(?:y|ie)|talk|thread|transcript"
@@ -29,18 +29,18 @@ _DOCUMENTS = re.compile(
 
 
 def topic_of_documents(question: str) -> str | None:
-    """What documents shall be about, where a question asks for documents and no more; else None."""
+    """Return the topic of a question that asks for documents and nothing else; None for other questions."""
     found = _DOCUMENTS.fullmatch(question)
     return None if found is None else found["topic"]
 
 
 def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int) -> Answer | None:
-    """The titles of the documents that have what is looked up, or their paths, as a list; None where none has.
+    """Answer with a list of the titles, or else paths, of matching documents; None if none matches.
 
     Args:
-        lookup: What they are to be about.
-        passages: The first of the ranking, one a document.
-        shown: How many of these are shown, so that they can be cited.
+        lookup: Their topic.
+        passages: The top of the ranking, one per document.
+        shown: How many of these are shown, and so can be cited.
     """
     ranks: dict[str, int] = {}
     for rank, one in enumerate(passages, start=1):
@@ -55,10 +55,10 @@ def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int)
 
 
 def with_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:
-    """The title before the sentences, where a passage begins with it and it says that the document is about it."""
+    """Highlight the title before the sentences, if it is at the head of the passage and names the topic."""
     title = passage.title
     at = passage.text.find(title, 0, passage.body)
     if not title or at < 0 or not lookup.is_in(title):
         return extract
-    first = passage.start + at
-    return replace(extract, highlights=(Highlight((first, first + len(title)), title), *extract.highlights))
+    start = passage.start + at
+    return replace(extract, highlights=(Highlight((start, start + len(title)), title), *extract.highlights))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qa.conversation.line_input import ReadLine
     from qa.retrieval.retriever import Retriever
 
-# Lines around a passage that is opened in a conversation.
+# Lines of context around a passage shown in a conversation.
 _CONTEXT = 6
 
 
@@ -45,17 +45,17 @@ _CONTEXT = 6
     "--format",
     "form",
     type=click.Choice(["text", "json", "markdown", "bibtex", "vimgrep"]),
-    help="How to print the answer; vimgrep is path:line:column:text, for editors.  [default: text]",
+    help="Output format; vimgrep is path:line:column:text, for editors.  [default: text]",
 )
 @click.option(
     "--batch",
     metavar="FILE",
-    help='Answer many questions: one a line, or JSON lines with "id" and "question"; "-" for stdin. Prints JSON lines.',
+    help='Answer many questions, one per line: text, or JSON with "id" and "question" ("-": stdin). Prints JSON lines.',
 )
 @RANKING
 @READER
 @filtered
-@click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
+@click.option("--topic", metavar="N", help="Only passages of this topic, as numbered by `qa topics`.")
 @writing
 @ASKED
 @STORE
@@ -79,19 +79,19 @@ def ask(
     index: Path | None,
     store: str | None,
 ) -> int:
-    """Answer a question from the collection: that of FOLDER, or the one around the working directory.
+    """Answer a question from the collection in FOLDER, or from the one around the working directory.
 
-    Without a question, on a terminal, it begins a conversation.
+    Without a question, on a terminal, start a conversation.
     """
     session.refuse_missing_folder(words)
     folder, question = session.named_folder(words)
-    talks = not question and batch is None and session.is_interactive()
-    if folder is not None and not question and batch is None and not talks:
+    is_conversation = not question and batch is None and session.is_interactive()
+    if folder is not None and not question and batch is None and not is_conversation:
         raise UsageError(f'{folder} is a folder. Put a question after it: qa ask {folder} "who won?"')
     form = _format(form, as_json=as_json, is_batch=batch is not None)
     if writer is not None and form not in ("text", "json"):
         raise UsageError(f"--write prints text or JSON, not {form}.")
-    questions = () if talks else questions_of(question, batch)
+    questions = () if is_conversation else questions_of(question, batch)
     for each in questions:
         if each.cut:
             answers.note(
@@ -117,22 +117,22 @@ def ask(
     )
     with opened as retriever, BoxFinder(root) as boxes:
         answering = Answering(retriever, boxes, form, writer)
-        if talks:
+        if is_conversation:
             is_followed = store is None and not no_update
             refresh = session.Refresher(retriever, device) if is_followed else retriever.reload
-            return _talk(answering, asking, refresh, store or str(root))
-        found = [answering.answer(each, asking) for each in questions]
-    return FOUND if batch is not None or all(found) else NOT_FOUND
+            return _converse(answering, asking, refresh, store or str(root))
+        answered = [answering.answer(each, asking) for each in questions]
+    return FOUND if batch is not None or all(answered) else NOT_FOUND
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Who answers, and how answers are printed.
+    """Answers questions and prints the answers.
 
     Attributes:
-        retriever: Who answers.
-        boxes: Finds sentences on the pages of PDF.
-        form: As `--format` names it.
+        retriever: Finds the answers.
+        boxes: Locates sentences on the pages of PDFs.
+        form: Output format, one of `--format`.
         writer: Adds prose; None without `--write`.
     """
 
@@ -147,7 +147,7 @@ class Answering:
         return self.show(found, self.form, item.prefix, answers.result).found
 
     def show(self, found: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
-        """Print an answer in a format, and return it as it was printed: with its prose."""
+        """Print an answer in a format, and return it with any prose that was added."""
         answers.note(reports.corrected(found.corrections, prefix))
         if self.writer is not None:
             found = self.writer(found, self.retriever, shows=form == "text")
@@ -163,8 +163,8 @@ class Answering:
         return found
 
 
-def _talk(answering: Answering, asking: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
-    """Answer one line after another until the last; what goes wrong in one is a line on the screen."""
+def _converse(answering: Answering, asking: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
+    """Hold a conversation until the user ends it; an error in a turn is printed on one line."""
     from qa.conversation.conversation import ENDS, Asking, Conversation, Screen
     from qa.conversation.history import LineHistory, history_file
     from qa.conversation.line_input import line_input
@@ -184,14 +184,14 @@ def _talk(answering: Answering, asking: dict[str, Any], refresh: Callable[[], ob
     screen.say(f"{clean_name(name)}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
     going = True
     while going:
-        # However often Ctrl-C is pressed, it drops a line or stops a question.
+        # Ctrl-C, however often it is pressed, drops a line or stops a question.
         with suppress(KeyboardInterrupt):
             going = _turn(conversation, read)
     return FOUND
 
 
 def _show(retriever: Retriever, place: str, *, opens: bool) -> None:
-    """Show a place in its context, or open its file; where only the store is here, that is the indexed text."""
+    """Show a place in its context, or open its file; without the files, show the indexed text."""
     if retriever.snapshot.folder is not None:
         show_place(retriever.root, place, context=_CONTEXT, opens=opens)
         return
@@ -203,7 +203,7 @@ def _show(retriever: Retriever, place: str, *, opens: bool) -> None:
 
 
 def _turn(conversation: Conversation, read: ReadLine) -> bool:
-    """Read a line and do what it says; whether there may be another."""
+    """Read and handle a line; return whether the conversation goes on."""
     try:
         line = read(conversation.asking.prompt)
     except (EOFError, KeyboardInterrupt) as end:
@@ -216,7 +216,7 @@ def _turn(conversation: Conversation, read: ReadLine) -> bool:
 
 
 def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:
-    usual = "json" if as_json or is_batch else "text"
-    if named is not None and usual == "json" and named != "json":
+    default = "json" if as_json or is_batch else "text"
+    if named is not None and default == "json" and named != "json":
         raise UsageError(f"--json and --batch print JSON, not {named}.")
-    return named or usual
+    return named or default

@@ -1,4 +1,4 @@
-"""A batch of questions: one a line, as plain text or as JSON with `id` and `question`."""
+"""A batch of questions: one per line, as plain text or as JSON with `id` and `question`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import click
 from corpus.errors import UsageError
 from qa.retrieval.question_text import ask_text
 
-# Of a whole batch, so that an endless device does not fill the memory.
+# The largest batch, so that an endless device does not fill the memory.
 MAX_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """One question of a batch, or that of the command line, in line 0; so many characters were cut from its end."""
+    """A question from a batch, or from the command line (line 0); `cut` characters were removed from its end."""
 
     line: int
     id: str | int | None
@@ -25,12 +25,12 @@ class BatchItem:
 
     @property
     def prefix(self) -> str:
-        """The start of notes about it."""
+        """The prefix of notes about this question."""
         return f"Batch line {self.line}: " if self.line else ""
 
 
 def questions_of(words: tuple[str, ...], batch: str | None) -> tuple[BatchItem, ...]:
-    """Return the question on the command line, or those of a batch; to give both is a UsageError."""
+    """Return the question on the command line, or those of a batch; giving both is a UsageError."""
     if batch is None:
         return (BatchItem(0, None, *ask_text(" ".join(words))),)
     if words:
@@ -39,7 +39,7 @@ def questions_of(words: tuple[str, ...], batch: str | None) -> tuple[BatchItem, 
 
 
 def read_batch(name: str) -> bytes:
-    """Return the bytes of a batch: a file, or stdin for "-"; at most `MAX_BYTES`, or it is a UsageError."""
+    """Read a batch from a file, or from stdin for "-"; more than `MAX_BYTES` is a UsageError."""
     try:
         with click.open_file(name, "rb") as file:
             data: bytes = file.read(MAX_BYTES + 1)

@@ -1,4 +1,4 @@
-"""The one error boundary: whatever happens becomes at most one line on stderr and an exit code."""
+"""The only error boundary: every failure becomes at most one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Boundary(click.Group):
         self._lazy = lazy or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which they are needed, not alphabetically."""
+        """Return the commands in the order users need them, not alphabetically."""
         return [*self.commands, *self._lazy]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -50,23 +50,23 @@ class Boundary(click.Group):
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command; a question without one is asked, and a misspelt one is an error that says what is near."""
+        """Find a command; a bare question means `qa ask`, and a misspelt command is an error with a suggestion."""
         first, known = args[0], self.list_commands(ctx)
-        if first in known or ctx.resilient_parsing:  # which is completion
+        if first in known or ctx.resilient_parsing:  # the latter for shell completion
             return super().resolve_command(ctx, args)
-        from difflib import get_close_matches  # noqa: PLC0415 - most commands are there
+        from difflib import get_close_matches  # noqa: PLC0415 - most commands exist
 
         near = get_close_matches(first, known, 1)
         if near and " " not in first:
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
-        # A word before a text in quotation marks is a command or a folder.
+        # A word before quoted text is a command or a folder.
         is_command = len(args) > 1 and " " in args[1].strip() and first.isalpha() and not os.path.isdir(first)  # noqa: PTH112
         if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
         raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(known)}.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command line and exit; it raises nothing but SystemExit."""
+        """Run the command line and exit; raises nothing but SystemExit."""
         _make_streams_safe()
         extra["standalone_mode"] = False
         with _logging_to_stderr():
@@ -78,7 +78,7 @@ class Boundary(click.Group):
 
 
 def guarded(call: Callable[[], Any]) -> int:
-    """Call something and return its exit code; of what goes wrong, one line is printed."""
+    """Call something and return its exit code; an error is printed on one line."""
     try:
         code = call()
     except click.exceptions.Exit as error:
@@ -87,7 +87,7 @@ def guarded(call: Callable[[], Any]) -> int:
         _print("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has enough, as with `| head`.
+        # The reading process has stopped, as with `| head`.
         _abandon(sys.stdout)
         return FOUND
     except Exception as error:
@@ -96,7 +96,7 @@ def guarded(call: Callable[[], Any]) -> int:
 
 
 def _report(error: Exception) -> int:
-    """Print in one line what went wrong, and return its exit code."""
+    """Print an error on one line, and return its exit code."""
     if isinstance(error, click.ClickException):
         _print(_usage(error))
         return error.exit_code
@@ -150,7 +150,7 @@ def _logging_to_stderr() -> Iterator[None]:
 class _StderrHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a warning as one line; the traceback of an internal error only with QA_DEBUG."""
-        # A progress bar steps aside for the line, if one is there.
+        # Move any progress bar out of the way.
         bars = sys.modules.get("tqdm")
         aside = bars.tqdm.external_write_mode(file=sys.stderr) if bars else nullcontext()
         with suppress(OSError), aside:
@@ -160,9 +160,9 @@ class _StderrHandler(logging.Handler):
 
 
 def _make_streams_safe() -> None:
-    """Make no character and no closed stream an error.
+    """Ensure that neither unprintable characters nor closed streams cause errors.
 
-    If stdin, stdout or stderr were closed, the next files opened would get their numbers, and a library that prints
+    If stdin, stdout or stderr were closed, the next files opened would get their descriptors, and a library that prints
     would write into the index.
     """
     with suppress(OSError):
@@ -175,7 +175,7 @@ def _make_streams_safe() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process at once, without the clean-up of Python and the libraries, which takes time."""
+    """End the process at once, skipping the slow clean-up of Python and its libraries."""
     for stream in (sys.stdout, sys.stderr):
         _abandon(stream)
     os._exit(code)

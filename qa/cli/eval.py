@@ -19,10 +19,10 @@ from qa.terminal import answers
 
 @click.command("eval")
 @click.argument("words", nargs=-1, required=True, metavar="[FOLDER] QUESTIONS", shell_complete=complete_files)
-@click.option("-k", type=COUNT, help="How many passages to ask for.  [default: 10]")
+@click.option("-k", type=COUNT, help="How many passages to retrieve.  [default: 10]")
 @JSON
 @RANKING
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask only N questions: the same in every run.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask only N questions, the same ones in every run.")
 @click.option(
     "--compare",
     metavar="WHAT",
@@ -47,7 +47,7 @@ def evaluate(
 ) -> int:
     """Evaluate the collection with questions whose answers are known.
 
-    QUESTIONS has one JSON object a line with "question" and one of: "file", with or without "start" and "end"
+    QUESTIONS has one JSON object per line with "question" and one of: "file", with or without "start" and "end"
     (characters); "evidence" [{"file", "text"}]; "relevant" {path or passage id: grade}; "answerable": false.
     Settings in qa.toml apply as they do to `qa ask`; options override them.
     """
@@ -60,13 +60,13 @@ def evaluate(
     from qa.terminal import eval_report
 
     require_ir_measures()
-    *folders, questions = map(Path, words)
+    *folders, file = map(Path, words)
     if len(folders) > 1:
-        raise UsageError("give one file of questions, after the folder if you name that.")
-    asked = choose(read_questions(questions), sample)
+        raise UsageError("give one file of questions, after the folder if you name one.")
+    questions = choose(read_questions(file), sample)
     root = session.collection_root(corpus, index, folder=next(iter(folders), None), no_update=no_update)
-    reranks, usual_k = session.reranks(rerank, rerank_model), evaluation.EvalSettings().k
-    asking = read_settings(root).asking(k=k, mode=mode, rerank=reranks, usual_k=usual_k)
+    reranks, default_k = session.reranks(rerank, rerank_model), evaluation.EvalSettings().k
+    asking = read_settings(root).asking(k=k, mode=mode, rerank=reranks, default_k=default_k)
     settings = evaluation.EvalSettings(**asking)
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
@@ -78,13 +78,13 @@ def evaluate(
         session.progress("Asking", "") as progress,
     ):
         if other is not None:
-            report = evaluation.evaluate_twice(retriever, asked, settings, other, progress=progress)
+            report = evaluation.evaluate_twice(retriever, questions, settings, other, progress=progress)
         else:
-            run = evaluation.evaluate(retriever, asked, settings, progress=progress)
+            run = evaluation.evaluate(retriever, questions, settings, progress=progress)
             report = evaluation.EvalReport(run, names=(compare or "", str(settings)))
     if earlier:
         report = replace(report, comparison=compared(earlier, report.run.scores))
-    answers.note(eval_report.warnings(report.run, asked))
+    answers.note(eval_report.warnings(report.run, questions))
     json = session.as_line(eval_report.report_json(report)) if as_json else ""
     answers.out(json or eval_report.report(report, session.style()))
     return FOUND

@@ -17,7 +17,7 @@ from qa.filters import Filter
 from qa.terminal import answers, explore_report
 
 _DOCUMENTS = click.option(
-    "--documents", is_flag=True, help="Whole documents and records, such as abstracts, instead of passages."
+    "--documents", is_flag=True, help="Use whole documents and records, such as abstracts, instead of passages."
 )
 _NUMBER = click.option("-n", "number", type=click.IntRange(1, 200), metavar="N", help="How many topics.")
 
@@ -30,7 +30,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 @click.argument("words", nargs=-1, required=True, metavar="[FOLDER] WHAT", shell_complete=complete_files)
 @click.option("-k", type=COUNT, metavar="N", help=f"How many to show.  [default: {DEFAULT_K}]")
 @_DOCUMENTS
-@click.option("--all", "keep_all", is_flag=True, help="Keep the thing itself, its duplicates and near-duplicates.")
+@click.option("--all", "keep_all", is_flag=True, help="Include the item itself, its duplicates and near-duplicates.")
 @JSON
 @filtered
 @NO_UPDATE
@@ -46,12 +46,12 @@ def similar(
     no_update: bool,
     index: Path | None,
 ) -> int:
-    """Show what is most like a place, a document, a record or a text.
+    """Show what is most similar to a place, document, record or text.
 
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
     folder, what = session.named_folder(words)
-    if not what:  # a folder alone is what is meant
+    if not what:  # a folder alone is itself WHAT
         folder, what = None, words
     root, here = session.named_root(folder, index), locate.working_directory()
     with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
@@ -84,7 +84,7 @@ def topics(
 ) -> int:
     """Show what the collection is about, on two levels.
 
-    `qa ask --topic N` asks within a topic of the last grouping of the whole collection.
+    `qa ask --topic N` searches one topic of the latest grouping of the whole collection.
     """
     root = session.named_root(folder, index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
@@ -100,7 +100,7 @@ def topics(
 @click.option("-o", "output", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
 @_NUMBER
 @_DOCUMENTS
-@click.option("--svg", is_flag=True, help="A picture for print instead of a page.")
+@click.option("--svg", is_flag=True, help="Draw a picture for print instead of a page.")
 @filtered
 @NO_UPDATE
 @COLLECTION
@@ -115,7 +115,7 @@ def draw_map(
     no_update: bool,
     index: Path | None,
 ) -> int:
-    """Draw a map of the collection: a page for the browser, with what is alike side by side, or a picture (.svg)."""
+    """Draw a map with similar items side by side: a page for the browser (.html), or a picture (.svg)."""
     svg = svg or output.suffix.lower() == ".svg"
     if output.suffix.lower() not in ({"", ".svg"} if svg else {"", ".html", ".htm"}):
         raise UsageError(f"{output}: a map is a page (.html) or a picture (.svg).")
@@ -123,7 +123,7 @@ def draw_map(
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
         written = draw(n=number, unit=_unit(documents), only=only)
-    from index import write_atomically  # noqa: PLC0415 - only what is written needs it
+    from index import write_atomically  # noqa: PLC0415 - only writing needs it
 
     data = written.encode("utf-8", "replace")
     write_atomically(output, data)

@@ -20,8 +20,8 @@ from qa.cli.options import COLLECTION, DEVICE, JSON
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 
-# New ones, before garbage is looked for.
-_OBJECTS = 50_000
+# How many new objects trigger a garbage collection.
+_GC_THRESHOLD = 50_000
 
 
 def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
@@ -70,7 +70,7 @@ def app(ctx: click.Context) -> int:
 @click.argument("path", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--full", is_flag=True, help="Read every file again, even if it looks unchanged.")
 @click.option(
-    "--model", metavar="NAME", help="A sentence-transformers model or its folder. A new one embeds all again."
+    "--model", metavar="NAME", help="A sentence-transformers model or its folder. Changing it embeds everything again."
 )
 @click.option("--include", multiple=True, metavar="PATTERN", help="Index only matching files (as in .gitignore).")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out matching files (as in .gitignore).")
@@ -81,7 +81,7 @@ def app(ctx: click.Context) -> int:
     "--store", metavar="URL", help="Keep it in PostgreSQL from now on: postgresql://user@host/database#collection."
 )
 @click.option(
-    "--workers", type=click.IntRange(1, 1024), metavar="N", help="Embed in so many processes, which share the cores."
+    "--workers", type=click.IntRange(1, 1024), metavar="N", help="Embed in N processes, which share the cores."
 )
 @click.option("--dask", metavar="ADDRESS", help="Embed on the workers of a Dask cluster, such as tcp://host:8786.")
 @DEVICE
@@ -108,7 +108,7 @@ def index(
 
     PATH is the folder of documents; by default, the collection around the working directory, else the working
     directory itself. Several folders and files become one collection in the folder they share, limited to them.
-    Inside an existing collection, folders and files update it; --index makes a collection of a folder inside one.
+    Inside an existing collection, folders and files update it; --index makes a folder in it a collection of its own.
     """
     from index import BuildMode, Device
     from qa.collection import build, named_files
@@ -153,14 +153,14 @@ def index(
     "--every",
     type=click.FloatRange(0.1, 86_400),
     metavar="SECONDS",
-    help="Check all files this often, for network drives and others without file system events.",
+    help="Check all files this often, for network drives and other file systems without events.",
 )
 @DEVICE
 @COLLECTION
 def watch(*, path: Path | None, every: float | None, device: str, index: Path | None) -> int:
-    """Keep the index of a folder up to date until Ctrl-C; prints one line per update.
+    """Keep the index of a folder up to date until Ctrl-C; print one line per update.
 
-    PATH is the folder of documents; by default, as with `qa index`.
+    PATH is the folder of documents; its default is that of `qa index`.
     """
     if path and index:
         raise UsageError("name the folder once: as an argument or with --index.")
@@ -188,7 +188,7 @@ def watch(*, path: Path | None, every: float | None, device: str, index: Path | 
 @click.option("--undo", is_flag=True, help="Index them again.")
 @COLLECTION
 def remove(*, path: tuple[str, ...], undo: bool, index: Path | None) -> int:
-    """Take files or folders out of the index, and leave them out from now on; the files themselves stay."""
+    """Remove files or folders from the index, and leave them out from now on; the files themselves stay."""
     root = session.root_around(path[0], index)
     from qa.collection import leave_out
 
@@ -208,8 +208,8 @@ def remove(*, path: tuple[str, ...], undo: bool, index: Path | None) -> int:
 def copy(*, source: str, target: str) -> int:
     """Copy a collection from one store to another; nothing is read or embedded.
 
-    FROM and TO are folders, or addresses such as postgresql://user@host/database#collection. A folder that is copied to
-    keeps its index in its own files from then on.
+    FROM and TO are folders, or addresses such as postgresql://user@host/database#collection. A target folder keeps
+    its index in its own files from then on.
     """
     from index import copy_index
 
@@ -223,9 +223,9 @@ def copy(*, source: str, target: str) -> int:
 def main() -> None:
     """Run the command line, as the program `qa`, and end the process."""
     code = errors.BUG
-    # Most objects of a command stay until it ends: looking for garbage among them takes a twentieth of a question.
-    gc.set_threshold(_OBJECTS)
-    # The idle threads of NumPy's OpenBLAS are to sleep at once; else they keep processors busy for a while.
+    # Most objects live until the command ends: collecting garbage would take a twentieth of a question's time.
+    gc.set_threshold(_GC_THRESHOLD)
+    # Idle threads of NumPy's OpenBLAS should sleep at once; otherwise they keep processors busy for a while.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
         app(prog_name="qa")

@@ -1,7 +1,7 @@
 """`qa show --open`: open a file in the user's editor or viewer, at its line or page where the program can.
 
-A program gets the file as one argument, an absolute path that no shell reads and that cannot look like an option.
-Source code only ever goes to an editor: the system's program for a script may run it.
+A program gets the file as one argument, an absolute path that no shell interprets and that cannot look like an option.
+Source code only ever goes to an editor: the system's default program might run a script.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from qa.answer.results import State
 from qa.collection.show import ShowTarget
 from qa.terminal.text import clean_name
 
-# Viewers that open a PDF at a page, and editors that open a text at a line.
+# Viewers that open a PDF at a page, and editors that open text at a line.
 _PAGE_OPTIONS = {"evince": "-i", "okular": "-p", "zathura": "-P"}
 _LINE_EDITORS = ("vi", "vim", "nvim", "nano", "emacs", "emacsclient")
 _GOTO_EDITORS = ("code", "codium")
-# Text that the system shows better than an editor.
+# Text that the system's default program shows better than an editor.
 _VIEWED_TEXT = ("text/html", "text/csv", "text/tab-separated-values")
 
 
 def has_display() -> bool:
-    """Whether a window opened now would be seen, which it is not from a terminal of another machine."""
+    """Return whether the user would see a window, which they do not from a remote terminal."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def open_file(target: ShowTarget, root: Path) -> str:
-    """Open a file and say so in words, or return "" where there is no display; an editor runs here until it ends.
+    """Open a file and return a message, or "" if there is no display; wait for an editor to exit.
 
-    If there is no program for it, or it fails, that is a UsageError.
+    If no program can open it, or the program fails, that is a UsageError.
     """
-    # By its name, as the system does, whatever the file contains.
+    # Chosen by name, as the system does, whatever the file contains.
     found = format_of(target.file.name)
     media_type = "text/plain" if found is None else found.media_type
     is_text = media_type.startswith(("text/", "application/json")) and media_type not in _VIEWED_TEXT
@@ -89,7 +89,7 @@ def _page_viewer(target: ShowTarget, root: Path) -> tuple[list[str], str] | None
 
 
 def _which(name: str, root: Path) -> str | None:
-    """The absolute path of a program, which must not be a file of the collection."""
+    """Return the absolute path of a program, or None if it is missing or a file of the collection."""
     found = shutil.which(name)
     if found is None or Path(os.path.realpath(found)).is_relative_to(os.path.realpath(root)):
         return None
@@ -105,7 +105,7 @@ def _start(command: list[str], *, wait: bool) -> None:
     except OSError as error:
         raise UsageError(f"cannot start {command[0]}: {error.strerror or error}") from error
     while wait and process.poll() is None:
-        with suppress(KeyboardInterrupt):  # which is the editor's
+        with suppress(KeyboardInterrupt):  # which is meant for the editor
             process.wait()
     if process.returncode:
         raise UsageError(f"{command[0]} failed with exit code {process.returncode}")

@@ -1,6 +1,6 @@
-"""Options that several commands have, and how shells complete them."""
+"""Options shared by several commands, and their shell completion."""
 
-# ruff: noqa: PLC0415 - what completion needs is imported for it alone
+# ruff: noqa: PLC0415 - only completion needs these imports
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Count(click.IntRange):
 
 
 def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Have the shell complete files, as it does elsewhere."""
+    """Let the shell complete files as usual."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
@@ -46,7 +46,7 @@ def _complete_folders(_ctx: click.Context, _param: click.Parameter, incomplete: 
 
 
 def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Paths in the collection, relative to its root wherever the user is; the index is not read."""
+    """Complete paths relative to the collection's root, wherever the user is, without reading the index."""
     from click.shell_completion import CompletionItem
 
     folder, slash, start = incomplete.rpartition("/")
@@ -54,16 +54,16 @@ def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str
         root = locate.find_index(index=ctx.params.get("index") or ctx.params.get("corpus"))
         entries = sorted(os.scandir(root / folder.lstrip("/")), key=lambda entry: entry.name)
         named = [entry for entry in entries if entry.name.startswith(start) and not entry.name.startswith(".")]
-        return [CompletionItem(f"{folder}{slash}{one.name}{'/' if one.is_dir() else ''}") for one in named]
+        return [CompletionItem(f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}") for entry in named]
     return []
 
 
 _Command = Callable[..., Any]
 
 
-def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
-    """Several options as one decorator."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+def _combined(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Combine several options into one decorator."""
+    return lambda command: reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
 
 
 _PATH: dict[str, Any] = {"type": click.Path(path_type=Path), "shell_complete": _complete_folders}
@@ -71,12 +71,12 @@ _DIR = {**_PATH, "metavar": "DIR"}
 _COLLECTION_HELP = (
     "The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]"
 )
-# For commands that do not tell apart whether the index is to be brought up to date first.
+# For commands in which --corpus does not build or update the index first.
 COLLECTION = click.option("--index", "--corpus", "index", **_DIR, help=_COLLECTION_HELP)
 STORE = click.option(
     "--store",
     metavar="URL",
-    help="A collection in PostgreSQL, without its files: postgresql://user@host/database#collection.",
+    help="Use a collection in PostgreSQL, without its files: postgresql://user@host/database#collection.",
 )
 FOLDER = click.argument("folder", required=False, **_PATH)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -84,17 +84,17 @@ COUNT = _Count(1, MAX_HITS)
 READER = click.option(
     "--reader/--no-reader",
     default=None,
-    help="Name the exact answer, or its sentence alone, which is faster and less accurate.  [default: reader]",
+    help="Give the exact answer, or only its sentence: faster, less accurate.  [default: reader]",
 )
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
 DEVICE = click.option(
     "--device",
-    type=click.Choice(("auto", "cpu", "cuda", "mps")),  # those of `index.Device`, which help need not import
+    type=click.Choice(("auto", "cpu", "cuda", "mps")),  # as in `index.Device`, which would slow down --help
     default="auto",
-    help="Where models run: a GPU embeds many passages, and re-ranks.  [default: auto, a GPU where one is and pays]",
+    help="Where models run; a GPU helps large builds and re-ranking.  [default: auto, a GPU if it pays off]",
 )
 # How questions are ranked, and where models run.
-RANKING = _together(
+RANKING = _combined(
     click.option(
         "--mode",
         type=click.Choice([mode.value for mode in Mode]),
@@ -103,22 +103,22 @@ RANKING = _together(
     click.option(
         "--rerank/--no-rerank",
         default=None,
-        help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
+        help="Re-rank the top passages token by token, or skip it: faster, less accurate.  [default: rerank]",
     ),
     click.option(
         "--rerank-model",
         metavar="NAME",
-        help="A sentence-transformers cross-encoder or its folder: it orders the first 30 passages, better and slower.",
+        help="Re-rank the top 30 passages with this sentence-transformers cross-encoder (or folder): better, slower.",
     ),
     DEVICE,
 )
-# Which collection is asked, and whether it is brought up to date first.
-ASKED = _together(
+# Which collection is asked, and whether it is updated first.
+ASKED = _combined(
     click.option("--corpus", **_DIR, help="Build or update the index of this folder first."),
     NO_UPDATE,
     click.option("--index", **_DIR, help=_COLLECTION_HELP),
 )
-_FILTERS = _together(
+_FILTERS = _combined(
     click.option(
         "--path",
         multiple=True,
@@ -131,7 +131,7 @@ _FILTERS = _together(
         "types",
         multiple=True,
         metavar="TYPE",
-        help="Only files of a type, such as pdf or text/markdown; repeatable.",
+        help="Only files of this type, such as pdf or text/markdown; repeatable.",
     ),
     click.option("--since", metavar="DATE", help="Only files changed since a day, month or year, such as 2024-05."),
     click.option("--until", metavar="DATE", help="Only files last changed up to a day, month or year."),
@@ -139,13 +139,13 @@ _FILTERS = _together(
         "--where",
         multiple=True,
         metavar="FIELD=VALUE",
-        help="Only what states this about itself, such as author=Ida; of several all must hold.",
+        help="Only documents and records with this field, such as author=Ida; repeatable, all must match.",
     ),
 )
 
 
 def filtered(command: Callable[..., int]) -> _Command:
-    """Give a command the options that say which part of the collection is meant, as its argument `only`."""
+    """Add the filter options to a command, passed on as its argument `only`."""
 
     @wraps(command)
     def run(**given: Any) -> int:

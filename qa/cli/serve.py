@@ -28,10 +28,10 @@ TOKEN_VARIABLE = "QA_TOKEN"  # noqa: S105 - its name
 
 @click.command()
 @FOLDER
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
-@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; a non-local one needs a token.")
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free port.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-@click.option("--log", "logs", is_flag=True, help="Write a line to stderr for each request.")
+@click.option("--log", "logs", is_flag=True, help="Log each request to stderr.")
 @NO_UPDATE
 @COLLECTION
 def serve(
@@ -39,8 +39,8 @@ def serve(
 ) -> int:
     """Serve a collection: a page for the browser, and an HTTP API under /api/v1.
 
-    Until Ctrl-C, and for this machine alone: on any other address, requests need the token in QA_TOKEN, or the one that
-    is made up and printed.
+    Runs until Ctrl-C, for this machine alone. On any other address, requests need the token in QA_TOKEN, or else one
+    that is generated and printed.
     """
     root = session.named_root(folder, index)
     from qa.cli.open_file import has_display
@@ -74,30 +74,30 @@ def serve(
 def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
     """Serve collections to an agent on stdin and stdout (Model Context Protocol).
 
-    By default that is the collection around the working directory.
+    The default is the collection around the working directory.
     """
-    gc.disable()  # until the first answer is out: thousands of classes are made, and none is garbage
+    gc.disable()  # until the first answer: thousands of classes are created, and none is garbage
     roots = [locate.find_index(index=folder) for folder in folders] or [locate.find_index()]
     import qa
     from qa.mcp.sdk import quick_imports
 
     try:
         with suppress(ImportError), quick_imports():
-            import qa.mcp.server  # another version of the SDK may not allow that, and is imported as it is
+            import qa.mcp.server  # other versions of the SDK may not allow this, and are imported as usual
         from qa.mcp.server import serve_agents
     except ModuleNotFoundError as error:
         raise UsageError('qa mcp needs the package mcp. Run: pip install "qa-passages[mcp]"') from error
 
-    # The server's own end waits for stdin; an update that is cut off leaves the index as it was.
+    # The server's own shutdown waits for stdin; an interrupted update leaves the index as it was.
     signal.signal(signal.SIGINT, lambda *_: leave(INTERRUPTED))
     if sys.stdin is not None and sys.stdin.isatty():
-        answers.note("Waiting for an agent on stdin, which its configuration starts (Ctrl-C to stop)")
+        answers.note("Waiting for an agent on stdin; agents usually start this themselves (Ctrl-C to stop)")
     serve_agents(roots, follow=not no_update, version=qa.__version__)
     return FOUND
 
 
 def _token(*, is_local: bool) -> str:
-    """What requests must have: what the environment says, and one of our own where one is needed."""
+    """Return the token that requests need: from the environment, else "" for local use, else a new one."""
     from qa.web.access import SHORTEST_TOKEN
 
     token = os.environ.get(TOKEN_VARIABLE, "")

@@ -1,4 +1,4 @@
-"""What several commands do with the terminal: open a collection and report what was done to it, draw progress."""
+"""Shared by commands: find and open a collection, report what was done to it, draw progress."""
 
 # ruff: noqa: PLC0415 - numpy, faiss and tqdm take long to import; what needs them is imported when it is called
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from qa.collection.opening import OpenedCollection
     from qa.retrieval.retriever import Retriever
 
-# Kept until the process ends: freeing a model takes longer than asking it.
+# Kept until the process ends: freeing a model takes longer than using it.
 _KEPT: list[object] = []
 
 
 def style() -> answers.TerminalStyle:
-    """Return how to write results."""
+    """Return the style for results."""
     return answers.TerminalStyle.of(sys.stdout)
 
 
@@ -37,10 +37,10 @@ def as_line(value: dict[str, Any]) -> str:
 
 
 def named_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Return the folder that stands before a question or a place, or behind a quoted one, or None; and the other words.
+    """Return the folder before a question or place, or after a quoted one (None if there is none), and the other words.
 
-    The first of several bare words may be part of a question: it is a folder before a text in quotation marks, or if it
-    has an index and there is none here.
+    The first of several bare words may be part of a question: it is a folder only before quoted text, or if it has an
+    index and there is none here.
     """
     first, *rest = words or ("",)
     is_quoted = len(rest) == 1 and " " in rest[0].strip()
@@ -57,7 +57,7 @@ def _is_path(word: str) -> bool:
 
 
 def refuse_missing_folder(words: Sequence[str]) -> None:
-    """Raise a UsageError where a path that does not exist stands before a question, as "../papres" does."""
+    """Raise a UsageError if the words before a question are a path that does not exist, such as "../papres"."""
     first, *rest = words or ("",)
     path = Path(first)
     is_quoted = len(rest) == 1 and " " in rest[0].strip()
@@ -68,7 +68,7 @@ def refuse_missing_folder(words: Sequence[str]) -> None:
 
     names: list[str] = []
     with suppress(OSError):
-        names = [one.name for one in path.parent.iterdir() if one.is_dir()]
+        names = [entry.name for entry in path.parent.iterdir() if entry.is_dir()]
     near = ", ".join(str(path.parent / name) for name in get_close_matches(path.name, names, 3))
     raise UsageError(f"no such folder: {first}.{near and f' Similar: {near}.'}")
 
@@ -86,16 +86,16 @@ def _is_in_collection() -> bool:
 
 
 def named_root(folder: Path | None, index: Path | None) -> Path:
-    """Return the collection that an argument or an option names, or the one around the working directory."""
+    """Return the collection named by an argument or an option, or the one around the working directory."""
     if folder is not None and index is not None:
-        raise UsageError("name the collection once: before the rest, or with an option.")
+        raise UsageError("name the collection once: as the first argument or with an option.")
     return locate.find_index(index=folder or index)
 
 
 def collection_root(
     corpus: Path | None, index: Path | None, *, folder: Path | None = None, no_update: bool = False
 ) -> Path:
-    """Return the collection that a folder, --corpus or --index name, or the one around the working directory."""
+    """Return the collection named by a folder, --corpus or --index, or the one around the working directory."""
     if corpus is None:
         return named_root(folder, index)
     if index is not None or folder is not None or no_update:
@@ -104,14 +104,14 @@ def collection_root(
 
 
 def store_root(store: str, *others: object) -> Path:
-    """Return what stands for the folder of a collection whose files are not here; nothing else may name one."""
+    """Return a placeholder for the folder of a collection used without its files; naming a folder is a UsageError."""
     if any(other not in (None, False) for other in others):
         raise UsageError("--store names the collection, without its files; leave out folders, --corpus and --index.")
     return locate.working_directory() or Path(os.sep)
 
 
 def root_around(place: str, index: Path | None) -> Path:
-    """Return the collection of a place: the one that is named, or the nearest one at or above it."""
+    """Return the collection of a place: the one named, or the nearest at or above the place."""
     if index is None and not os.environ.get(locate.VARIABLE):
         with suppress(NoIndexError):
             return locate.find_index(Path(place).parent)
@@ -119,7 +119,7 @@ def root_around(place: str, index: Path | None) -> Path:
 
 
 def reranks(rerank: bool | None, rerank_model: str | None) -> bool | None:  # noqa: FBT001 - of options
-    """Return whether the first passages are re-ranked, by the options; None where they do not say."""
+    """Return whether the options ask for re-ranking; None if they do not say."""
     if rerank is False and rerank_model is not None:
         raise UsageError("--rerank-model re-ranks; leave out --no-rerank.")
     return rerank if rerank_model is None else True
@@ -137,10 +137,10 @@ def opened(
     ahead: bool = True,
     store: str | None = None,
 ) -> Iterator[Retriever]:
-    """Open a collection to ask, or one in a store without its files; what is done to it first is reported on stderr.
+    """Open a collection for questions, or one in a store without its files; report on stderr what was done first.
 
-    With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed. What a
-    question needs is loaded `ahead` of it.
+    With `corpus`, build or update it, however much there is to do; with `update`, index small changes. With `ahead`,
+    start loading what a question needs.
     """
     from index import Device
     from qa.collection.opening import OpenedCollection, Refresh, open_collection
@@ -152,34 +152,34 @@ def opened(
         found = OpenedCollection(opening(store=store))
     else:
         refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
-        with progress() as tell:
-            found = open_collection(root, opening, refresh=refresh, progress=tell, device=runs_on)
+        with progress() as callback:
+            found = open_collection(root, opening, refresh=refresh, progress=callback, device=runs_on)
     _KEPT.append(found.retriever)
     with found.retriever as retriever:
-        _tell(found, is_build=corpus)
+        _report(found, is_build=corpus)
         yield retriever
 
 
 class Refresher:
-    """Brings an index up to date between questions, as `opened` does before the first; what it says, it says once."""
+    """Brings an index up to date between questions, as `opened` does before the first; repeats no note."""
 
     def __init__(self, retriever: Retriever, device: str) -> None:
         self._retriever, self._device = retriever, device
-        self._told = ""
+        self._last_note = ""
 
     def __call__(self) -> None:
-        """Index small changes and ask the newest generation."""
+        """Index small changes and switch to the newest generation."""
         from index import Device
         from qa.collection.opening import refresh_if_small
 
         self._retriever.reload()
-        with progress() as tell:
-            found = refresh_if_small(self._retriever, progress=tell, device=Device(self._device))
-        _tell(found if found.note != self._told else replace(found, note=""), is_build=False)
-        self._told = found.note
+        with progress() as callback:
+            found = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
+        _report(found if found.note != self._last_note else replace(found, note=""), is_build=False)
+        self._last_note = found.note
 
 
-def _tell(found: OpenedCollection, *, is_build: bool) -> None:
+def _report(found: OpenedCollection, *, is_build: bool) -> None:
     if found.note:
         answers.note(answers.problem(found.note))
     if found.report is not None:
@@ -188,7 +188,7 @@ def _tell(found: OpenedCollection, *, is_build: bool) -> None:
 
 
 def is_interactive() -> bool:
-    """Return whether a person types and reads."""
+    """Return whether stdin and stdout are terminals."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
@@ -206,7 +206,7 @@ def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCall
                 return
             from tqdm import tqdm
 
-            # A terminal may claim to have no columns and rows.
+            # A terminal may report 0 columns and rows.
             size = {"ncols": answers.TerminalStyle.of(sys.stderr).width - 1, "nrows": 20}
             bars.append(tqdm(desc="Looking for changes", bar_format="{desc}", leave=False, unit=unit, **size))
         for bar in bars:

@@ -1,4 +1,4 @@
-"""Commands that look at a collection: `qa show`, `qa status`, `qa ls`, `qa check`."""
+"""Commands that inspect a collection: `qa show`, `qa status`, `qa ls`, `qa check`."""
 
 # ruff: noqa: PLC0415 - what takes long to import is imported inside the commands
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="[FOLDER] PLACE", shell_complete=complete_files)
-@click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
+@click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines of context.")
 @click.option("--open", "opens", is_flag=True, help="Open the file there: text in $EDITOR, PDF in a viewer.")
 @JSON
 @COLLECTION

@@ -1,6 +1,6 @@
-"""`qa ask --write`: the options that name a language model, and what is shown of its answer."""
+"""`qa ask --write`: the options for a language model, and how its answer is shown."""
 
-# ruff: noqa: PLC0415 - only those who ask for prose pay for it
+# ruff: noqa: PLC0415 - imported only when prose is asked for
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("--write", is_flag=True, help="Have a language model answer in prose, and check each sentence."),
-    click.option("--endpoint", metavar="URL", help="Its OpenAI-compatible API.  [default: QA_LLM_ENDPOINT]"),
-    click.option("--llm", metavar="NAME", help="Its name there.  [default: QA_LLM]"),
-    click.option("--llm-timeout", type=click.FloatRange(1, 86_400), metavar="SECONDS", help="For a whole answer."),
-    click.option("--strict", is_flag=True, help="Leave out what the passages do not support."),
+    click.option("--endpoint", metavar="URL", help="The model's OpenAI-compatible API.  [default: QA_LLM_ENDPOINT]"),
+    click.option("--llm", metavar="NAME", help="The model's name there.  [default: QA_LLM]"),
+    click.option("--llm-timeout", type=click.FloatRange(1, 86_400), metavar="SECONDS", help="Time limit per answer."),
+    click.option("--strict", is_flag=True, help="Leave out sentences that the passages do not support."),
 )
 
 
@@ -34,7 +34,7 @@ class ProseWriter:
     """Adds prose to answers.
 
     Attributes:
-        endpoint: Whom to ask.
+        endpoint: The language model.
         strict: Whether unsupported sentences are left out.
     """
 
@@ -42,13 +42,13 @@ class ProseWriter:
     strict: bool
 
     def __call__(self, answer: Result, retriever: Retriever, *, shows: bool) -> Result:
-        """Return an answer with prose; with `shows`, sentences are printed as they come."""
+        """Return an answer with prose; with `shows`, print sentences as they arrive."""
         from qa.prose import write
         from qa.terminal import prose
 
         style = session.style()
-        each = (lambda one: answers.out(prose.sentence(one, style))) if shows else None
-        found = write(answer, retriever, self.endpoint, strict=self.strict, on_sentence=each)
+        show = (lambda sentence: answers.out(prose.sentence(sentence, style))) if shows else None
+        found = write(answer, retriever, self.endpoint, strict=self.strict, on_sentence=show)
         if found.writing is not None:
             if found.writing.ending is Ending.FAILED:
                 answers.note(answers.problem(f"no answer in prose from {found.writing.error}"))
@@ -59,7 +59,7 @@ class ProseWriter:
 
 
 def writing(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that ask for prose, as its argument `writer`, None without `--write`."""
+    """Add the options for prose to a command, passed on as its argument `writer`; None without `--write`."""
 
     @wraps(command)
     def run(**given: Any) -> int:

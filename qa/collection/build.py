@@ -1,6 +1,6 @@
 """Build the index of a folder, or bring it up to date."""
 
-# ruff: noqa: PLC0415 - what writes an index is imported where it is needed: few questions find anything to write
+# ruff: noqa: PLC0415 - what writes an index is imported on demand: few questions find anything to write
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class OnLocked(Enum):
     """What a build does while another process writes the same index."""
 
     FAIL = "raise an error that names the other process"
-    WAIT = "say which process it waits for, and go on when that has finished"
+    WAIT = "name the process it waits for, and continue when that has finished"
 
 
 class OnEmpty(Enum):
     """What a build does if there is nothing to index."""
 
-    FAIL = "raise an error: more likely the folder is another one, or not mounted"
+    FAIL = "raise an error: more likely it is the wrong folder, or not mounted"
     ALLOW = "make an index without documents"
 
 
@@ -95,7 +95,7 @@ def build_index(
         encoder: Used instead of loading a model.
         device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
         store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it.
-        workers: Embed in so many processes, which divide the cores; 0 for this one.
+        workers: How many processes embed, sharing the cores; 0 to embed in this one.
         dask: Embed on the Dask cluster whose scheduler has this address, such as `tcp://host:8786`.
 
     Raises:
@@ -160,11 +160,11 @@ def _prepare_for_questions(model: str) -> None:
 def _require_members(*pairs: tuple[type[Enum], object]) -> None:
     for kind, given in pairs:
         if not isinstance(given, kind):
-            raise UsageError(f"{given!r} is no {kind.__name__}. Give {' or '.join(map(str, kind))}.")
+            raise UsageError(f"{given!r} is not of type {kind.__name__}. Give {' or '.join(map(str, kind))}.")
 
 
 def _require_files(root: Path, chosen: dict[str, Any]) -> None:
-    """Look before anything is written, since the wrong folder may have been named."""
+    """Require files before anything is written, since the wrong folder may have been named."""
     found = walk(root, **{name: chosen[name] or () for name in ("include", "exclude", "formats")})
     if not found.files:
         raise _nothing_to_index(root, found.skipped)
@@ -205,7 +205,7 @@ def preview_index(
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:
-    """Return the corpus root that a user names, by itself or by its `.qa` folder; a CorpusError if it is no folder."""
+    """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it is not a folder."""
     root = root_of(Path(path))
     if not root.is_dir():
         raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")
@@ -213,7 +213,7 @@ def existing_root(path: str | os.PathLike[str]) -> Path:
 
 
 def _absolute(model: str) -> str:
-    """A model folder by a name that means the same wherever the next command is run."""
+    """Return a model's folder as an absolute path, as the next command may run elsewhere; other names unchanged."""
     folder = Path(model)
     return str(folder.absolute()) if folder.is_dir() else model
 

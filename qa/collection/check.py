@@ -22,7 +22,7 @@ from index import (
 )
 from qa.collection.build import build_index
 
-# What `qa topics` keeps beside the index, and finds again where it is unusable.
+# Stored by `qa topics` next to the index, and recomputed if it is unusable.
 _TOPICS = "topics.bin"
 
 
@@ -50,7 +50,7 @@ def check(root: Path) -> CheckReport:
     """Verify the structure of the index, the checksum of every row and FAISS file, and that all of them agree.
 
     Raises:
-        DamagedIndexError: They do not; the message says where.
+        DamagedIndexError: Something does not match; the message says where.
     """
     folder = root / INDEX_FOLDER
     found = verify_index(folder)
@@ -58,7 +58,7 @@ def check(root: Path) -> CheckReport:
 
 
 def check_store(url: str) -> CheckReport:
-    """Verify a collection in PostgreSQL, as `check`."""
+    """Verify a collection in PostgreSQL like `check`."""
     return _report(verify_store(url), url)
 
 
@@ -105,4 +105,4 @@ def _damaged_topics(root: Path) -> tuple[str, ...]:
     file = root / INDEX_FOLDER / _TOPICS
     if not file.exists() or read_sealed(file) is not None:
         return ()
-    return (f"{file} is damaged: checksum mismatch. Run `qa check --repair`, or `qa topics` to find them again.",)
+    return (f"{file} is damaged: checksum mismatch. Run `qa check --repair`, or `qa topics` to compute them again.",)

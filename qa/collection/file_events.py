@@ -1,4 +1,4 @@
-"""File system events: the one module that knows watchfiles."""
+"""File system events: the only module that uses watchfiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Event
 
 from corpus.errors import UsageError
 
-# A burst of changes is reported once nothing more came for the first time span, at the latest after the second.
+# A burst of changes is reported after the first time span without another, at the latest after the second.
 _QUIET_MS = 200
 _LONGEST_MS = 2000
 # How often to check whether the folder still exists.
@@ -21,16 +21,16 @@ RawEvent = tuple[Path, bool]
 
 
 def raw_events(folders: Collection[Path], stop: Event) -> Iterator[list[RawEvent]]:
-    """Yield the events in these folders, not in those below; [] after each second without any.
+    """Yield the events in these folders, not in their subfolders; [] after each second without any.
 
-    Ends when it is stopped, or where a folder vanished before it was watched.
+    Ends when stopped, or if a folder vanished before it was watched.
 
     Raises:
-        OSError: The system gives no events, for instance because there is too much to watch.
+        OSError: The system provides no events, for instance because there is too much to watch.
     """
     from watchfiles import Change, watch  # noqa: PLC0415 - an extra
 
-    present = [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - of names too long, too
+    present = [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - names may be too long
     with suppress(FileNotFoundError, NotADirectoryError):
         try:
             for found in watch(
@@ -43,10 +43,10 @@ def raw_events(folders: Collection[Path], stop: Event) -> Iterator[list[RawEvent
                 yield_on_timeout=True,
                 force_polling=False,  # it compares whole seconds, so it misses quick changes
                 recursive=False,
-                ignore_permission_denied=False,  # otherwise every other reason not to watch is ignored, too
+                ignore_permission_denied=False,  # otherwise all other failures to watch are ignored, too
             ):
                 yield [(Path(path), event is not Change.modified) for event, path in found]
-        except RuntimeError as error:  # what watchfiles raises where the system refuses
+        except RuntimeError as error:  # what watchfiles raises if the system refuses
             raise OSError(str(error)) from error
 
 

@@ -26,19 +26,19 @@ class Removal:
 def leave_out(
     root: Path, named: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
 ) -> Removal:
-    """Take files and folders out of the index, and exclude them from later updates.
+    """Remove files and folders from the index, and exclude them from later updates.
 
     They are relative to `here` or to the root. One that is neither in the index nor in the folder is a UsageError.
     """
-    exclude, known = _state(root)
-    paths = tuple(_found(root, path, here, known) for path in named)
+    exclude, known = _excluded_and_indexed(root)
+    paths = tuple(_resolved(root, path, here, known) for path in named)
     patterns = [literal_pattern(path) for path in paths]
-    _require_remembered(root, patterns)
-    is_last = all(any(lies_in(path, one) or lies_in(path, f"{one}/") for one in paths) for path in known)
+    _require_no_exclude_setting(root, patterns)
+    is_everything = all(any(lies_in(path, each) or lies_in(path, f"{each}/") for each in paths) for path in known)
     report = build_index(
         root,
         exclude=tuple(dict.fromkeys((*exclude, *patterns))),
-        on_empty=OnEmpty.ALLOW if is_last else OnEmpty.FAIL,
+        on_empty=OnEmpty.ALLOW if is_everything else OnEmpty.FAIL,
         progress=progress,
     )
     return Removal(paths, report)
@@ -47,35 +47,35 @@ def leave_out(
 def take_back(
     root: Path, named: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
 ) -> Removal:
-    """Index files and folders again that were left out; one that was not is a UsageError."""
-    exclude, _ = _state(root)
+    """Index again files and folders that were left out; one that was not is a UsageError."""
+    exclude, _ = _excluded_and_indexed(root)
     paths = []
     for path in named:
-        found = [one for one in candidates(root, path, here) if literal_pattern(one) in exclude]
+        found = [candidate for candidate in candidates(root, path, here) if literal_pattern(candidate) in exclude]
         if not found:
             raise UsageError(f"{path} was not left out by qa rm.")
         paths.append(found[0])
     patterns = {literal_pattern(path) for path in paths}
-    _require_remembered(root, sorted(patterns))
-    report = build_index(root, exclude=[one for one in exclude if one not in patterns], progress=progress)
+    _require_no_exclude_setting(root, sorted(patterns))
+    report = build_index(root, exclude=[pattern for pattern in exclude if pattern not in patterns], progress=progress)
     return Removal(tuple(paths), report)
 
 
-def _state(root: Path) -> tuple[tuple[str, ...], list[str]]:
-    """The patterns that are left out now, and the paths that are indexed."""
+def _excluded_and_indexed(root: Path) -> tuple[tuple[str, ...], list[str]]:
+    """Return the patterns excluded now, and the indexed paths."""
     with open_index(root / INDEX_FOLDER) as snapshot:
         return snapshot.info.exclude, [document.path for document in snapshot.documents()]
 
 
-def _found(root: Path, named: str, here: Path | None, known: Sequence[str]) -> str:
+def _resolved(root: Path, named: str, here: Path | None, known: Sequence[str]) -> str:
     for path in candidates(root, named, here):
         if any(lies_in(one, path) or lies_in(one, f"{path}/") for one in known) or (root / to_os_name(path)).exists():
             return path
     raise UsageError(f"{named} is not in the collection {root}.{near_paths(named, known)}")
 
 
-def _require_remembered(root: Path, patterns: Sequence[str]) -> None:
-    """What a file of settings excludes replaces what is remembered."""
+def _require_no_exclude_setting(root: Path, patterns: Sequence[str]) -> None:
+    """Raise a UsageError if a settings file sets `exclude`, which would override remembered patterns."""
     if read_settings(root).exclude is not None:
         listed = ", ".join(f'"{pattern}"' for pattern in patterns)
-        raise UsageError(f"`exclude` is set in {SETTINGS_FILE}, and nothing else is left out. Edit it there: {listed}.")
+        raise UsageError(f"`exclude` is set in {SETTINGS_FILE} and overrides qa rm. Edit it there: {listed}.")

@@ -40,7 +40,7 @@ def listing(root: Path, only: Filter = EVERYTHING) -> tuple[ListedFile, ...]:
                 if file.path in documents:
                     states[file.path] = "changed" if is_changed(root, file, documents[file.path]) else "unchanged"
     return tuple(
-        ListedFile(path, one.title, one.media_type, one.records or 1, one.passages, one.size, states[path])
-        for path, one in sorted(documents.items())
-        if chosen is None or one.id in (chosen.documents if isinstance(chosen, Scope) else chosen)
+        ListedFile(path, file.title, file.media_type, file.records or 1, file.passages, file.size, states[path])
+        for path, file in sorted(documents.items())
+        if chosen is None or file.id in (chosen.documents if isinstance(chosen, Scope) else chosen)
     )

@@ -1,4 +1,4 @@
-"""From the files and folders that a user names to the collection they form: its root and what of it is indexed."""
+"""Find the collection that named files and folders form: its root, and which part of it is indexed."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Collection:
 def collection_of(named: Sequence[Path]) -> Collection:
     """Return the collection that files and folders form.
 
-    Nothing is the collection around the working directory. A folder is one itself, unless it is part of one above.
-    Several, or a file, belong to the nearest collection at or above the deepest folder they share; if there is none,
-    that folder becomes one that is limited to them.
+    Without any, it is the one around the working directory. A folder is one itself, unless it is part of one above.
+    Several paths, or a file, belong to the nearest collection at or above the deepest folder they share; if there is
+    none, that folder becomes one, limited to them.
 
     Raises:
         CorpusError: One of them does not exist or cannot be indexed, or they share only the file system's root.
@@ -63,13 +63,13 @@ def collection_of(named: Sequence[Path]) -> Collection:
 
 
 def _collection_or_part(folder: Path) -> Collection:
-    """A folder by itself, or as part of the nearest collection above that can have it."""
-    above = next((one for one in folder.parents if has_index(one)), None)
+    """Return a folder as a collection, or as part of the nearest one above that can include it."""
+    above = next((parent for parent in folder.parents if has_index(parent)), None)
     if above is None or has_index(folder) or not folder.is_dir():
         return Collection(folder)
     relative = folder.relative_to(above)
     parts = [above.joinpath(*relative.parts[: depth + 1]) for depth in range(len(relative.parts))]
-    # What is hidden or behind a link is never in a collection.
+    # Hidden files, and those behind a link, are never in a collection.
     if any(part.name.startswith(".") or part.is_symlink() for part in parts):
         return Collection(folder)
     named = shlex.quote(str(folder))
@@ -78,7 +78,7 @@ def _collection_or_part(folder: Path) -> Collection:
 
 
 def _files_and_folders(named: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Both with links resolved, since a walk from the shared folder would not follow them."""
+    """Separate files and folders, with links resolved: a walk from the shared folder would not follow them."""
     files: list[Path] = []
     folders: list[Path] = []
     for path in named:
@@ -107,7 +107,7 @@ def _relative(path: Path, root: Path) -> str:
 
 
 def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
-    """Return those of the paths given to a build that have no document and no reason in its report."""
+    """Return the paths given to a build that yielded no document, without a reason in its report."""
     if not paths:
         return ()
     with open_index(root / INDEX_FOLDER) as snapshot:
@@ -117,7 +117,7 @@ def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> 
 
 
 def remembered_patterns(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what the last build included and excluded, where no file of settings says so."""
+    """Return the include and exclude patterns of the last build, () where a settings file has its own."""
     settings = read_settings(root)
     with open_index(root / INDEX_FOLDER) as snapshot:
         info = snapshot.info

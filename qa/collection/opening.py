@@ -1,6 +1,6 @@
-"""Open a collection for questions, brought up to date first as far as that is quick."""
+"""Open a collection for questions, after indexing what changed if that is quick."""
 
-# ruff: noqa: PLC0415 - what writes an index is imported where it is needed: few questions find anything to write
+# ruff: noqa: PLC0415 - what writes an index is imported on demand: few questions find anything to write
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Refresh(Enum):
     """What happens to an index before it is opened."""
 
     NONE = "nothing"
-    SMALL = "small changes of its files are indexed, larger ones are noted"
+    SMALL = "small changes to its files are indexed, larger ones are noted"
     FULL = "it is built or updated, however much there is to do"
 
 
@@ -60,7 +60,7 @@ def open_collection(
 
     Args:
         root: Its folder.
-        opening: `Retriever.open`, perhaps with some of its arguments.
+        opening: `Retriever.open`, perhaps with some arguments bound.
         refresh: What is done first.
         progress: Called with the bytes read so far.
         device: Where the model embeds passages.
@@ -93,12 +93,12 @@ def _build_and_open(
 def refresh_if_small(
     retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
 ) -> OpenedCollection:
-    """Index what changed since the last build if it is little, and reload; files are compared by stat."""
+    """Index changes since the last build if they are small, and reload; files are compared by stat."""
     root = retriever.root
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
-        note = _differing(root, info)
+        note = _settings_note(root, info)
     except CorpusError as error:
         if not root.exists():
             return OpenedCollection(retriever, note=str(folder_gone(root)))
@@ -123,17 +123,17 @@ def refresh_if_small(
     return OpenedCollection(retriever, report, note)
 
 
-def _differing(root: Path, info: Info) -> str:
-    """In what the settings differ from the index, or ""."""
+def _settings_note(root: Path, info: Info) -> str:
+    """Return a note on how the settings differ from the index, or ""."""
     try:
-        found = not_applied(root, info)
+        note = not_applied(root, info)
     except UsageError:
-        return ""  # whoever reads them to ask says so
-    return f"{found}. Answering from the index as it is; to update it, run: {command_for(root)}" if found else ""
+        return ""  # reported when they are read for a question
+    return f"{note}. Answering from the index as it is; to update it, run: {command_for(root)}" if note else ""
 
 
 def _reason_to_wait(diff: Diff, documents: int) -> str:
-    """Why a change is too large to index before an answer, or ""."""
+    """Return why a change is too large to index before an answer, or ""."""
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are missing (is the folder mounted?)"
     files = (*diff.added, *diff.suspect)

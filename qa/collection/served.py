@@ -1,4 +1,4 @@
-"""The collection that is served: opened once, kept loaded, and followed as its files and its index change."""
+"""A served collection: opened once, kept loaded, and kept current as its files and its index change."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from qa.filters import Filter
 from qa.locate import folder_gone
 from qa.retrieval.retriever import Retriever, Unit
 
-# Files are compared with the index before an answer, if that was not done so many seconds ago.
+# Files are compared with the index before an answer, but at most once in this many seconds.
 _LOOK_SECONDS = 2.0
-# And not before so many times as long as it took: of a large collection it takes a twentieth of the time at most.
+# Then wait this many times as long as it took: in a large collection, comparing takes a twentieth of the time at most.
 _REST = 20.0
 
 _log = logging.getLogger(__name__)
@@ -34,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What one request is answered from: an open index, and what is set for its collection.
+    """What one request is answered from: an open index, and the settings of its collection.
 
     Attributes:
         retriever: For questions; it may be on a newer generation already.
         snapshot: One generation, open while the request is answered.
-        settings: Of the collection.
-        boxes: Finds sentences on the pages of PDF.
+        settings: The collection's settings.
+        boxes: Locates sentences on the pages of PDFs.
     """
 
     retriever: Retriever
@@ -54,7 +54,7 @@ class Served:
         return self.retriever.root
 
     def asking(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `Retriever.ask`, with what is set where a request says nothing.
+        """Return the arguments of `Retriever.ask`: those in the request, else the collection's settings.
 
         Args:
             wanted: The values of the request's parameters, by name.
@@ -68,10 +68,10 @@ class Served:
         return self.boxes.fill(self.retriever.ask(wanted["question"], **self.asking(wanted), **topic))
 
     def body(self, name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object that a command prints with `--json`; "search" is of the passages of "ask".
+        """Return the object that a command prints with `--json`; "search" has the passages of "ask" alone.
 
         Args:
-            name: Of the command.
+            name: The command's name.
             wanted: The values of the request's parameters, by name.
         """
         match name:
@@ -107,7 +107,7 @@ def _unit(wanted: Mapping[str, Any]) -> Unit:
 
 
 def filter_of(wanted: Mapping[str, Any]) -> Filter:
-    """Return which part of the collection a request means."""
+    """Return the filter that a request asks for."""
     return Filter.of(
         path=wanted.get("path"),
         types=wanted.get("type"),
@@ -118,11 +118,11 @@ def filter_of(wanted: Mapping[str, Any]) -> Filter:
 
 
 class ServedCollection:
-    """A collection whose newest state answers; any number of threads may share it.
+    """A collection that answers from its newest state; any number of threads may share it.
 
     Args:
         root: Its folder.
-        follow: Whether changed files are looked for, as `qa ask` does.
+        follow: Whether to look for changed files, as `qa ask` does.
     """
 
     def __init__(self, root: Path, *, follow: bool = True) -> None:
@@ -136,7 +136,7 @@ class ServedCollection:
         self._looking = threading.Lock()
         self._look_at = time.monotonic() + _LOOK_SECONDS
         self.note = ""
-        self._tell(opened.note)
+        self._set_note(opened.note)
 
     @property
     def root(self) -> Path:
@@ -145,10 +145,10 @@ class ServedCollection:
 
     @contextmanager
     def reading(self) -> Iterator[Served]:
-        """Yield the newest state, after small changes of files were indexed, if it is time to look for them."""
+        """Yield the newest state, after indexing small changes if it is time to look for them."""
         if self._follow and time.monotonic() >= self._look_at:
             with self._looking:
-                # Whoever came meanwhile waited for this look, and needs none of its own.
+                # Another thread may have looked while this one waited for the lock.
                 if time.monotonic() >= self._look_at:
                     self._look()
         try:
@@ -171,15 +171,15 @@ class ServedCollection:
         try:
             self._settings = read_settings(self.root)
         except UsageError as error:
-            note = f"{error} Until then, what was set before holds."
+            note = f"{error} Until then, the previous settings apply."
         opened = refresh_if_small(self._retriever)
-        self._tell(note or opened.note)
+        self._set_note(note or opened.note)
         now = time.monotonic()
-        # What it took to index a change says nothing of the next look.
+        # How long a change took to index says nothing about the next look.
         rest = _REST * (now - began) if opened.report is None else 0.0
         self._look_at = now + max(_LOOK_SECONDS, rest)
 
-    def _tell(self, note: str) -> None:
+    def _set_note(self, note: str) -> None:
         if note and note != self.note:
             _log.warning("%s", note)
         self.note = note

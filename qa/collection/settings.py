@@ -1,6 +1,6 @@
-"""What a user sets once: for a collection, or for all in `~/.config/qa/config.toml`.
+"""Settings of a collection, and of a user for all collections (`~/.config/qa/config.toml`).
 
-That of a collection is `qa.toml` in its folder, or `[tool.qa]` in its `pyproject.toml`.
+Those of a collection are in `qa.toml` in its folder, or in `[tool.qa]` in its `pyproject.toml`.
 
 A model cannot be set there: the folder may come from anyone, and must not decide what is downloaded.
 """
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
 _NAMES_TABLE = re.compile(rb"tool\s*\.\s*[\"']?qa\b")
-# A project file may be large because of other tools; what is parsed is no longer than a person would write it.
+# A project file may be large because of other tools; it is parsed only up to a size that a person would write.
 _MAX_PROJECT_BYTES = 1024 * 1024
 _MAX_BYTES = 64 * 1024
 # Parsing a key of many parts takes time quadratic in their number.
 _MAX_DOTS = 500
 
-# Models, which only the person asking may name.
+# Models, which can only be named on the command line.
 _MODELS = {"model": "qa index --model", "rerank_model": "qa ask --rerank-model"}
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CollectionSettings:
-    """What is set; None where nothing is. Folders among the paths end with a slash."""
+    """Settings; None where nothing is set. Folders among the paths end with a slash."""
 
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
@@ -53,11 +53,11 @@ class CollectionSettings:
     reader: bool | None = None
 
     def asking(
-        self, *, k: int | None, mode: str | None, rerank: bool | None, usual_k: int = DEFAULT_K
+        self, *, k: int | None, mode: str | None, rerank: bool | None, default_k: int = DEFAULT_K
     ) -> dict[str, Any]:
-        """Return the arguments of `Retriever.ask`: as somebody asks, else as is set, else as usual."""
+        """Return the arguments of `Retriever.ask`: those given, else the settings, else the defaults."""
         return {
-            "k": k or self.k or usual_k,
+            "k": k or self.k or default_k,
             "mode": Mode(mode or self.mode or Mode.HYBRID),
             "rerank": self.rerank is not False if rerank is None else rerank,
         }
@@ -68,8 +68,8 @@ class CollectionSettings:
         exclude: Sequence[str] | None = None,
         more_paths: Sequence[str] = (),
     ) -> Choice:
-        """Return which files are to be indexed: as somebody asks, else as is set."""
-        from index import Choice  # noqa: PLC0415 - imports numpy, which settings are read without
+        """Return which files to index: as given, else as set."""
+        from index import Choice  # noqa: PLC0415 - imports numpy, which reading settings does not need
 
         given = {"include": include, "exclude": exclude, "paths": None}
         return Choice(
@@ -83,12 +83,12 @@ class CollectionSettings:
 
 
 def _several(given: Sequence[str]) -> Sequence[str]:
-    """Patterns or paths; a text is one of them, and not its letters."""
+    """Return patterns or paths as they are, but a string as a sequence of one."""
     return (given,) if isinstance(given, str) else given
 
 
 def not_applied(root: Path, info: Info) -> str:
-    """Return in what a collection's settings and its index differ, in words; "" if in nothing.
+    """Return a message on how a collection's settings and its index differ; "" if they do not.
 
     Raises:
         UsageError: As `read_settings`.
@@ -101,7 +101,7 @@ def not_applied(root: Path, info: Info) -> str:
 
 
 def read_settings(root: Path) -> CollectionSettings:
-    """Return what is set for a collection, and else for its user; without a file, that costs three stats.
+    """Return a collection's settings, else its user's; without any file, this costs three stat calls.
 
     Raises:
         UsageError: A file cannot be read or parsed, or has an unknown key or an invalid value.
@@ -126,14 +126,14 @@ def _user_settings() -> CollectionSettings:
         return CollectionSettings()
     values = _parsed(data, file)
     if others := [key for key in values if key in _KEYS and key not in _USER_KEYS]:
-        raise UsageError(f"{file}: {others[0]} is set for a collection, in its {SETTINGS_FILE}.")
+        raise UsageError(f"{file}: {others[0]} can only be set for a collection, in its {SETTINGS_FILE}.")
     return _settings(file.parent, values, f"{file}", _USER_KEYS)
 
 
 def _collection_settings(root: Path) -> CollectionSettings | None:
-    """What its folder says; None where there is nothing."""
+    """Return the settings in a collection's folder, or None."""
     own = _own_file(root / SETTINGS_FILE)
-    if own is not None:  # as for other tools, `pyproject.toml` is not looked at then
+    if own is not None:  # then `pyproject.toml` is ignored, as by other tools
         return _settings(root, _parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
     project = _project_file(root)
     if project is None:
@@ -149,7 +149,7 @@ def _collection_settings(root: Path) -> CollectionSettings | None:
 
 
 def _own_file(file: Path) -> bytes | None:
-    """The bytes of a file that is for nothing but our settings, so that whatever is wrong with it is an error."""
+    """Read a file that holds only our settings, or return None; anything wrong with it is an error."""
     try:
         os.lstat(file)
         return read_bytes(file.parent, file.name, limit=_MAX_BYTES)
@@ -163,7 +163,7 @@ def _own_file(file: Path) -> bytes | None:
 
 
 def _project_file(root: Path) -> bytes | None:
-    """The bytes of a `pyproject.toml` that has a table for us; it belongs to others, so it may be broken."""
+    """Read a `pyproject.toml` with a table for us, or return None; other tools own it, so it may be broken."""
     try:
         os.lstat(root / PROJECT_FILE)
         data = read_bytes(root, PROJECT_FILE, limit=_MAX_PROJECT_BYTES)
@@ -233,7 +233,7 @@ def _formats(value: Any) -> tuple[str, ...]:
 
 
 def _count(value: Any) -> int:
-    # A bool is an int in Python, but not to whoever writes it.
+    # A bool is an int in Python, but not to users.
     if type(value) is not int or not 1 <= value <= MAX_HITS:
         raise ValueError
     return value
@@ -255,5 +255,5 @@ _KEYS = {
     "rerank": (_bool, "true or false"),
     "reader": (_bool, "true or false"),
 }
-# What a user may set for all collections: not what belongs to a folder.
+# What a user may set for all collections: nothing that depends on the folder.
 _USER_KEYS = ("k", "mode", "rerank")

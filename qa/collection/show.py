@@ -18,7 +18,7 @@ from index import Index, StoredDocument, StoredPassage, open_index
 from qa.answer.results import State
 from qa.places import Place, in_page, required_place
 
-# Each with its number in the file, None where the file has no lines or the line is blank.
+# Each line with its number in the file; None if the file has no lines or the line is blank.
 Lines = tuple[tuple[int | None, str], ...]
 
 
@@ -26,7 +26,7 @@ Lines = tuple[tuple[int | None, str], ...]
 class View:
     """Some lines of a document.
 
-    `marked` are the places in `lines` of the first that was asked for and one past the last, None for a whole document;
+    `marked` is the range in `lines` that was asked for (first, one past the last), None for a whole document;
     `state` is None if the file is not in the index; `stored` text is the index's copy, as the file no longer has it.
     """
 
@@ -60,7 +60,7 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     """Return the lines at a location, and `context` lines before and after.
 
     A location is a passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, `path#anchor`, or as cited,
-    `path, p. n` or `path § heading`, also with headings behind two spaces; the path is relative to `here`, the user's
+    `path, p. n` or `path § heading`, also with headings after two spaces; the path is relative to `here`, the user's
     working directory if that exists, or to the root. One that is not in the collection is a UsageError.
     """
     with open_index(root / INDEX_FOLDER) as snapshot:
@@ -68,13 +68,13 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
 
 
 def show_indexed(root: Path, snapshot: Index, location: str, *, context: int = 3) -> View:
-    """Return the lines at a location of an indexed file; any other file is as one that does not exist."""
+    """Return the lines at a location of an indexed file; any other file counts as missing."""
     return _show(root, snapshot, required_place(snapshot, root, location, None, indexed_only=True), context)
 
 
 def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:
     stored = snapshot.passages_of(request.path)
-    if snapshot.folder is None:  # the store alone is here
+    if snapshot.folder is None:  # only the store is here
         return _stored_view(request, stored, State.UNCHECKED)
     try:
         document = load(root, request.path, formats=snapshot.info.formats)
@@ -85,7 +85,7 @@ def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:
     state = _compare(document, request.document)
     lines = _numbered(document)
     if request.lines is not None:
-        first, end = _asked(document, request.lines)
+        first, end = _requested_lines(document, request.lines)
     elif (span := _span(document, request, state)) is None:
         return _stored_view(request, stored, state) if request.passages else View(request.path, lines, None, state)
     else:
@@ -113,7 +113,7 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
         raise UsageError(f"cannot open {request.path}: it is not in the index")
     page, lines = request.page, request.lines
     if lines is not None:
-        _asked(document, lines)
+        _requested_lines(document, lines)
     elif request.passages:
         page = request.passages[0].page
         span = _span(document, request, state)
@@ -130,7 +130,7 @@ def _compare(document: Document, indexed: StoredDocument | None) -> State | None
 
 
 def _span(document: Document, request: Place, state: State | None) -> tuple[int, int] | None:
-    """The characters of a page or of passages; None for a whole document, and for a passage that is no longer there."""
+    """Return the characters of a page or of passages; None for a whole document, or if a passage is no longer there."""
     if request.page is not None:
         return _page_span(document, request.page)
     if not request.passages:
@@ -143,7 +143,7 @@ def _span(document: Document, request: Place, state: State | None) -> tuple[int,
 
 
 def _page_span(document: Document, page: int) -> tuple[int, int]:
-    """The characters of a page, without blanks at its edges."""
+    """Return the characters of a page, without white space at its edges."""
     span = document.page_span(page)
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
@@ -164,12 +164,12 @@ def _numbered(document: Document) -> Lines:
     return tuple((found[0] if found else None, line) for found, line in ranges)
 
 
-def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
-    """The places in a document's text of the first of some lines of its file, and one past the last."""
-    first, last = asked
+def _requested_lines(document: Document, file_lines: tuple[int, int]) -> tuple[int, int]:
+    """Return the range in a document's text of some lines of its file: the first, and one past the last."""
+    first, last = file_lines
     path = document.path
     if not 1 <= first <= last:
-        raise UsageError(f"{first}-{last} is not a range of lines: the first comes first, and lines count from 1")
+        raise UsageError(f"{first}-{last} is not a range of lines: lines count from 1, in ascending order")
     if document.file_lines is None:
         how = f"{path}, {page_label(path)} {first}" if document.pages else f"{path} § Heading"
         raise UsageError(f"{path} has no numbered lines: write {how}, or a passage id")
@@ -187,7 +187,7 @@ def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
 
 
 def _stored_view(request: Place, stored: Sequence[StoredPassage], state: State | None) -> View:
-    """What the index has of a location that the file no longer has."""
+    """Return the index's copy of a location that the file no longer has."""
     first, last = request.lines or (0, sys.maxsize)
     chosen = request.passages or tuple(stored)
     if request.page is not None:

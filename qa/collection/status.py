@@ -22,7 +22,7 @@ MAX_EXAMPLES = 10
 class Status:
     """The state of an index and where it is, the paths of files that differ from it, and the command that updates it.
 
-    `settings` says in what its settings differ from it, or is "";
+    `settings` says how the settings differ from the index, or is "";
     `problem` says why the files could not be compared, or is ""; `skipped` is what the last build left out, and why.
     """
 
@@ -45,7 +45,7 @@ class Status:
 
     @property
     def examples(self) -> tuple[tuple[str, str], ...]:
-        """The first ten of these files, each behind what happened to it."""
+        """The first ten of these files, as pairs of the kind of change and the path."""
         groups = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
         return tuple((kind, path) for kind, paths in groups for path in paths)[:MAX_EXAMPLES]
 
@@ -85,7 +85,7 @@ def status(root: Path) -> Status:
     problem = differing = ""
     with open_index(folder) as snapshot:
         info = snapshot.info
-        skipped = tuple(SkippedFile(one.path, one.reason, one.unreadable) for one in snapshot.skipped())
+        skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
         try:
             diff = find_changes(root, snapshot)
             added, removed = tuple(file.path for file in diff.added), diff.removed
@@ -96,7 +96,7 @@ def status(root: Path) -> Status:
         try:
             differing = not_applied(root, info)
         except UsageError as error:
-            differing = str(error).replace(f"{root}{os.sep}", "")  # clients of a server are told no folder
+            differing = str(error).replace(f"{root}{os.sep}", "")  # hides the folder from clients of a server
         facts = (store_of(folder) or str(folder), info, snapshot.format, snapshot.size())
     return Status(*facts, added, changed, removed, problem, command_for(root), skipped, differing)
 
@@ -104,13 +104,13 @@ def status(root: Path) -> Status:
 def store_status(url: str) -> Status:
     """Return the state of a collection in PostgreSQL, whose files are not here."""
     with open_store(url) as snapshot:
-        skipped = tuple(SkippedFile(one.path, one.reason, one.unreadable) for one in snapshot.skipped())
+        skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
         facts = (url, snapshot.info, snapshot.format, snapshot.size())
-    return Status(*facts, (), (), (), "its files are not looked at", "", skipped)
+    return Status(*facts, (), (), (), "its files were not compared", "", skipped)
 
 
 def is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:
-    """Return whether a file differs; one of the same size and time that was indexed right after a change is read."""
+    """Return whether a file differs; one of the same size and time, indexed right after a change, is read."""
     if document is None or (file.size, file.mtime_ns) != (document.size, document.mtime_ns):
         return True
     return file_state(root, file.path, document.sha256) is not State.VERIFIED

@@ -1,4 +1,4 @@
-"""Keep an index in step with its folder: what changes is indexed a moment later."""
+"""Watch a folder and index changes as they happen."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from qa.collection.file_events import raw_events, require_watchfiles
 from qa.collection.settings import read_settings
 from qa.locate import command_for, folder_gone, has_index
 
-# A failed update is tried again after so long, if nothing changes before.
+# A failed update is retried after this long, if nothing changes before.
 _RETRY_SECONDS = 10.0
-# How often to look at all files where there are no file system events.
+# How often to poll all files if there are no file system events.
 _POLL_SECONDS = 1.0
-# After an update, rest so many times longer than it took: looking at files takes at most a tenth of the time.
+# After an update, rest this many times as long as it took: looking at files takes at most a tenth of the time.
 _REST = 9.0
 
 _log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class FileEvent:
 class Update:
     """One update of the index, at a local time; if it failed, `report` is None and `problem` says why.
 
-    `events` are in order of their paths; the first update, which may be large, has none.
+    `events` are in order of path; the first update, which may be large, has none.
     """
 
     at: datetime
@@ -86,7 +86,7 @@ def watch(
     encoder: Encoder | None = None,
     device: Device = Device.AUTO,
 ) -> Iterator[Update]:
-    """Update an index, then again whenever files of its folder change.
+    """Update an index now, and again whenever files in its folder change.
 
     Yields the first update, even if it did nothing, and then each that changed something or failed. Several changes at
     once are one update. The index is locked only while it is written, and other writers are waited for. A temporary
@@ -94,8 +94,8 @@ def watch(
 
     Args:
         path: The folder of documents.
-        stop: Set from another thread, it ends the watching within a second.
-        every: Look at all files every so many seconds, for file systems without events, such as many network drives;
+        stop: Ends the watching within a second when set from another thread.
+        every: Poll all files at this interval in seconds, for file systems without events, such as many network drives;
             less often if that would take more than a tenth of the time. None to use events.
         progress: Called during the first update.
         encoder: Used instead of the index's model.
@@ -114,7 +114,7 @@ def watch(
     root = Path(os.path.realpath(existing_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
     watcher = _Watcher(root, encoder, Event() if stop is None else stop, every, device)
-    # Files may come later; but an index does not lose its last ones because a disk is not mounted.
+    # Files may come later, but an index must not lose all of its own because a disk is not mounted.
     on_empty = OnEmpty.FAIL if has_documents(root) else OnEmpty.ALLOW
     report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT, on_empty=on_empty)
     yield Update(datetime.now().astimezone(), (), report)
@@ -123,7 +123,7 @@ def watch(
 
 @dataclass(frozen=True, slots=True)
 class _WatchState:
-    """An index beside its folder: the digests of its documents by path, and why files were skipped."""
+    """An index compared with its folder: the digests of its documents by path, and why files were skipped."""
 
     diff: Diff
     info: Info
@@ -132,13 +132,13 @@ class _WatchState:
 
 
 class _Watcher:
-    """What is known between two updates."""
+    """Watches a folder, and keeps state between updates."""
 
     def __init__(self, root: Path, encoder: Encoder | None, stop: Event, every: float | None, device: Device) -> None:
         self._root = root
         self._stop = stop
         self._every = every
-        self._is_own = encoder is not None
+        self._is_encoder_given = encoder is not None
         self._device = device
         self.encoder = encoder or load_encoder(model_of(root), device=device)
         self._folders: tuple[str, ...] = ("",)
@@ -159,10 +159,10 @@ class _Watcher:
                 self._stop.wait(_REST * elapsed)
 
     def _events(self) -> Iterator[None]:
-        """Yield when files may have changed, until other folders are to be watched."""
+        """Yield when files may have changed, until the folders to watch change."""
         folders = self._folders
         watched = {self._root / folder for folder in folders}
-        is_first = True  # files may have changed before the watching began
+        is_first = True  # files may have changed before watching began
         try:
             for events in raw_events(watched, self._stop):
                 self._require_present()
@@ -174,11 +174,11 @@ class _Watcher:
                     return
         except OSError as error:
             self._require_present()
-            _log.warning("no file system events (%s); looking at all files every %g s instead", error, _POLL_SECONDS)
+            _log.warning("no file system events (%s); polling all files every %g s instead", error, _POLL_SECONDS)
             self._every = _POLL_SECONDS
 
     def _polls(self, every: float) -> Iterator[None]:
-        """Yield every so many seconds; after a failure, when it is time to try again."""
+        """Yield every `every` seconds; after a failure, when it is time to try again."""
         while True:
             self._require_present()
             if not time.monotonic() < self._retry_at < float("inf"):
@@ -199,7 +199,7 @@ class _Watcher:
         try:
             with open_index(self._root / INDEX_FOLDER) as snapshot:
                 digests = {document.path: document.sha256 for document in snapshot.documents()}
-                skipped = {one.path: one.reason for one in snapshot.skipped()}
+                skipped = {file.path: file.reason for file in snapshot.skipped()}
                 state = _WatchState(find_changes(self._root, snapshot), snapshot.info, digests, skipped)
         except (NoIndexError, CorpusError):
             self._require_present()
@@ -208,7 +208,7 @@ class _Watcher:
         return state
 
     def _update(self) -> Update | None:
-        """Index what changed; None if nothing did, or if it fails as before."""
+        """Index what changed; return None if nothing did, or if it fails as before."""
         self._retry_at = float("inf")
         try:
             update = self._index_changes()
@@ -238,8 +238,8 @@ class _Watcher:
                 return Update(datetime.now().astimezone(), events, report) if events else None
 
     def _encoder_for(self, info: Info) -> Encoder:
-        """The loaded one, unless another process rebuilt the index with another model."""
-        if not self._is_own and self.encoder.fingerprint != info.fingerprint:
+        """Return the loaded encoder, unless another process rebuilt the index with another model."""
+        if not self._is_encoder_given and self.encoder.fingerprint != info.fingerprint:
             self.encoder = load_encoder(info.model, device=self._device)
         require_same_encoder(info, self.encoder)
         return self.encoder
@@ -247,7 +247,7 @@ class _Watcher:
 
 def _compare(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
     tried = {file.path for file in (*before.diff.added, *before.diff.suspect)}
-    skipped = {one.path: one.reason for one in report.skipped if one.path in tried}
+    skipped = {file.path: file.reason for file in report.skipped if file.path in tried}
     for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):
         reason = skipped.get(path, "")
         old, new = before.digests.get(path), after.digests.get(path)

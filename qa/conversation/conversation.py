@@ -1,4 +1,4 @@
-"""A conversation with a collection: lines come in, questions and commands, and each is answered on the screen."""
+"""A conversation with a collection: each line, a question or a command, is answered on the screen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ exit           or Ctrl-D; Ctrl-C drops a line or stops a question"""
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How questions are asked, until a command changes it; `rerank` stays."""
+    """How questions are asked, until a command changes it; no command changes `rerank`."""
 
     k: int
     mode: Mode
@@ -41,26 +41,26 @@ class Asking:
 
     @property
     def prompt(self) -> str:
-        """What stands before the cursor: what part of the collection is asked."""
+        """The prompt, which names the part of the collection that is asked."""
         part = [*self.only.paths, *([f"topic {self.topic}"] if self.topic else [])]
         return f"{', '.join(part)}> "
 
     def ask(self, retriever: Retriever, question: str, **other: Any) -> Result:
-        """Ask a question in this way."""
+        """Ask a question with these settings."""
         topic = {} if self.topic is None else {"topic": self.topic}
-        asked = {"k": self.k, "mode": self.mode, "only": self.only, "rerank": self.rerank, **topic, **other}
-        return retriever.ask(question, **asked)
+        options = {"k": self.k, "mode": self.mode, "only": self.only, "rerank": self.rerank, **topic, **other}
+        return retriever.ask(question, **options)
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a conversation shows.
+    """Where a conversation shows its output.
 
     Attributes:
         answer: Shows an answer in a format.
         show: Shows a place of the collection in its context.
         open: Opens the file at a place.
-        say: Shows a line about what is done.
+        say: Shows a status line.
     """
 
     answer: Callable[[Result, str], object]
@@ -70,19 +70,19 @@ class Screen:
 
 
 class Conversation:
-    """What was asked, and how the next question is.
+    """The state of a conversation: the last question and answer, and the settings for the next.
 
     Args:
-        retriever: Who answers.
-        asking: How questions are asked to begin with.
-        screen: Where all is shown.
+        retriever: Answers the questions.
+        asking: The initial settings.
+        screen: Shows all output.
         refresh: Brings the index up to date before a question.
     """
 
     def __init__(self, retriever: Retriever, asking: Asking, screen: Screen, refresh: Callable[[], object]) -> None:
         self.asking = asking
         self._retriever, self._screen, self._refresh = retriever, screen, refresh
-        self._before: Turn | None = None
+        self._previous: Turn | None = None
         self._last: Result | None = None
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: screen.say(HELP),
@@ -90,15 +90,15 @@ class Conversation:
             "/k": self._set_k,
             "/mode": self._set_mode,
             "/new": lambda _: self._forget(),
-            "/open": lambda words: screen.open(self._place(words)),
+            "/open": lambda argument: screen.open(self._place(argument)),
             "/path": self._set_path,
-            "/show": lambda words: screen.show(self._place(words)),
+            "/show": lambda argument: screen.show(self._place(argument)),
             "/topic": self._set_topic,
         }
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What begins with a slash."""
+        """The commands, each beginning with a slash."""
         return tuple(self._commands)
 
     @staticmethod
@@ -107,10 +107,10 @@ class Conversation:
         return line.strip().lower() in ENDS
 
     def take(self, line: str) -> None:
-        """Do what a line says.
+        """Execute a line of input.
 
         Raises:
-            QAError: That cannot be done; all is as it was.
+            QAError: It cannot be done; the state is unchanged.
         """
         text = line.strip()
         word, _, rest = text.partition(" ")
@@ -124,58 +124,58 @@ class Conversation:
             self._ask(text)
 
     def _ask(self, typed: str) -> None:
-        turn = next_turn(typed, self._before)
+        turn = next_turn(typed, self._previous)
         question, cut = ask_text(turn.question)
         if cut:
             self._screen.say(f"Question cut to {LONGEST_QUESTION:,} characters; the last {cut:,} are ignored")
         elif question != typed:
             self._screen.say(f"Asked: {question}")
         self._refresh()
-        found = self.asking.ask(self._retriever, question)
-        # A whole sentence says what an answer is about no better than the question does.
+        result = self.asking.ask(self._retriever, question)
+        # A whole sentence names the topic of a follow-up no better than the question does.
         is_exact = (
-            found.found and found.answer is not None and found.answer.text.strip() != found.answer.sentence.strip()
+            result.found and result.answer is not None and result.answer.text.strip() != result.answer.sentence.strip()
         )
-        exact = " ".join(found.answer.text.split()) if is_exact and found.answer else ""
-        self._before = Turn(question, exact, turn.first)
-        self._last = found
-        self._screen.answer(found, self.asking.form)
+        exact = " ".join(result.answer.text.split()) if is_exact and result.answer else ""
+        self._previous = Turn(question, exact, turn.first)
+        self._last = result
+        self._screen.answer(result, self.asking.form)
 
-    def _place(self, words: str) -> str:
-        """The place that a number of a passage, or a place itself, means."""
-        if not words.isdecimal():
-            if not words:
+    def _place(self, argument: str) -> str:
+        """Return the id of the passage with a number, or the argument itself if it is a place."""
+        if not argument.isdecimal():
+            if not argument:
                 raise UsageError("which one? Give the number of a passage, or a place such as awards.md:12.")
-            return words
+            return argument
         passages = () if self._last is None else self._last.passages
-        found = next((hit.id for hit in passages if str(hit.rank) == words.lstrip("0")), None)
-        if found is None:
-            raise UsageError(f"there is no passage {words[:20]}; the last answer has {len(passages)}.")
-        return found
+        passage_id = next((hit.id for hit in passages if str(hit.rank) == argument.lstrip("0")), None)
+        if passage_id is None:
+            raise UsageError(f"there is no passage {argument[:20]}; the last answer has {len(passages)}.")
+        return passage_id
 
     def _forget(self) -> None:
-        self._before = None
+        self._previous = None
 
-    def _set(self, **changed: Any) -> None:
-        asking = replace(self.asking, **changed)
+    def _set(self, **changes: Any) -> None:
+        asking = replace(self.asking, **changes)
         if (asking.only, asking.topic) != (self.asking.only, self.asking.topic):
-            # What there is not is an error now, and not at every question from here on.
+            # Fail now if the files or topic do not exist, not at every later question.
             asking.ask(self._retriever, "?", k=1, mode=Mode.KEYWORD, rerank=False)
         self.asking = asking
 
-    def _set_path(self, words: str) -> None:
-        self._set(only=replace(self.asking.only, paths=(words,) if words else ()))
+    def _set_path(self, pattern: str) -> None:
+        self._set(only=replace(self.asking.only, paths=(pattern,) if pattern else ()))
 
-    def _set_topic(self, words: str) -> None:
-        self._set(topic=words or None)
+    def _set_topic(self, topic: str) -> None:
+        self._set(topic=topic or None)
 
-    def _set_k(self, words: str) -> None:
-        if not words.isdecimal() or not 1 <= int(words[:9]) <= MAX_HITS:
+    def _set_k(self, number: str) -> None:
+        if not number.isdecimal() or not 1 <= int(number[:9]) <= MAX_HITS:
             raise UsageError(f"/k needs a number from 1 to {MAX_HITS:,}, such as /k 8.")
-        self._set(k=int(words))
+        self._set(k=int(number))
 
-    def _set_mode(self, words: str) -> None:
+    def _set_mode(self, name: str) -> None:
         try:
-            self._set(mode=Mode(words))
+            self._set(mode=Mode(name))
         except ValueError as error:
             raise UsageError(f"/mode takes {', '.join(Mode)}.") from error

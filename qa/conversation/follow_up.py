@@ -1,8 +1,8 @@
-"""Follow-up questions in English: completed from the turn before by rules, and left alone where no rule is sure.
+"""Complete follow-up questions in English from the previous turn by rules; leave them alone if no rule clearly applies.
 
-Three kinds are completed. A pronoun without an antecedent in its own question stands for the answer before, or for what
-the question before was about. A fragment behind "and" or "what about" takes the place of its like in the question
-before. A question behind "and" that names nothing is asked beside what the question before was about.
+Three kinds are completed. A pronoun without an antecedent in its own question is replaced by the previous answer or by
+the topic of the previous question. A fragment after "and" or "what about" replaces its counterpart in the previous
+question. A question after "and" that names nothing is asked together with the topic of the previous question.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ _DETERMINER = r"(?:the|an?|my|our)"
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 _LEAD = re.compile(r"(?:(?:and|also|but)\b[\s,]*)+(?:(?:what|how) about\s+)?|(?:what|how) about\s+", re.I)
 _PERSON = re.compile(r"he|him|his|she|hers?", re.I)
-_SEVERAL = re.compile(r"they|them|theirs?|these|those", re.I)
+_PLURAL_PRONOUN = re.compile(r"they|them|theirs?|these|those", re.I)
 _THING = re.compile(r"its?", re.I)
 _POSSESSIVE = re.compile(r"his|its|theirs?|hers", re.I)
-# "it" that stands for nothing.
+# "it" without an antecedent.
 _IMPERSONAL = re.compile(
     r"\bit\s+(?:rain|snow|pour|possible|worth|true|ok|necessary|allowed|safe|common|likely|late|(?:take|cost)\w* to)",
     re.I,
 )
-# "that" for what was said, and not as the word that begins a clause.
-_POINTING = re.compile(
+# "this" and "that" as pronouns, not as the beginning of a clause.
+_DEMONSTRATIVE = re.compile(
     r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bwill ))th(?:is|at)\b|\bth(?:is|at)$", re.I
 )
 _OTHER = re.compile(r"\b(?:another|other|which|that|this) ones?\b|\belse$", re.I)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_MANY = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
-# What asks by itself, as in "since when?".
-_ALONE = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
-# What a question ends with and is about: "the rent", "my sick leave".
-_LAST_THING = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
+_COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
+# A question word on its own, as in "since when?".
+_BARE_QUESTION_WORD = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
+# A noun phrase at the end of a question: "the rent", "my sick leave".
+_LAST_PHRASE = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
 _BEFORE_VERB = re.compile(r"\b(?:do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\s+$", re.I)
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
-_BEHIND = re.compile(rf"(?<=\s){_PREPOSITION}\s+(?P<thing>[^\W\d].+)", re.I)
-# A question about what it names, whose answer is no other thing.
+_AFTER_PREPOSITION = re.compile(rf"(?<=\s){_PREPOSITION}\s+(?P<object>[^\W\d].+)", re.I)
+# A question about what it names; its answer is a description, not a new topic.
 _DEFINITION = re.compile(rf"(?:who|what)(?:'s|\s+{_BE})\s+(?!{_DETERMINER}\b)", re.I)
-# What "it" and "they" may stand for in their own question.
+# Possible antecedents of "it" and "they" in their own question.
 _SINGULAR = re.compile(rf"\b{_DETERMINER}\s+\S*[^s\s](?=\s|$)", re.I)
 _PLURAL = re.compile(rf"\b(?!{_BE}\b)\w+s(?=\s)", re.I)
 _NAME = r"(?:[A-Z]|\d[\d.,]*\b)[\w.'’&+-]*"
 _NAMES = re.compile(rf"{_NAME}(?:\s+(?:(?:and|of|de|van|von|for|in|the|to|&)\s+)*{_NAME})*")
-# What begins with a capital at the start of a question, and is no name.
-_NO_NAME = re.compile(rf"(?:{_AUXILIARY}|{_ASKING}|{_PREPOSITION}|{_DETERMINER}|and|also|but|so|then|or|i)\b\s*", re.I)
-# An answer of more words is no name.
-_LONGEST_NAME = 8
-# A longer question says itself what it is about.
-_LONGEST = 300
+# Words that may begin with a capital at the start of a question without being names.
+_NON_NAME = re.compile(rf"(?:{_AUXILIARY}|{_ASKING}|{_PREPOSITION}|{_DETERMINER}|and|also|but|so|then|or|i)\b\s*", re.I)
+# An answer of more words is not a name.
+_MAX_NAME_WORDS = 8
+# A longer question, in characters, is taken to be complete.
+_MAX_QUESTION_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question as it was asked, completed, and its exact answer, or "".
+    """A completed question and its exact answer, or "".
 
-    `first` is the question that it was asked beside, if it does not say by itself what it is about, or "".
+    `first` is the earlier question that gives its topic, or "" if it names the topic itself.
     """
 
     question: str
@@ -71,33 +71,33 @@ class Turn:
 
     @property
     def complete(self) -> str:
-        """The last question that says by itself what it is about."""
+        """The last question that names its own topic."""
         return self.first or self.question
 
 
 def completed(question: str, before: Turn | None) -> str:
-    """Return a question as it is to be asked after another turn: completed, or as it is."""
+    """Return the question to ask after another turn: completed, or unchanged."""
     return next_turn(question, before).question
 
 
 def next_turn(question: str, before: Turn | None) -> Turn:
-    """Return a question as it is to be asked after another turn, without an answer yet."""
-    if before is None or len(question) > _LONGEST:
+    """Return the turn for a question asked after another turn, without an answer yet."""
+    if before is None or len(question) > _MAX_QUESTION_CHARS:
         return Turn(question)
     lead = _LEAD.match(question)
     rest = _bare(question[lead.end() :] if lead else question)
-    asked, topic, first = _bare(before.complete), _topic(before), ""
+    previous, topic, first = _bare(before.complete), _topic(before), ""
     if (resolved := _with_pronouns_resolved(rest, before)) != rest:
         rest = f"{resolved}?"
     elif _OTHER.search(rest):
         rest, first = f"{rest}, {topic}?", before.complete
-    elif _ALONE.fullmatch(rest):
-        rest, first = f"{asked}, and {rest.lower()}?", before.complete
+    elif _BARE_QUESTION_WORD.fullmatch(rest):
+        rest, first = f"{previous}, and {rest.lower()}?", before.complete
     elif lead is None or not rest:
         rest = question
     elif _CLAUSE.match(rest):
         rest, first = (f"{rest}?", "") if names_of(rest) else (f"{rest}? ({topic})", before.complete)
-    elif replaced := _replaced(rest, asked):
+    elif replaced := _with_fragment(rest, previous):
         rest = replaced
     else:
         rest, first = f"{rest}, {topic}?", before.complete
@@ -105,97 +105,100 @@ def next_turn(question: str, before: Turn | None) -> Turn:
 
 
 def names_of(question: str) -> list[str]:
-    """Return the proper names in a question, in order, those that "and" joins as one; a number alone is none."""
-    found = []
+    """Return the proper names in a question, in order; names joined by "and" are one, and a number alone is none."""
+    names = []
     for match in _NAMES.finditer(question):
         name = match[0].rstrip(".,'’")
-        while word := _NO_NAME.match(name):
+        while word := _NON_NAME.match(name):
             name = name[word.end() :]
         if re.search(r"[A-Z]", name):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
-def _with_pronouns_resolved(rest: str, before: Turn) -> str:
-    """A question with each pronoun that means something of the turn before replaced by that."""
-    out, at = "", 0
-    for match in _WORD.finditer(rest):
-        meant = _meant(match, rest, before)
-        if meant:
-            out += rest[at : match.start()] + meant
+def _with_pronouns_resolved(question: str, before: Turn) -> str:
+    """Return a question with the pronouns that refer to the previous turn replaced by their antecedents."""
+    resolved, at = "", 0
+    for match in _WORD.finditer(question):
+        antecedent = _antecedent(match, question, before)
+        if antecedent:
+            resolved += question[at : match.start()] + antecedent
             at = match.end()
-    return out + rest[at:]
+    return resolved + question[at:]
 
 
-def _meant(match: re.Match[str], rest: str, before: Turn) -> str:
-    """What a word stands for, or ""."""
-    word, ahead, behind = match[0], rest[: match.start()], rest[match.end() :]
+def _antecedent(match: re.Match[str], question: str, before: Turn) -> str:
+    """Return what a pronoun refers to in the previous turn, or ""; other words have no antecedent."""
+    word, preceding, following = match[0], question[: match.start()], question[match.end() :]
     if word.lower() == "there":
-        is_place = not re.search(rf"\b{_BE}\s+$", ahead, re.I) and not re.match(rf"\s*{_BE}\b", behind, re.I)
-        name = _answer(before, "where")
+        is_place = not re.search(rf"\b{_BE}\s+$", preceding, re.I) and not re.match(rf"\s*{_BE}\b", following, re.I)
+        name = _named_answer(before, "where")
         return f"in {name}" if is_place and name else ""
     if _PERSON.fullmatch(word):
-        # Abbreviations, such as "GPUs", are no people.
-        is_own, meant = (
-            any(re.search(r"[A-Z][a-z]{2}", name) for name in names_of(ahead)),
-            _answer(before, "who") or _named(before),
+        # Abbreviations, such as "GPUs", are not people.
+        is_in_question, antecedent = (
+            any(re.search(r"[A-Z][a-z]{2}", name) for name in names_of(preceding)),
+            _named_answer(before, "who") or _first_name(before),
         )
-    elif _SEVERAL.fullmatch(word):
-        is_own, meant = bool(names_of(ahead) or _PLURAL.search(ahead)), _answer(before, "who") or _topic(before)
-    elif _IMPERSONAL.match(rest, match.start()):
+    elif _PLURAL_PRONOUN.fullmatch(word):
+        is_in_question, antecedent = (
+            bool(names_of(preceding) or _PLURAL.search(preceding)),
+            _named_answer(before, "who") or _topic(before),
+        )
+    elif _IMPERSONAL.match(question, match.start()):
         return ""
-    elif _THING.fullmatch(word) or _POINTING.match(rest, match.start()):
-        is_own, meant = (
-            bool(names_of(ahead) or _SINGULAR.search(ahead)),
-            _answer(before, "which", "what") or _topic(before),
+    elif _THING.fullmatch(word) or _DEMONSTRATIVE.match(question, match.start()):
+        is_in_question, antecedent = (
+            bool(names_of(preceding) or _SINGULAR.search(preceding)),
+            _named_answer(before, "which", "what") or _topic(before),
         )
     else:
         return ""
-    meant = re.sub(r"['’]s$", "", meant)
-    is_hers = word.lower() == "her" and re.match(r"\s+\w", behind) and not _NO_NAME.match(behind.lstrip())
+    antecedent = re.sub(r"['’]s$", "", antecedent)
+    is_hers = word.lower() == "her" and re.match(r"\s+\w", following) and not _NON_NAME.match(following.lstrip())
     is_possessive = is_hers or _POSSESSIVE.fullmatch(word)
-    return "" if is_own or not meant else f"{meant}'s" if is_possessive else meant
+    return "" if is_in_question or not antecedent else f"{antecedent}'s" if is_possessive else antecedent
 
 
-def _answer(before: Turn, *asked: str) -> str:
-    """The answer before, if it is a name and was asked for with one of these words."""
-    is_name = re.match(r"[A-Z]", before.answer) and len(before.answer.split()) <= _LONGEST_NAME
-    is_asked = before.question.lower().startswith(asked) and not _DEFINITION.match(before.question)
+def _named_answer(before: Turn, *question_words: str) -> str:
+    """Return the previous answer if it is a name and its question began with one of these words, else ""."""
+    is_name = re.match(r"[A-Z]", before.answer) and len(before.answer.split()) <= _MAX_NAME_WORDS
+    is_asked = before.question.lower().startswith(question_words) and not _DEFINITION.match(before.question)
     return before.answer if is_name and is_asked else ""
 
 
-def _named(before: Turn) -> str:
+def _first_name(before: Turn) -> str:
     return next(iter(names_of(before.question) or names_of(before.complete)), "")
 
 
 def _topic(before: Turn) -> str:
-    """What a question is about: its first name, or else its subject, or what follows "the" or a preposition."""
-    asked = _bare(before.complete)
-    if names := names_of(asked):
+    """Return a question's topic: its first name, or else its subject, or what follows "the" or a preposition."""
+    question = _bare(before.complete)
+    if names := names_of(question):
         return names[0]
-    subject = _SUBJECT.fullmatch(asked)
+    subject = _SUBJECT.fullmatch(question)
     if subject:
         return subject["subject"]
-    determined, behind = _DETERMINED.search(asked), _BEHIND.search(asked)
-    return determined[0] if determined else behind["thing"] if behind else asked
+    determined, prepositional = _DETERMINED.search(question), _AFTER_PREPOSITION.search(question)
+    return determined[0] if determined else prepositional["object"] if prepositional else question
 
 
-def _replaced(fragment: str, asked: str) -> str:
-    """The question before with a fragment in the place of its like, or ""."""
-    years = _YEAR.findall(fragment), _YEAR.findall(asked)
+def _with_fragment(fragment: str, previous: str) -> str:
+    """Return the previous question with a fragment in place of its counterpart, or ""."""
+    years = _YEAR.findall(fragment), _YEAR.findall(previous)
     if len(years[0]) == len(years[1]) == 1:
-        return _YEAR.sub(years[0][0], asked) + "?"
-    if first := re.match(rf"{_PREPOSITION}\b", fragment, re.I):
-        phrase = re.search(rf"\b{first[0]}\s+.+?(?=\s+{_PREPOSITION}\b|$)", asked, re.I)
-        return asked[: phrase.start()] + fragment + asked[phrase.end() :] + "?" if phrase else ""
-    own, theirs = names_of(fragment), names_of(asked)
-    if own == [fragment] and len(theirs) == 1:
-        return asked.replace(theirs[0], fragment) + "?"
-    if not theirs and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_THING.search(asked)):
-        # Behind "does" and its like the last word is the verb: "when does the tour start".
-        verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(asked, 0, phrase.start()) else ""
-        return f"{asked[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
-    return _MANY.sub(fragment, asked, count=1) + "?" if _MANY.search(asked) else ""
+        return _YEAR.sub(years[0][0], previous) + "?"
+    if preposition := re.match(rf"{_PREPOSITION}\b", fragment, re.I):
+        phrase = re.search(rf"\b{preposition[0]}\s+.+?(?=\s+{_PREPOSITION}\b|$)", previous, re.I)
+        return previous[: phrase.start()] + fragment + previous[phrase.end() :] + "?" if phrase else ""
+    new_names, old_names = names_of(fragment), names_of(previous)
+    if new_names == [fragment] and len(old_names) == 1:
+        return previous.replace(old_names[0], fragment) + "?"
+    if not old_names and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_PHRASE.search(previous)):
+        # After "does" and the like, the last word is the verb: "when does the tour start".
+        verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(previous, 0, phrase.start()) else ""
+        return f"{previous[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
+    return _COUNTED.sub(fragment, previous, count=1) + "?" if _COUNTED.search(previous) else ""
 
 
 def _bare(question: str) -> str:

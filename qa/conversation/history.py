@@ -1,4 +1,4 @@
-"""What was typed in earlier conversations: a file of lines in the user's state folder that only the user can read."""
+"""The input history of conversations: a file of lines in the user's state folder that only the user can read."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 
 from index import append_private
 
-# So much of the end of the file is read.
+# Only the end of the file is read.
 _MAX_BYTES = 256 * 1024
 
 _log = logging.getLogger(__name__)
 
 
 def history_file() -> Path:
-    """Return where the history is (https://specifications.freedesktop.org/basedir-spec)."""
+    """Return the path of the history file (https://specifications.freedesktop.org/basedir-spec)."""
     home = os.environ.get("XDG_STATE_HOME", "")
     return (Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~/.local/state"))) / "qa" / "history"  # noqa: PTH111, PTH117
 
 
 class LineHistory:
-    """The lines of a history file, oldest first; where it cannot be read or written, those of this conversation."""
+    """The lines of a history file, oldest first; if it cannot be read or written, those of this conversation."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self.lines = _read(file)
 
     def add(self, line: str) -> None:
-        """Keep a line, unless it is the one before again or begins with a blank, as in shells."""
+        """Add a line, unless it repeats the previous one or begins with a space, as in shells."""
         kept = " ".join(line.split())
         if not kept or line[0].isspace() or self.lines[-1:] == [kept]:
             return

@@ -1,6 +1,6 @@
-"""Where lines come from: prompt_toolkit if it is installed, else `input`, which readline edits where Python has it."""
+"""Read lines with prompt_toolkit if it is installed, else with `input`, which uses readline if Python has it."""
 
-# ruff: noqa: PLC0415 - what edits lines is imported for a conversation alone
+# ruff: noqa: PLC0415 - line editors are only imported for a conversation
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
     from prompt_toolkit.history import History
 
-# Reads a line behind a prompt; EOFError at the end, KeyboardInterrupt where the line is dropped.
+# Reads a line after a prompt; raises EOFError at the end, and KeyboardInterrupt if the line is dropped.
 ReadLine = Callable[[str], str]
 
 
 def line_input(history: LineHistory, commands: Sequence[str]) -> ReadLine:
-    """Return what reads lines from the terminal, with a history, and commands to complete."""
+    """Return a function that reads lines from the terminal, with a history and completion of commands."""
     try:
-        return _edited(history, commands)
+        return _prompt_toolkit_input(history, commands)
     except ModuleNotFoundError:
-        return _plain(history)
+        return _plain_input(history)
 
 
-def _edited(history: LineHistory, commands: Sequence[str]) -> ReadLine:
+def _prompt_toolkit_input(history: LineHistory, commands: Sequence[str]) -> ReadLine:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
 
     completer = WordCompleter(list(commands), sentence=True)
     session: PromptSession[str] = PromptSession(
-        history=_shared(history), completer=completer, complete_while_typing=False
+        history=_prompt_history(history), completer=completer, complete_while_typing=False
     )
     return session.prompt
 
 
-def _shared(history: LineHistory) -> History:
+def _prompt_history(history: LineHistory) -> History:
     from prompt_toolkit.history import History
 
     class _PromptHistory(History):
@@ -50,7 +50,7 @@ def _shared(history: LineHistory) -> History:
     return _PromptHistory()
 
 
-def _plain(history: LineHistory) -> ReadLine:
+def _plain_input(history: LineHistory) -> ReadLine:
     try:
         import readline
     except ModuleNotFoundError:  # Windows: its console edits lines itself

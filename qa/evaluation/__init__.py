@@ -1,1 +1,1 @@
-"""What `qa eval` is made of: questions with known answers, judged results, measures, comparisons."""
+"""The parts of `qa eval`: questions with known answers, scored results, measures, comparisons."""

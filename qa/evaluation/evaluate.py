@@ -1,4 +1,4 @@
-"""Evaluate a collection with questions whose answers are known."""
+"""Evaluates a collection with questions whose answers are known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qa.evaluation.scoring import QuestionScore, TimedResult, score
 if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
 
-# Where documents are ranked, so many passages are asked for in place of one: the best passages rank the documents.
+# Documents are ranked by their best passages, so this many passages are requested for each document.
 _PASSAGES_A_DOCUMENT = 5
 _SYNTAX = "Settings are mode=hybrid, mode=dense, mode=keyword, rerank=on, rerank=off and no-rerank, comma-separated."
 
@@ -39,7 +39,7 @@ class EvalSettings:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A question whose answer is not, or not all, in the collection, and what is missing."""
+    """A question whose answer is not entirely in the collection, and what is missing."""
 
     id: str
     reason: str
@@ -50,9 +50,9 @@ class Evaluation:
     """One run over the questions; `scores` are in the order asked.
 
     Attributes:
-        left_out: Questions whose whole answer is missing; they do not count.
-        partly: Questions of whose answer something is missing; that counts as not found.
-        changed: Questions that were shown text of files changed or deleted since they were indexed.
+        left_out: Questions whose whole answer is missing; they are not scored.
+        partly: Questions with a part of the answer missing, which counts as not found.
+        changed: How many questions were shown text of files changed or deleted since they were indexed.
     """
 
     settings: EvalSettings
@@ -66,7 +66,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """A run, and its comparison with a second run of now or an earlier one; `names` say what the two are."""
+    """A run, and its comparison with a second, current or earlier run; `names` are those of the two runs."""
 
     run: Evaluation
     comparison: Comparison | None = None
@@ -83,7 +83,7 @@ def evaluate(
 ) -> Evaluation:
     """Ask questions and score the results.
 
-    The first question is asked once before, unmeasured, so that times are those of a warm retriever.
+    The first question is asked once beforehand, unmeasured, so that times are those of a warm retriever.
 
     Raises:
         UsageError: ir-measures is not installed, or no question has its answer in the collection.
@@ -111,7 +111,7 @@ def evaluate(
         metrics=metrics_of(scores),
         left_out=tuple(Missing(gold.id, gold.missing[0]) for gold in golds if not gold.resolved),
         partly=tuple(Missing(gold.id, gold.missing[0]) for gold in resolved if gold.missing),
-        changed=sum(any(hit.source.state is not State.VERIFIED for hit in one.result.passages) for one in results),
+        changed=sum(any(hit.source.state is not State.VERIFIED for hit in each.result.passages) for each in results),
     )
 
 
@@ -130,32 +130,32 @@ def evaluate_twice(
     *,
     progress: ProgressCallback | None = None,
 ) -> EvalReport:
-    """Evaluate a collection under two settings and compare; progress is that of both runs together."""
+    """Evaluate a collection under two settings and compare; progress covers both runs."""
     runs = []
     for number, each in enumerate((settings, other)):
 
-        def half(now: Progress, done: int = number) -> None:
+        def combined(now: Progress, runs_done: int = number) -> None:
             if progress is not None:
-                progress(Progress(done * now.total + now.done, 2 * now.total))
+                progress(Progress(runs_done * now.total + now.done, 2 * now.total))
 
-        runs.append(evaluate(retriever, questions, each, progress=half))
+        runs.append(evaluate(retriever, questions, each, progress=combined))
     first, second = runs
     return EvalReport(first, compare(first.scores, second.scores), (str(settings), str(other)), second)
 
 
 def settings_from(text: str, base: EvalSettings) -> EvalSettings:
-    """Parse changes such as "mode=keyword,rerank=off"; a UsageError if they are invalid or change nothing."""
-    found = base
+    """Apply changes such as "mode=keyword,rerank=off"; a UsageError if they are invalid or change nothing."""
+    settings = base
     for part in text.split(","):
         match part.strip().split("=", 1):
             case ["mode", value] if value in [mode.value for mode in Mode]:
-                found = replace(found, mode=Mode(value))
+                settings = replace(settings, mode=Mode(value))
             case ["rerank", ("on" | "off") as value]:
-                found = replace(found, rerank=value == "on")
+                settings = replace(settings, rerank=value == "on")
             case ["no-rerank"]:
-                found = replace(found, rerank=False)
+                settings = replace(settings, rerank=False)
             case _:
                 raise UsageError(f"--compare: unknown setting {part.strip() or text!r}. {_SYNTAX}")
-    if found == base:
+    if settings == base:
         raise UsageError(f"--compare {text} changes nothing: both runs would be the same")
-    return found
+    return settings

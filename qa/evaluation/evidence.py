@@ -1,7 +1,7 @@
-"""Resolve the evidence of questions in a collection, and tell whether a passage reaches it.
+"""Resolves the evidence of questions in a collection, and judges whether a passage reaches it.
 
-A gold span is *hit* by text that overlaps it by at least half of the shorter of the two, and *covered* by text that
-contains at least half of the span.
+Text *hits* a gold span if they overlap by at least half of the shorter one, and *covers* the span if it contains at
+least half of it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _KEY = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class GoldSpan:
-    """Characters of a document, or the whole document (None)."""
+    """Characters of a document, or None for the whole document."""
 
     path: str
     chars: tuple[int, int] | None
 
     def is_hit(self, path: str, start: int, end: int) -> bool:
-        """Whether the overlap is at least half of the shorter of the two."""
+        """Return whether the overlap is at least half of the shorter of the two."""
         if path != self.path or self.chars is None:
             return path == self.path
         first, last = self.chars
@@ -35,7 +35,7 @@ class GoldSpan:
         return shared > 0 and shared >= 0.5 * min(last - first, max(end - start, 1))
 
     def is_covered(self, path: str, start: int, end: int) -> bool:
-        """Whether the text contains at least half of this span."""
+        """Return whether the text contains at least half of this span."""
         if path != self.path or self.chars is None:
             return path == self.path
         first, last = self.chars
@@ -47,10 +47,10 @@ class Gold:
     """A question with its evidence resolved in the collection.
 
     Attributes:
-        evidence: One tuple for each piece of the answer: alternative spans, empty if the piece is missing.
+        evidence: A tuple of alternative spans for each piece of the answer, empty if the piece is missing.
         grades: Paths and passage ids with their grades, missing ones included.
         by_document: Whether documents are ranked rather than passages, because documents are graded.
-        missing: What is not in the collection, in words.
+        missing: Descriptions of what is not in the collection.
         resolved: Whether there is anything to judge by.
     """
 
@@ -69,12 +69,12 @@ class Gold:
         return (span for piece in self.evidence for span in piece)
 
     def is_hit(self, path: str, chars: tuple[int, int]) -> bool:
-        """Whether the text hits any span of the evidence."""
+        """Return whether the text hits any span of the evidence."""
         return any(span.is_hit(path, *chars) for span in self.spans)
 
 
 class DocumentLookup:
-    """The documents that questions name: by path, by the end of a path, or by file name."""
+    """Finds the documents that questions name by path, by the end of a path, or by file name."""
 
     def __init__(self, root: Path, paths: Iterable[str], snapshot: Index | None = None) -> None:
         self._root = root
@@ -86,7 +86,7 @@ class DocumentLookup:
             self._by_name.setdefault(PurePosixPath(path).name, []).append(path)
 
     def find(self, file: str) -> tuple[str, ...]:
-        """Paths of the documents that `file` names: the exact path, else every path that ends with it or ends it."""
+        """Return the documents that `file` names: the exact path, else paths that end with it, or that it ends with."""
         file = file.removeprefix("./")
         same = self._by_name.get(PurePosixPath(file).name, [])
         if file in same:
@@ -94,11 +94,11 @@ class DocumentLookup:
         return tuple(path for path in same if f"/{path}".endswith(f"/{file}") or f"/{file}".endswith(f"/{path}"))
 
     def has_passage(self, key: str) -> bool:
-        """Whether there is a passage with this id."""
+        """Return whether there is a passage with this id."""
         return self._snapshot is not None and _KEY.fullmatch(key) is not None and self._snapshot.find(key) is not None
 
     def text(self, path: str) -> str | None:
-        """A document's current text; None if its file cannot be read."""
+        """Return a document's current text; None if its file cannot be read."""
         if path not in self._texts:
             try:
                 self._texts[path] = load(self._root, path, formats=self._formats).text
@@ -110,7 +110,7 @@ class DocumentLookup:
 def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
     """Find the evidence of a question in the collection."""
     missing: list[str] = []
-    evidence = tuple(_piece(spans, documents, missing) for spans in asked.evidence)
+    evidence = tuple(_spans_of_piece(spans, documents, missing) for spans in asked.evidence)
     grades: dict[str, int] = {}
     by_document = False
     resolved = not asked.answerable or any(evidence)
@@ -127,25 +127,27 @@ def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
     return Gold(asked.id, asked.question, asked.answerable, evidence, graded, by_document, tuple(missing), resolved)
 
 
-def _piece(wanted: Iterable[EvidenceSpan], documents: DocumentLookup, missing: list[str]) -> tuple[GoldSpan, ...]:
+def _spans_of_piece(
+    alternatives: Iterable[EvidenceSpan], documents: DocumentLookup, missing: list[str]
+) -> tuple[GoldSpan, ...]:
     spans: list[GoldSpan] = []
     problems = []
-    for each in wanted:
-        found = list(_spans(each, documents))
+    for each in alternatives:
+        found = list(_resolved(each, documents))
         spans.extend(found)
         if not found:
-            there = documents.find(each.file)
-            problems.append(f"its text is not in {each.file}" if there else f"{each.file} is not in the collection")
+            has_file = documents.find(each.file)
+            problems.append(f"its text is not in {each.file}" if has_file else f"{each.file} is not in the collection")
     if not spans:
         missing.extend(problems[:1])
     return tuple(spans)
 
 
-def _spans(wanted: EvidenceSpan, documents: DocumentLookup) -> Iterator[GoldSpan]:
-    for path in documents.find(wanted.file):
-        if wanted.text is None:
-            yield GoldSpan(path, wanted.chars)
+def _resolved(span: EvidenceSpan, documents: DocumentLookup) -> Iterator[GoldSpan]:
+    for path in documents.find(span.file):
+        if span.text is None:
+            yield GoldSpan(path, span.chars)
             continue
-        at = (documents.text(path) or "").find(wanted.text)
+        at = (documents.text(path) or "").find(span.text)
         if at >= 0:
-            yield GoldSpan(path, (at, at + len(wanted.text)))
+            yield GoldSpan(path, (at, at + len(span.text)))

@@ -1,4 +1,4 @@
-"""From the score of each question to the metrics of a run."""
+"""Computes the metrics of a run from the scores of its questions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Questions of similar confidence: how many, their mean confidence, and the share answered right."""
+    """Questions of similar confidence: how many, their mean confidence, and the share answered correctly."""
 
     questions: int
     confidence: float
@@ -36,7 +36,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class RiskPoint:
-    """Answering only at or above a confidence: the share of questions answered, and the share of those right."""
+    """Answering only at a confidence or above: the share of questions answered, and of those the share right."""
 
     threshold: float
     answered: float
@@ -45,7 +45,7 @@ class RiskPoint:
 
 @dataclass(frozen=True, slots=True)
 class FoundCounts:
-    """How often the tool said found and not found, for questions with and without an answer."""
+    """How often the tool reported an answer or none, for questions with and without one."""
 
     answerable_found: int
     answerable_not_found: int
@@ -55,9 +55,10 @@ class FoundCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """The metrics of a run: of its rankings, its confidence, its verdicts and its speed.
+    """The metrics of a run's rankings, confidence, verdicts and speed.
 
-    `measures` are over the answerable questions, `bins` by confidence; `auroc` needs questions of both kinds.
+    `measures` cover the answerable questions, `bins` group questions by confidence, `auroc` needs questions of both
+    kinds.
     """
 
     measures: tuple[Measure, ...]
@@ -72,7 +73,7 @@ class RunMetrics:
 
 
 def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
-    """The metrics of a run of at least one question."""
+    """Return the metrics of a run of at least one question."""
     confidence = np.array([score.confidence for score in scores])
     right = np.array([float(score.right) for score in scores])
     answerable = np.array([score.answerable for score in scores])
@@ -98,7 +99,7 @@ def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
 
 
 def calibration_error(confidence: Array, right: Array) -> float:
-    """Expected calibration error over ten bins of equal size, in [0, 1].
+    """Return the expected calibration error over ten bins of equal size, in [0, 1].
 
     Guo et al., https://arxiv.org/abs/1706.04599; equal-size bins after Nixon et al., https://arxiv.org/abs/1904.01685.
     Equal confidences keep their order.
@@ -108,7 +109,7 @@ def calibration_error(confidence: Array, right: Array) -> float:
 
 
 def auroc(positive: Array, negative: Array) -> float | None:
-    """The probability that a positive scores above a negative, ties counting half; None without both kinds."""
+    """Return the probability that a positive scores above a negative, ties counting half; None without both kinds."""
     from scipy.stats import rankdata  # noqa: PLC0415 - takes long to import, and only an evaluation needs it
 
     if not len(positive) or not len(negative):

@@ -1,4 +1,4 @@
-"""Questions with known answers: read from JSON lines and validated."""
+"""Reads and validates questions with known answers from JSON lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """Where an answer is: characters of a file, a text to look up in it, or the whole file."""
+    """Where an answer is: in characters of a file, in a text to find in it, or anywhere in the file."""
 
     file: str
     chars: tuple[int, int] | None = None
@@ -26,13 +26,13 @@ class EvidenceSpan:
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """One question and what answers it; its id is its line number if it has none of its own.
+    """One question and its answer; its id defaults to its line number.
 
     Attributes:
-        evidence: One tuple for each piece of the answer: alternative spans, any of which gives that piece.
+        evidence: A tuple of alternative spans for each piece of the answer; any of them gives the piece.
         relevant: Paths or passage ids with their grades, from 1.
-        cut: Characters cut from the end of a question that is too long.
-        file: The file it is about, answered there or not, or "".
+        cut: How many characters were cut from the end of a question that was too long.
+        file: The file the question is about, whether or not it answers it, or "".
     """
 
     id: str
@@ -45,13 +45,13 @@ class EvalQuestion:
 
 
 def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
-    """Read questions, a JSON object a line.
+    """Read questions, one JSON object per line.
 
     Each has `question` and one of
 
     - `evidence`: [{"file", "text"}] or [{"file", "start", "end"}], each a piece of the answer;
     - `file` with `start` and `end`, or `spans`: [{"file", "start", "end"}], each a piece of the answer, with
-      `alt_spans` as alternatives of the first piece;
+      `alt_spans` as alternatives to the first piece;
     - `file` alone: any passage of it answers;
     - `relevant`: {path or passage id: grade};
     - `"answerable": false`.
@@ -61,8 +61,8 @@ def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
     Raises:
         UsageError: The file cannot be read, or a line is invalid; the message has its number.
     """
-    found = []
-    lines_of_ids: dict[str, int] = {}
+    questions = []
+    lines_by_id: dict[str, int] = {}
     try:
         lines = file.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError as error:
@@ -78,27 +78,27 @@ def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
         if not isinstance(value, dict):
             raise UsageError(f"{where} is not a JSON object")
         try:
-            asked = _asked(number, value)
+            question = _question(number, value)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
-        first = lines_of_ids.setdefault(asked.id, number)
+        first = lines_by_id.setdefault(question.id, number)
         if first != number:
-            raise UsageError(f"{where}: the id {asked.id} is already used in line {first}")
-        found.append(asked)
-    if not found:
+            raise UsageError(f"{where}: the id {question.id} is already used in line {first}")
+        questions.append(question)
+    if not questions:
         raise UsageError(f"{file} has no questions")
-    return tuple(found)
+    return tuple(questions)
 
 
 def sample(questions: Sequence[T], count: int | None) -> tuple[T, ...]:
-    """A random sample, the same in every run and in the order of the file; None for all."""
+    """Return a random sample, the same in every run and in file order; all questions if `count` is None."""
     if count is None or count >= len(questions):
         return tuple(questions)
     chosen = set(random.Random(0).sample(range(len(questions)), count))  # noqa: S311 - not for secrets
     return tuple(question for number, question in enumerate(questions) if number in chosen)
 
 
-def _asked(number: int, value: dict[str, Any]) -> EvalQuestion:
+def _question(number: int, value: dict[str, Any]) -> EvalQuestion:
     own_id = value.get("id", number)
     if isinstance(own_id, bool) or not isinstance(own_id, str | int):
         raise UsageError('"id" must be a string or an integer')
@@ -127,9 +127,9 @@ def _evidence(value: dict[str, Any]) -> tuple[tuple[EvidenceSpan, ...], ...]:
     if value.get("evidence") is not None:
         return tuple((_span(each, own),) for each in _list(value, "evidence"))
     spans = [(_span(each, own),) for each in _list(value, "spans")]
-    others = tuple(_span(each, own) for each in _list(value, "alt_spans"))
-    if others:
-        return ((*(spans[0] if spans else ()), *others), *spans[1:])
+    alternatives = tuple(_span(each, own) for each in _list(value, "alt_spans"))
+    if alternatives:
+        return ((*(spans[0] if spans else ()), *alternatives), *spans[1:])
     if spans or own is None:
         return tuple(spans)
     return ((_span({"file": own, "start": value.get("start"), "end": value.get("end")}, own),),)
@@ -145,7 +145,7 @@ def _list(value: dict[str, Any], name: str) -> list[Any]:
 
 
 def _span(value: Any, own: Any) -> EvidenceSpan:
-    """A span given as an object, or as [start, end] in the question's own file."""
+    """Parse a span, which is an object, or [start, end] in the question's own file."""
     if isinstance(value, list) and len(value) == 2:
         value = {"file": own, "start": value[0], "end": value[1]}
     if not isinstance(value, dict):
@@ -157,14 +157,14 @@ def _span(value: Any, own: Any) -> EvidenceSpan:
     if start is not None or end is not None:
         return EvidenceSpan(file, _chars(start, end))
     if text is not None and (not isinstance(text, str) or not text.strip()):
-        raise UsageError('the "text" of a span must be a string that is not empty')
+        raise UsageError('the "text" of a span must be a non-empty string')
     return EvidenceSpan(file, text=text)
 
 
 def _chars(start: Any, end: Any) -> tuple[int, int]:
     if _is_int(start) and _is_int(end) and 0 <= start < end:
         return start, end
-    raise UsageError(f'"start" and "end" must be integers, the end greater than the start, not {start!r} and {end!r}')
+    raise UsageError(f'"start" and "end" must be integers from 0, the end above the start, not {start!r} and {end!r}')
 
 
 def _is_int(value: Any) -> TypeGuard[int]:
@@ -175,7 +175,7 @@ def _relevant(value: Any) -> tuple[tuple[str, int], ...]:
     if value is None:
         return ()
     if not isinstance(value, dict) or not all(_is_int(grade) and grade >= 0 for grade in value.values()):
-        raise UsageError('"relevant" must be an object of paths or passage ids with grades, integers from 0')
+        raise UsageError('"relevant" must map paths or passage ids to grades, integers from 0')
     if not any(value.values()):
         raise UsageError('"relevant" has no grade above 0')
     return tuple((name, grade) for name, grade in value.items() if grade)

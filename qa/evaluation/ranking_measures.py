@@ -1,6 +1,6 @@
-"""Ranking measures by ir-measures (https://ir-measur.es), which only this module imports."""
+"""Ranking measures, computed by ir-measures (https://ir-measur.es), which only this module imports."""
 
-# ruff: noqa: PLC0415 - ir-measures is an extra, imported when something is measured
+# ruff: noqa: PLC0415 - ir-measures is an extra, imported only when it is needed
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _ALL = 1_000_000
 class Run:
     """The ranking of one question: documents, passages, or pieces of evidence.
 
-    `grades` are those of all relevant units, found or not (the qrels), `units` those found, best first, each with its
-    rank from 1; several may share one.
+    `grades` are those of all relevant units, found or not (the qrels). `units` are those found, best first, each with
+    its rank from 1; several may share a rank.
     """
 
     grades: Mapping[str, int]
     units: tuple[tuple[str, int], ...]
 
     def first_relevant(self) -> float:
-        """The rank of the first relevant unit; infinite without one."""
-        return min((place for unit, place in self.units if self.grades.get(unit, 0) > 0), default=math.inf)
+        """Return the rank of the first relevant unit; infinite if there is none."""
+        return min((rank for unit, rank in self.units if self.grades.get(unit, 0) > 0), default=math.inf)
 
 
 def require_ir_measures() -> Any:
-    """Return ir-measures, imported; a UsageError has the command that installs it."""
+    """Import and return ir-measures; if it is missing, a UsageError has the command that installs it."""
     try:
         import ir_measures
     except ImportError as error:
@@ -42,25 +42,25 @@ def require_ir_measures() -> Any:
 
 
 def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int) -> dict[str, dict[str, float]]:
-    """Measure rankings, by question id; one that is empty scores 0.
+    """Measure rankings, by question id; an empty ranking scores 0.
 
     The measures are `recall@k` for each cutoff, `MRR@depth` (reciprocal rank), and `nDCG@depth` with the grade as gain
     and log2(rank + 1) as discount, as in trec_eval (Järvelin and Kekäläinen, https://doi.org/10.1145/582415.582418).
     """
     library = require_ir_measures()
-    judged = {question: dict(run.grades) for question, run in runs.items()}
-    found: dict[str, dict[str, float]] = {question: {} for question in runs}
+    qrels = {question: dict(run.grades) for question, run in runs.items()}
+    measured: dict[str, dict[str, float]] = {question: {} for question in runs}
     by_rank = {library.RR @ depth: f"MRR@{depth}", library.nDCG @ depth: f"nDCG@{depth}"}
     wanted = [(math.inf, by_rank), *((k, {library.R @ _ALL: f"recall@{k}"}) for k in cutoffs)]
-    for upto, names in wanted if runs else ():
-        scores = {question: _scores(run, upto) for question, run in runs.items()}
-        for values in found.values():
+    for last_rank, names in wanted if runs else ():
+        scores = {question: _scores(run, last_rank) for question, run in runs.items()}
+        for values in measured.values():
             values.update(dict.fromkeys(names.values(), 0.0))
-        for metric in library.iter_calc(list(names), judged, scores):
-            found[metric.query_id][names[metric.measure]] = float(metric.value)
-    return found
+        for metric in library.iter_calc(list(names), qrels, scores):
+            measured[metric.query_id][names[metric.measure]] = float(metric.value)
+    return measured
 
 
-def _scores(run: Run, upto: float) -> dict[str, float]:
-    """Distinct descending scores, as ir-measures sorts by score."""
-    return {unit: -float(at) for at, (unit, place) in enumerate(run.units) if place <= upto}
+def _scores(run: Run, last_rank: float) -> dict[str, float]:
+    """Return distinct descending scores up to a rank, as ir-measures sorts by score."""
+    return {unit: -float(at) for at, (unit, rank) in enumerate(run.units) if rank <= last_rank}

@@ -1,4 +1,4 @@
-"""Score one answer against its gold evidence."""
+"""Scores answers against their gold evidence."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from qa.answer.results import Hit, Result
 from qa.evaluation.evidence import Gold
 from qa.evaluation.ranking_measures import Run, rank_measures
 
-# What `qa ask` shows; the confidence is about these.
+# How many passages `qa ask` shows; its confidence refers to these.
 SHOWN = 5
 CUTOFFS = (1, 3, 5, 10)
-# Characters a person is assumed to read.
+# How many characters a person is assumed to read.
 BUDGET = 1000
-# A longer highlight points at nothing in particular.
+# A longer highlight does not point at anything in particular.
 MOST_HIGHLIGHTED = 400
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """The score of one question: what the tool said, and what is true.
+    """The score of one question: the tool's verdict, and whether it is right.
 
-    `right` is whether one of the passages shown answers, `values` are measures by name, each in [0, 1]; without an
-    answer in the collection they are False and empty.
+    `right` is whether one of the passages shown answers, `values` are measures by name, each in [0, 1]. If the
+    collection has no answer, they are False and empty.
     """
 
     id: str
@@ -37,7 +37,7 @@ class QuestionScore:
 
 @dataclass(frozen=True, slots=True)
 class TimedResult:
-    """A question, its result, and the milliseconds it took."""
+    """A question, its result, and the time it took in milliseconds."""
 
     gold: Gold
     result: Result
@@ -45,10 +45,10 @@ class TimedResult:
 
 
 def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...]:
-    """Score results of which `k` passages were asked for: one score a question, in order."""
+    """Score results for which `k` passages were requested: one score per question, in order."""
     cutoffs = sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k})
     runs = {
-        each.gold.id: (_graded if each.gold.grades else _pieces)(each.gold, each.result.passages)
+        each.gold.id: (_rank_graded if each.gold.grades else _rank_pieces)(each.gold, each.result.passages)
         for each in answers
         if each.gold.answerable
     }
@@ -71,8 +71,8 @@ def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], 
     return replace(row, right=_is_shown(gold, run, hits), values=values | ranked)
 
 
-def _graded(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """A document ranks where its best passage does; passages rank themselves where only passages are graded."""
+def _rank_graded(gold: Gold, hits: Sequence[Hit]) -> Run:
+    """Rank each document at its best passage; rank passages themselves if only passages are graded."""
     grades = dict(gold.grades)
     units: dict[str, int] = {}
     for hit in hits:
@@ -81,29 +81,29 @@ def _graded(gold: Gold, hits: Sequence[Hit]) -> Run:
     return Run(grades, tuple(units.items()))
 
 
-def _pieces(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """A piece of evidence ranks where the first passage hits it; one passage may hit several."""
+def _rank_pieces(gold: Gold, hits: Sequence[Hit]) -> Run:
+    """Rank each piece of evidence at the first passage that hits it; one passage may hit several."""
     left = dict(enumerate(gold.evidence))
     units: list[tuple[str, int]] = []
     for rank, hit in enumerate(hits, 1):
         path, (start, end) = hit.source.path, hit.source.chars
-        brought = [at for at, piece in left.items() if any(span.is_hit(path, start, end) for span in piece)]
-        for at in brought:
+        pieces = [at for at, piece in left.items() if any(span.is_hit(path, start, end) for span in piece)]
+        for at in pieces:
             del left[at]
-        names = [f"piece {at}" for at in brought] or [f"passage {rank}"]
+        names = [f"piece {at}" for at in pieces] or [f"passage {rank}"]
         units.extend((name, rank) for name in names)
     return Run({f"piece {at}": 1 for at in range(len(gold.evidence))}, tuple(units))
 
 
 def _is_shown(gold: Gold, run: Run, hits: Sequence[Hit]) -> bool:
-    """Whether one of the passages that `qa ask` shows answers."""
+    """Return whether one of the passages that `qa ask` shows answers."""
     if not gold.grades:
         return run.first_relevant() <= SHOWN
     return any(hit.id in run.grades or hit.source.path in run.grades for hit in hits[:SHOWN])
 
 
 def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
-    """Whether half of some evidence is within the first `budget` characters shown."""
+    """Return whether at least half of some evidence is within the first `budget` characters shown."""
     for hit in hits:
         start, end = hit.source.chars
         last = min(end, start + budget)
@@ -116,7 +116,7 @@ def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
 
 
 def is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
-    """Whether the first highlight of the first passage is short and hits the evidence."""
+    """Return whether the first highlight of the first passage is short and hits the evidence."""
     if not hits or not hits[0].highlights:
         return False
     start, end = hits[0].highlights[0].chars

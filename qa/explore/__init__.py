@@ -1,1 +1,1 @@
-"""What is like this, what is in here: similar passages and documents, topics, a map. No question imports any of it."""
+"""Exploring a collection: similar passages and documents, topics, a map. Answering a question imports none of it."""

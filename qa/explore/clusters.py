@@ -1,7 +1,7 @@
-"""Clusters of unit vectors: a Ward tree over a sample, refined by k-means; the libraries are scipy and FAISS.
+"""Clusters unit vectors: a Ward tree over a sample (scipy), refined by k-means (FAISS).
 
-K-means from random starts cuts large groups and joins small ones: of the passages of 35 articles it found an adjusted
-Rand index of .82 to .92, Ward's tree .98, and k-means that starts from Ward's clusters .99.
+K-means from random starts splits large groups and merges small ones. On the passages of 35 articles it reached an
+adjusted Rand index of .82 to .92, Ward's tree .98, and k-means started from Ward's clusters .99.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy.typing as npt
 
 from index import Vectors
 
-# The tree takes memory and time quadratic in the sample; silhouettes too, for each number of clusters tried.
+# The tree's memory and time are quadratic in the sample; so are silhouettes, for each number of clusters tried.
 _TREE_MOST = 4000
 _SILHOUETTE_MOST = 1500
 _TRIED = 24
 _ROUNDS = 10
-# More clusters than this are a list to search, not to read.
+# A longer list of clusters would be searched, not read.
 MOST_CLUSTERS = 50
-# Below the median by so many (robust) standard deviations, a member is none; fewer tell no deviation. With three,
-# as many as 20 of 1,619 passages of 35 articles were none, nearly all of them in the right topic; with four, 4.
-_OUTLYING = 4.0
-_TELLING = 20
+# Outliers: more than this many (robust) standard deviations below the median cosine, in a cluster of at least this many
+# members. With 3, 20 of 1,619 passages of 35 articles were outliers, nearly all of them in the right topic; with 4, 4.
+_OUTLIER_DEVIATIONS = 4.0
+_FEWEST_MEMBERS = 20
 
 Labels = npt.NDArray[np.int64]
 Cosines = npt.NDArray[np.float32]
@@ -38,28 +38,28 @@ def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUST
     Args:
         vectors: `(n, dim) float32`, unit L2 norm, at least one.
         wanted: How many clusters; None for the number with the highest mean silhouette.
-        most: Of clusters, if the data choose; never more than the root of n.
+        most: The maximum if `wanted` is None; never more than the square root of n.
 
     Returns:
-        Their centroids, `(k, dim) float32`, unit L2 norm, the largest cluster first; fewer than wanted where vectors
-        are the same.
+        Their centroids, `(k, dim) float32`, unit L2 norm, the largest cluster first; fewer than wanted if vectors are
+        equal.
     """
-    # So little work is done before other threads are awake: with them, topics of 35 articles took three times as long.
+    # Small inputs are done before other threads wake up: with them, topics of 35 articles took three times as long.
     with _thread_pools().limit(limits=1 if len(vectors) <= _TREE_MOST else None):
         return _learn(vectors, wanted, most)
 
 
 @cache
 def _thread_pools() -> Any:
-    """The thread pools of the libraries, which are found once."""
-    import faiss  # noqa: F401, PLC0415 - has a pool of its own
+    """Return the thread pools of all loaded libraries."""
+    import faiss  # noqa: F401, PLC0415 - has a thread pool, and must be loaded to be found
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415
 
     return ThreadpoolController()
 
 
 def _learn(vectors: Vectors, wanted: int | None, most: int) -> Vectors:
-    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only where there is something to cluster
+    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only needed to cluster
 
     sample = vectors[spread(len(vectors), _TREE_MOST)]
     if len(sample) < 2 or wanted == 1:
@@ -73,25 +73,25 @@ def _learn(vectors: Vectors, wanted: int | None, most: int) -> Vectors:
         return labels
 
     number = wanted or _best_number(squares, cut, min(most, int(len(vectors) ** 0.5)))
-    found = refine(vectors, _centroids(sample, cut(number)))
-    counts = np.bincount(nearest(vectors, found)[0], minlength=len(found))
-    return found[np.argsort(-counts, kind="stable")]
+    centroids = refine(vectors, _centroids(sample, cut(number)))
+    counts = np.bincount(nearest(vectors, centroids)[0], minlength=len(centroids))
+    return centroids[np.argsort(-counts, kind="stable")]
 
 
 def refine(vectors: Vectors, start: Vectors) -> Vectors:
-    """Improve centroids by k-means, which keeps their order."""
+    """Improve centroids by k-means, keeping their order."""
     import faiss  # noqa: PLC0415
 
-    means = faiss.Kmeans(vectors.shape[1], len(start), niter=_ROUNDS, spherical=True, min_points_per_centroid=1, seed=1)
+    model = faiss.Kmeans(vectors.shape[1], len(start), niter=_ROUNDS, spherical=True, min_points_per_centroid=1, seed=1)
     if len(vectors) <= len(start):
         return start
-    means.cp.max_points_per_centroid = len(vectors)
-    means.train(np.ascontiguousarray(vectors), init_centroids=np.ascontiguousarray(start))
-    return np.asarray(means.centroids, dtype=np.float32)
+    model.cp.max_points_per_centroid = len(vectors)
+    model.train(np.ascontiguousarray(vectors), init_centroids=np.ascontiguousarray(start))
+    return np.asarray(model.centroids, dtype=np.float32)
 
 
 def nearest(vectors: Vectors, centroids: Vectors) -> tuple[Labels, Cosines]:
-    """Return for each vector its nearest centroid, and their cosine."""
+    """Return each vector's nearest centroid, and their cosine."""
     cosines = vectors @ centroids.T
     labels: Labels = cosines.argmax(axis=1)
     return labels, cosines[np.arange(len(labels)), labels]
@@ -99,18 +99,18 @@ def nearest(vectors: Vectors, centroids: Vectors) -> tuple[Labels, Cosines]:
 
 def floors(labels: Labels, cosines: Cosines, count: int) -> Cosines:
     """Return for each cluster the cosine below which a vector does not belong to it: `(count,)`."""
-    found = np.full(count, -1, dtype=np.float32)
+    lowest = np.full(count, -1, dtype=np.float32)
     for cluster in range(count):
-        own = cosines[labels == cluster]
-        if len(own) >= _TELLING:
-            middle = np.median(own)
-            # 1.4826 times the median deviation is the standard deviation, where that is normal.
-            found[cluster] = middle - _OUTLYING * 1.4826 * np.median(np.abs(own - middle))
-    return found
+        members = cosines[labels == cluster]
+        if len(members) >= _FEWEST_MEMBERS:
+            median = np.median(members)
+            # For normal data, the standard deviation is 1.4826 times the median absolute deviation.
+            lowest[cluster] = median - _OUTLIER_DEVIATIONS * 1.4826 * np.median(np.abs(members - median))
+    return lowest
 
 
 def _best_number(squares: Vectors, cut: Cut, most: int) -> int:
-    """The number of clusters with the highest mean silhouette, over cosine distances."""
+    """Return the number of clusters with the highest mean silhouette over cosine distances."""
     chosen = spread(len(squares), _SILHOUETTE_MOST)
     distances = squares[np.ix_(chosen, chosen)]
     scores = {}
@@ -122,13 +122,13 @@ def _best_number(squares: Vectors, cut: Cut, most: int) -> int:
 
 
 def mean_silhouette(distances: Vectors, labels: Labels) -> float:
-    """Return how much nearer members are to their own cluster than to the next (Rousseeuw 1987): scikit-learn's figure.
+    """Return the mean silhouette (Rousseeuw 1987): how much nearer members are to their own cluster than to the next.
 
-    That library takes longer to import than all of this to run.
+    Equals scikit-learn's, which takes longer to import than this takes to run.
     """
     rows = np.arange(len(labels))
-    inside = np.eye(labels.max() + 1, dtype=np.float32)[labels]
-    sums, sizes = distances @ inside, inside.sum(axis=0)
+    membership = np.eye(labels.max() + 1, dtype=np.float32)[labels]
+    sums, sizes = distances @ membership, membership.sum(axis=0)
     own = sums[rows, labels] / np.maximum(sizes[labels] - 1, 1)
     means = sums / np.maximum(sizes, 1)
     means[rows, labels] = np.inf
@@ -146,5 +146,5 @@ def _centroids(vectors: Vectors, labels: Labels) -> Vectors:
 
 
 def spread(count: int, most: int) -> Labels:
-    """Return at most so many of the numbers below a count, evenly spread."""
+    """Return at most `most` of the numbers below `count`, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))

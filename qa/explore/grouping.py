@@ -1,4 +1,4 @@
-"""The topics of one generation as arrays, and the file that keeps them: derived, and made again if it is damaged."""
+"""The topics of one generation as arrays, and their file, which is derived and rebuilt if damaged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qa.explore.clusters import Cosines, Labels
 
 FILE = "topics.bin"
 _VERSION = 1
-# Passages that a topic is cited with.
+# How many passages are cited for a topic.
 CENTRAL = 3
 _HEADER = "header"
 
@@ -25,21 +25,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """Topics, their parts, and what is in them. Clusters are the n topics, then the m parts of all topics.
+    """Topics, their parts and their members. The clusters are the n topics, followed by the m parts of all topics.
 
     Attributes:
-        state: What generation of what index it is of.
+        state: Identifies the index and its generation.
         unit: What is grouped: passages or documents.
-        wanted: The number of topics that was asked for; 0 where the data chose.
-        terms: Of each cluster.
+        wanted: The requested number of topics; 0 if the data determined it.
+        terms: The terms of each cluster.
         centroids: `(n, dim)`, unit L2 norm.
-        floors: `(n,)`, the cosine from which on an item belongs to its topic.
-        parts: `(m, dim)`, as the centroids.
+        floors: `(n,)`, the lowest cosine with which an item belongs to its topic.
+        parts: `(m, dim)`, the parts' centroids, unit L2 norm.
         parents: `(m,)`, the topic of each part, ascending.
-        learned: Row numbers of the vectors that were there when the topics were found, ascending.
-        passages: `(p,)`, row numbers of all passages, in the order of documents and of the text.
-        topics: `(p,)`, the topic of each, -1 for none.
-        subtopics: `(p,)`, its part, -1 for none.
+        learned: Row numbers of the vectors the topics were found from, ascending.
+        passages: `(p,)`, row numbers of all passages, in order of documents and text.
+        topics: `(p,)`, the topic of each passage, -1 for none.
+        subtopics: `(p,)`, the part of each passage, -1 for none.
         sizes: `(n + m,)`, items in each cluster.
         central: `(n + m, 3)`, the passages nearest to each cluster's centroid, nearest first; 0 for none.
         total: How many items there are.
@@ -63,7 +63,7 @@ class Grouping:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of each cluster: "3" is a topic, "3.1" its first part."""
+        """The id of each cluster: "3" is a topic, "3.1" its first part."""
         firsts = np.searchsorted(self.parents, self.parents)
         numbers = [
             f"{parent + 1}.{place - first + 1}"
@@ -72,19 +72,19 @@ class Grouping:
         return (*(str(number + 1) for number in range(len(self.centroids))), *numbers)
 
     def members(self, cluster: int) -> frozenset[int]:
-        """Row numbers of a cluster's passages."""
+        """Return the row numbers of a cluster's passages."""
         count = len(self.centroids)
         inside = self.topics == cluster if cluster < count else self.subtopics == cluster - count
         return frozenset(self.passages[inside].tolist())
 
 
 def state_of(snapshot: Index) -> str:
-    """Return what tells this generation of this index from all others."""
+    """Return a digest that identifies this generation of this index."""
     return hashlib.blake2b(repr(snapshot.info).encode(), digest_size=16).hexdigest()
 
 
 def read_grouping(snapshot: Index) -> Grouping | None:
-    """Return the topics that were saved, of this generation or another; None where there are none, or unusable ones."""
+    """Return the saved topics of this or another generation; None if there are none or they are unusable."""
     data = None if snapshot.folder is None else read_sealed(snapshot.folder / FILE)
     if data is None:
         return None
@@ -97,19 +97,19 @@ def read_grouping(snapshot: Index) -> Grouping | None:
         if header.pop("version") != _VERSION:
             return None
         header["terms"] = tuple(tuple(map(str, terms)) for terms in header["terms"])
-        wide: dict[str, Any] = {
+        widened: dict[str, Any] = {
             name: array.astype(np.int64 if array.dtype.kind == "i" else np.float32) for name, array in arrays.items()
         }
-        found = Grouping(**header, **wide)
-        _require_sound(found, snapshot.info.dimension)
+        grouping = Grouping(**header, **widened)
+        _require_valid(grouping, snapshot.info.dimension)
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
         _log.debug("saved topics are unusable: %s", error)
         return None
-    return found
+    return grouping
 
 
 def write_grouping(snapshot: Index, grouping: Grouping) -> None:
-    """Save topics; where there is no folder for them, or it cannot be written now, they are found again next time."""
+    """Save topics; if there is no folder or it cannot be written now, they are found again next time."""
     if snapshot.folder is None:
         return
     from safetensors.numpy import save  # noqa: PLC0415
@@ -126,16 +126,16 @@ def write_grouping(snapshot: Index, grouping: Grouping) -> None:
         _log.debug("topics are not saved: %s", error)
 
 
-def _require_sound(found: Grouping, dimension: int) -> None:
-    """Whoever writes checksums can write anything."""
-    count, several = len(found.centroids), len(found.parts)
-    clusters, passages = count + several, len(found.passages)
+def _require_valid(grouping: Grouping, dimension: int) -> None:
+    """Raise ValueError for a grouping that cannot be, as a file with a valid checksum may still be forged."""
+    count, part_count = len(grouping.centroids), len(grouping.parts)
+    clusters, passages = count + part_count, len(grouping.passages)
     shapes: dict[str, Any] = {
         "centroids": (count, dimension),
         "floors": (count,),
-        "parts": (several, dimension),
-        "parents": (several,),
-        "learned": (len(found.learned),),
+        "parts": (part_count, dimension),
+        "parents": (part_count,),
+        "learned": (len(grouping.learned),),
         "passages": (passages,),
         "topics": (passages,),
         "subtopics": (passages,),
@@ -143,16 +143,16 @@ def _require_sound(found: Grouping, dimension: int) -> None:
         "central": (clusters, CENTRAL),
     }
     for name, shape in shapes.items():
-        array = getattr(found, name)
-        floating = name in {"centroids", "floors", "parts"}
-        if array.shape != shape or (array.dtype.kind == "f") != floating or not np.isfinite(array).all():
-            raise ValueError(f"{name} cannot be")
-    for name, most in (("parents", count), ("topics", count), ("subtopics", several)):
-        array = getattr(found, name)
+        array = getattr(grouping, name)
+        is_float = name in {"centroids", "floors", "parts"}
+        if array.shape != shape or (array.dtype.kind == "f") != is_float or not np.isfinite(array).all():
+            raise ValueError(f"{name} is invalid")
+    for name, most in (("parents", count), ("topics", count), ("subtopics", part_count)):
+        array = getattr(grouping, name)
         if array.size and not (array.min() >= (0 if name == "parents" else -1) and array.max() < most):
-            raise ValueError(f"{name} are out of range")
-    texts = [getattr(found, field.name) for field in fields(found) if field.type == "str"]
-    if len(found.terms) != clusters or not all(isinstance(one, str) for one in texts):
-        raise ValueError("the header cannot be")
-    if (np.diff(found.parents) < 0).any() or not all(type(one) is int for one in (found.wanted, found.total)):
-        raise ValueError("the header cannot be")
+            raise ValueError(f"{name} is out of range")
+    texts = [getattr(grouping, field.name) for field in fields(grouping) if field.type == "str"]
+    if len(grouping.terms) != clusters or not all(isinstance(text, str) for text in texts):
+        raise ValueError("the header is invalid")
+    if (np.diff(grouping.parents) < 0).any() or not all(type(n) is int for n in (grouping.wanted, grouping.total)):
+        raise ValueError("the header is invalid")

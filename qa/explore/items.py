@@ -1,4 +1,4 @@
-"""What is grouped: every passage by itself, or those of a document or record together; read a batch at a time."""
+"""The items that are grouped: single passages, or whole documents and records; read in batches."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from qa.explore.clusters import Labels, spread
 from qa.explore.similar import group_of, unit_rows
 
 PASSAGES, DOCUMENTS = "passages", "documents"
-# Passages whose vectors are in memory at once.
+# How many passages' vectors are in memory at once.
 _BATCH = 16_384
-# Items that clusters are learned from: four hundred for each of fifty.
+# How many items clusters are learned from: 400 for each of 50 clusters.
 _LEARNED_FROM = 20_000
 
 
 def columns_of(snapshot: Index, among: Among) -> PassageColumns:
-    """Return the row numbers of passages, of all or of what is chosen from."""
+    """Return the row numbers of all passages, or of those in some documents or in a scope."""
     if not isinstance(among, Scope):
         return snapshot.columns(among)
     columns = snapshot.columns(among.documents)
@@ -28,15 +28,16 @@ def columns_of(snapshot: Index, among: Among) -> PassageColumns:
 
 
 def _texts(snapshot: Index, columns: PassageColumns) -> PassageColumns:
-    """Passages without front matter, which is alike in all notes, unless a note has nothing else."""
-    stating = [document.id for document in snapshot.documents() if document.metadata != "[]"]
+    """Return passages without front matter, which is alike in all notes, unless a document has nothing else."""
+    with_metadata = [document.id for document in snapshot.documents() if document.metadata != "[]"]
     same = columns.documents[1:] == columns.documents[:-1]
+    # Only a document's first passage can be front matter, and its only passage is kept.
     is_first = ~np.append(False, same) & np.append(same, False)
-    places = np.flatnonzero(is_first & np.isin(columns.documents, stating))
+    places = np.flatnonzero(is_first & np.isin(columns.documents, with_metadata))
     kept = np.ones(len(columns.passages), dtype=bool)
     for at in range(0, len(places), _BATCH):
         chunk = places[at : at + _BATCH]
-        kept[chunk] = [not one.is_front_matter for one in snapshot.passages(columns.passages[chunk].tolist())]
+        kept[chunk] = [not passage.is_front_matter for passage in snapshot.passages(columns.passages[chunk].tolist())]
     return PassageColumns(*(column[kept] for column in columns))
 
 
@@ -45,10 +46,10 @@ class Items:
     """The items of a collection.
 
     Attributes:
-        unit: What an item is.
-        passages: `(n,)`, row numbers of all passages, in the order of documents and of the text.
+        unit: What an item is: passages or documents.
+        passages: `(n,)`, row numbers of all passages, in order of documents and text.
         vectors: `(n,)`, row numbers of their vectors.
-        of: `(n,)`, the item that each is in, ascending from 0.
+        of: `(n,)`, the item of each passage, ascending from 0.
         count: How many items there are.
     """
 
@@ -60,14 +61,14 @@ class Items:
 
     @classmethod
     def read(cls, snapshot: Index, unit: str, among: Among = None) -> Items:
-        """Read which items there are, of all documents or some passages."""
+        """Read the items of all documents, or of some documents or passages."""
         columns = _texts(snapshot, columns_of(snapshot, among))
         size = len(columns.passages)
         if unit == PASSAGES:
             return cls(unit, columns.passages, columns.vectors, np.arange(size), size)
         borders = np.diff(columns.documents, prepend=-1) != 0
-        several = [document.id for document in snapshot.documents() if document.records]
-        places = np.flatnonzero(np.isin(columns.documents, several))
+        with_records = [document.id for document in snapshot.documents() if document.records]
+        places = np.flatnonzero(np.isin(columns.documents, with_records))
         last = None
         for at in range(0, len(places), _BATCH):
             chunk = places[at : at + _BATCH]
@@ -78,7 +79,7 @@ class Items:
 
     @property
     def heads(self) -> Labels:
-        """Where the first passage of each item is."""
+        """The index of each item's first passage."""
         return np.flatnonzero(np.diff(self.of, prepend=-1))
 
     def among(self, chosen: Labels) -> Items:
@@ -88,13 +89,13 @@ class Items:
         return Items(self.unit, self.passages[inside], self.vectors[inside], of, len(chosen))
 
     def sample(self, snapshot: Index) -> Vectors:
-        """Return the vectors of items spread evenly over the collection: `(n, dim) float32`, unit L2 norm."""
+        """Return the vectors of items evenly spread over the collection: `(n, dim) float32`, unit L2 norm."""
         places = np.flatnonzero(np.isin(self.of, spread(self.count, _LEARNED_FROM)))
         parts = [means for _, _, means in self._batches(snapshot, places)]
         return np.concatenate([np.empty((0, snapshot.info.dimension), dtype=np.float32), *parts])
 
     def batches(self, snapshot: Index) -> Iterator[tuple[slice, Vectors, Vectors]]:
-        """Yield whole items: where their passages are, the vectors of those, and of the items; both of unit norm."""
+        """Yield batches of whole items: the slice of their passages, and the unit vectors of passages and of items."""
         for chunk, vectors, means in self._batches(snapshot, np.arange(len(self.of))):
             yield slice(int(chunk[0]), int(chunk[-1]) + 1), vectors, means
 
@@ -104,9 +105,9 @@ class Items:
         while start < len(places):
             end = min(start + _BATCH, len(places))
             if end < len(places) and of[end] == of[end - 1]:
-                begun = int(np.searchsorted(of, of[end]))
-                # An item of more passages than a batch is read whole.
-                end = begun if begun > start else int(np.searchsorted(of, of[end], side="right"))
+                item_start = int(np.searchsorted(of, of[end]))
+                # An item larger than a batch is read whole.
+                end = item_start if item_start > start else int(np.searchsorted(of, of[end], side="right"))
             chunk = places[start:end]
             vectors = unit_rows(snapshot.vectors(self.vectors[chunk].tolist()).astype(np.float32))
             firsts = np.flatnonzero(np.diff(of[start:end], prepend=-1))

@@ -1,4 +1,4 @@
-"""Where items are on a map: what is alike is close (t-SNE, van der Maaten and Hinton 2008)."""
+"""Places items on a map, similar ones close together (t-SNE, van der Maaten and Hinton 2008)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from index import Index, Vectors
 from qa.explore.clusters import spread
 from qa.explore.items import Items
 
-# So many are laid out by themselves; further ones are placed between the landmarks they are nearest to.
+# The most items that t-SNE lays out; others are placed between their nearest landmarks.
 LANDMARKS = 10_000
 _NEIGHBOURS = 4
-# Fewer are a line; t-SNE needs neighbours to compare.
+# Fewer items than this are put on a line, as t-SNE needs neighbours to compare.
 _FEWEST = 8
 _PERPLEXITY = 30
 _STEPS = 500
 
 
 def lay_out(snapshot: Index, items: Items) -> Vectors:
-    """Return the places of items: `(n, 2) float32`, in [0, 1], the same for the same vectors."""
+    """Return the places of items: `(n, 2) float32`, in [0, 1], deterministic."""
     vectors = np.concatenate(
         [np.empty((0, snapshot.info.dimension), dtype=np.float32), *(means for _, _, means in items.batches(snapshot))]
     )
@@ -46,17 +46,17 @@ def _embedded(vectors: Vectors) -> Vectors:
         random_state=1,
         n_jobs=-1,
     )
-    found: Vectors = model.fit_transform(vectors)
-    return found
+    places: Vectors = model.fit_transform(vectors)
+    return places
 
 
 def _between(vectors: Vectors, landmarks: Vectors, places: Vectors) -> Vectors:
-    """The means of the nearest landmarks' places, weighed by how near they are."""
-    found = np.empty((len(vectors), 2), dtype=np.float32)
+    """Return the means of the nearest landmarks' places, weighted by similarity."""
+    means = np.empty((len(vectors), 2), dtype=np.float32)
     for start in range(0, len(vectors), 2048):
         cosines = vectors[start : start + 2048] @ landmarks.T
         near = np.argpartition(-cosines, _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
-        # Far apart, a mean of places would be nowhere: the nearest one counts most.
+        # The nearest landmark dominates: a plain mean of distant places would lie in the middle of nowhere.
         weights = np.exp(20 * (np.take_along_axis(cosines, near, axis=1) - cosines.max(axis=1, keepdims=True)))
-        found[start : start + 2048] = (places[near] * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None]
-    return found
+        means[start : start + 2048] = (places[near] * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None]
+    return means

@@ -1,4 +1,4 @@
-"""A map of a collection: one page without any network access, or a picture for print."""
+"""A map of a collection: a self-contained HTML page, or an SVG image for print."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from qa.explore.layout import lay_out
 from qa.explore.similar import cite_passages
 from qa.filters import EVERYTHING, Filter, select
 
-# More are a picture of nothing; evenly spread ones are drawn.
+# Of a larger collection, evenly spread items are drawn; more points would show nothing.
 MOST_POINTS = 50_000
-# Told apart by eyes that see less colour too (tests/qa/explore/test_map.py): on white and on dark, then grey for none.
+# Distinguishable with colour blindness too (tests/qa/explore/test_map.py), on white and on dark; grey for no topic.
 LIGHT = ("#2525f4", "#da3f0b", "#72288a", "#758dd7", "#8a2828", "#a655f6", "#767676")
 DARK = ("#86dcf9", "#da3f0b", "#f4c025", "#c025f4", "#a6d775", "#0981aa", "#8a8a8a")
 COLOURS = len(LIGHT) - 1
 SHAPES = 4
-# Bytes of compressed text in a page, which base64 makes a third more, and lengths that texts are cut to until they fit.
+# Bytes of compressed text in a page, before base64 adds a third; texts are cut to shorter and shorter lengths to fit.
 _MOST_BYTES = 10_500_000
 _LENGTHS = (4000, 1200, 600, 400, 250, 120)
 _NONE = 255
@@ -42,15 +42,15 @@ class CollectionMap:
     """A map, ready to be written.
 
     Attributes:
-        title: What it is of.
+        title: The collection's name.
         unit: What a point is: passages or documents.
         total: How many of them there are; fewer may be drawn.
-        labels: Of each topic.
-        sizes: Points of each topic.
-        styles: `(n, 2)`, number of the colour and of the shape of each topic.
-        places: `(p, 2) float32`, in [0, 1].
+        labels: The label of each topic.
+        sizes: How many points each topic has.
+        styles: `(n, 2)`, the numbers of each topic's colour and shape.
+        places: `(p, 2) float32`, the place of each point, in [0, 1].
         topics: `(p,)`, the topic of each point, -1 for none.
-        texts: Of each point its title, its place, and what it says.
+        texts: The title, citation and text of each point.
     """
 
     title: str
@@ -64,52 +64,53 @@ class CollectionMap:
     texts: tuple[tuple[str, str, str], ...]
 
 
-def make_map(snapshot: Index, title: str, found: Grouping, only: Filter = EVERYTHING) -> CollectionMap:
-    """Lay out what was grouped, of all files or those that pass a filter, and read what it says."""
-    items = Items.read(snapshot, found.unit, select(snapshot, only))
+def make_map(snapshot: Index, title: str, grouping: Grouping, only: Filter = EVERYTHING) -> CollectionMap:
+    """Lay out the grouped items of all files, or of those that pass a filter, and read their texts."""
+    items = Items.read(snapshot, grouping.unit, select(snapshot, only))
     chosen = spread(items.count, MOST_POINTS)
     drawn = items.heads[chosen]
     places = lay_out(snapshot, items.among(chosen))
-    topics = found.topics[drawn]
-    count = len(found.centroids)
-    texts = tuple(_texts(snapshot, found.passages[drawn], by_passage=found.unit == PASSAGES))
+    topics = grouping.topics[drawn]
+    count = len(grouping.centroids)
+    texts = tuple(_texts(snapshot, grouping.passages[drawn], by_passage=grouping.unit == PASSAGES))
     sizes = np.bincount(topics[topics >= 0], minlength=count)
-    labels = tuple(", ".join(terms) for terms in found.terms[:count])
-    centres = np.stack([_middle(places[topics == topic]) for topic in range(count)]) if count else places[:0]
+    labels = tuple(", ".join(terms) for terms in grouping.terms[:count])
+    centres = np.stack([_median(places[topics == topic]) for topic in range(count)]) if count else places[:0]
     return CollectionMap(
-        title, found.unit, found.total, labels, tuple(sizes.tolist()), _styles(centres), places, topics, texts
+        title, grouping.unit, grouping.total, labels, tuple(sizes.tolist()), _styles(centres), places, topics, texts
     )
 
 
 def _texts(snapshot: Index, passages: Labels, *, by_passage: bool) -> Iterator[tuple[str, str, str]]:
     for start in range(0, len(passages), _READ_AT_ONCE):
-        for one in snapshot.passages(passages[start : start + _READ_AT_ONCE].tolist()):
-            whole = not by_passage and not one.document.records
-            yield one.title, one.document.path if whole else cite_passages([one]), one.text[one.body :].strip()
+        for passage in snapshot.passages(passages[start : start + _READ_AT_ONCE].tolist()):
+            is_whole = not by_passage and not passage.document.records
+            place = passage.document.path if is_whole else cite_passages([passage])
+            yield passage.title, place, passage.text[passage.body :].strip()
 
 
-def _middle(places: Vectors) -> Vectors:
-    middle: Vectors = np.median(places, axis=0) if len(places) else np.zeros(2, dtype=np.float32)
-    return middle
+def _median(places: Vectors) -> Vectors:
+    median: Vectors = np.median(places, axis=0) if len(places) else np.zeros(2, dtype=np.float32)
+    return median
 
 
 def _styles(centres: Vectors) -> Labels:
-    """A colour and a shape for each topic: of those used least, the one farthest from the same elsewhere."""
+    """Give each topic a colour and a shape: unused ones first, then those whose other topics are farthest away."""
     styles = np.zeros((len(centres), 2), dtype=np.int64)
     for topic, centre in enumerate(centres):
-        apart = np.full((COLOURS, SHAPES), 4.0)
+        distances = np.full((COLOURS, SHAPES), 4.0)
         for other in range(topic):
             colour, shape = styles[other]
             distance = float(np.hypot(*(centre - centres[other])))
-            # The same colour in another shape is told apart, but later.
-            apart[colour] = np.minimum(apart[colour], 1 + distance)
-            apart[colour, shape] = min(apart[colour, shape], distance)
-        styles[topic] = np.unravel_index(int(apart.T.argmax()), (SHAPES, COLOURS))[::-1]
+            # The same colour in another shape can be told apart, but less easily.
+            distances[colour] = np.minimum(distances[colour], 1 + distance)
+            distances[colour, shape] = min(distances[colour, shape], distance)
+        styles[topic] = np.unravel_index(int(distances.T.argmax()), (SHAPES, COLOURS))[::-1]
     return styles
 
 
 def as_html(drawn: CollectionMap) -> str:
-    """Return the page: nothing in it can load or send anything, and no text of a document becomes markup."""
+    """Return the map as an HTML page, which cannot load or send anything; no document text becomes markup."""
     page = files("qa.explore").joinpath("map.html").read_text(encoding="utf-8")
     count = len(drawn.places)
     points = np.empty(count, dtype=[("x", "<u2"), ("y", "<u2"), ("topic", "u1")])
@@ -125,7 +126,7 @@ def as_html(drawn: CollectionMap) -> str:
         "light": LIGHT,
         "dark": DARK,
     }
-    # JSON that no parser of HTML takes for the end of its element.
+    # Escape "<", so that the JSON cannot close its script element.
     values = {
         "TITLE": html.escape(drawn.title),
         "FACTS": json.dumps(facts).replace("<", "\\u003c"),
@@ -136,11 +137,11 @@ def as_html(drawn: CollectionMap) -> str:
         inner = re.search(rf"<{name}>(.*?)</{name}>", page, re.DOTALL)
         digest = hashlib.sha256(inner[1].encode() if inner else b"").digest()
         values[f"{name.upper()}_HASH"] = f"sha256-{base64.b64encode(digest).decode()}"
-    return re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], page)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], page)
 
 
 def _packed(texts: Sequence[tuple[str, str, str]]) -> bytes:
-    """Texts as compressed JSON, each cut as far as needed for the page to stay small."""
+    """Return texts as compressed JSON, each cut as far as needed to fit the page."""
     data = b""
     for length in _LENGTHS:
         cut = [(title, place, text if len(text) <= length else text[:length] + "…") for title, place, text in texts]
@@ -151,15 +152,15 @@ def _packed(texts: Sequence[tuple[str, str, str]]) -> bytes:
 
 
 def as_svg(drawn: CollectionMap) -> str:
-    """Return the picture: points by topic, and the labels that fit without touching one another."""
+    """Return the map as an SVG image: points by topic, and the labels that fit without overlapping."""
     side = _SVG_SIDE + 2 * _SVG_MARGIN
     places = drawn.places * _SVG_SIDE + _SVG_MARGIN
     size = 6.0 if len(places) <= 2000 else 3.0 if len(places) <= 20_000 else 2.0
     groups = []
     for topic in range(-1, len(drawn.labels)):
-        own = places[drawn.topics == topic]
+        members = places[drawn.topics == topic]
         colour, shape = (COLOURS, 0) if topic < 0 else drawn.styles[topic].tolist()
-        path = "".join(_shape(shape, x, y, size) for x, y in own.tolist())
+        path = "".join(_shape(shape, x, y, size) for x, y in members.tolist())
         groups.append(f'<path fill="{LIGHT[colour]}" fill-opacity=".75" d="{path}"/>')
     labels = "".join(
         f'<text x="{x:.1f}" y="{y:.1f}">{html.escape(_clean(text))}</text>' for text, x, y in _placed(drawn, places)
@@ -174,7 +175,7 @@ def as_svg(drawn: CollectionMap) -> str:
 
 
 def _clean(text: str) -> str:
-    """A text without what XML cannot have."""
+    """Replace characters that XML does not allow."""
     return re.sub(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
@@ -191,21 +192,21 @@ def _shape(shape: int, x: float, y: float, size: float) -> str:
 
 
 def _placed(drawn: CollectionMap, places: Vectors) -> Iterator[tuple[str, float, float]]:
-    """Labels and where they are, of the largest topics first, moved up or down as far as needed."""
+    """Yield labels and their places, largest topics first, each moved up or down to a free place if there is one."""
     taken: list[tuple[float, float, float, float]] = []
-    for topic in sorted(range(len(drawn.labels)), key=lambda one: -drawn.sizes[one]):
-        own = places[drawn.topics == topic]
-        if not len(own):
+    for topic in sorted(range(len(drawn.labels)), key=lambda topic: -drawn.sizes[topic]):
+        members = places[drawn.topics == topic]
+        if not len(members):
             continue
         text = ", ".join(drawn.labels[topic].split(", ")[:2])
-        # Bold letters of a sans-serif font are narrower than this on average.
+        # An upper bound for the average width of bold sans-serif letters.
         width, height = 0.62 * _SVG_FONT * len(text), 1.3 * _SVG_FONT
-        x, y = _middle(own).tolist()
+        x, y = _median(members).tolist()
         x = min(max(x, width / 2), _SVG_SIDE + 2 * _SVG_MARGIN - width / 2)
         for step in (0, 1, -1, 2, -2, 3, -3, 4, -4):
             box = (x - width / 2, y + step * height - height, x + width / 2, y + step * height)
-            apart = all(box[0] > b[2] or b[0] > box[2] or box[1] > b[3] or b[1] > box[3] for b in taken)
-            if apart and box[1] > 0 and box[3] < _SVG_SIDE + 2 * _SVG_MARGIN:
+            is_free = all(box[0] > b[2] or b[0] > box[2] or box[1] > b[3] or b[1] > box[3] for b in taken)
+            if is_free and box[1] > 0 and box[3] < _SVG_SIDE + 2 * _SVG_MARGIN:
                 taken.append(box)
                 yield text, x, box[3] - 0.3 * _SVG_FONT
                 break

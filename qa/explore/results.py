@@ -1,4 +1,4 @@
-"""What `qa similar` and `qa topics` return. Their JSON is these types: the contract of the faces, version 1."""
+"""The results of `qa similar` and `qa topics`. Their JSON has these types' fields: a public contract, version 1."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from qa.answer.results import Hit, json_value
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What others are compared with: the text as given, or what a place means.
+    """What passages or documents are compared with: a place or a text.
 
     Attributes:
-        place: Where it is, as cited; None for a text.
-        title: Of its document or record, or "".
-        passages: How many of the collection's passages it is; 0 for a text.
+        place: The place, as cited; None for a text.
+        title: The title of its document or record, or "".
+        passages: How many passages of the collection it consists of; 0 for a text.
     """
 
     given: str
@@ -26,16 +26,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SimilarDocument:
-    """A document or record that is like another.
+    """A document or record similar to the subject.
 
     Attributes:
         rank: 1 for the most similar.
-        score: Cosine of the means of both's vectors; higher is better.
-        path: Of its file.
+        score: Cosine between both mean vectors; higher is better.
+        path: The path of its file.
         title: Its title, or "".
-        place: The document (its path), or where the record is.
-        because: The pairs of passages that match best, as cited: first the subject's own ("" for a text), then the
-            document's.
+        place: The document's path, or the record's citation.
+        because: The best-matching pairs of passages, as cited: the subject's ("" for a text), then the document's.
     """
 
     rank: int
@@ -48,29 +47,29 @@ class SimilarDocument:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """What is like something: passages, or documents if those were asked for."""
+    """The passages similar to a subject, or the documents if those were requested."""
 
     of: Subject
     passages: tuple[Hit, ...] | None = None
     documents: tuple[SimilarDocument, ...] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The object that `qa similar --json` prints."""
-        found = {"passages": self.passages} if self.documents is None else {"documents": self.documents}
-        return {"version": 1, "of": json_value(self.of), **{key: json_value(value) for key, value in found.items()}}
+        """Return the object that `qa similar --json` prints."""
+        items = {"passages": self.passages} if self.documents is None else {"documents": self.documents}
+        return {"version": 1, "of": json_value(self.of), **{key: json_value(value) for key, value in items.items()}}
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What some of the passages or documents are about.
+    """A topic of a collection, or a part of one.
 
     Attributes:
-        id: "3"; of the second level "3.1".
+        id: Such as "3", or "3.1" for a part.
         label: Its terms in one line.
-        terms: Words as they are written in the collection, most telling first.
+        terms: Terms as spelled in the collection, most distinctive first.
         size: How many passages or documents it has.
-        passages: The most central ones.
-        topics: The second level; () where it has no parts.
+        passages: Its most central passages.
+        topics: Its parts; empty if it has none.
     """
 
     id: str
@@ -83,13 +82,13 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """What a collection is about.
+    """The topics of a collection.
 
     Attributes:
-        topics: By number; those of a first grouping by size.
-        unassigned: How many passages or documents belong to none.
-        unit: "passages" or "documents": what is counted.
-        total: How many there are.
+        topics: In order of their ids; when first found, that is by size.
+        unassigned: How many passages or documents belong to no topic.
+        unit: What is grouped and counted: "passages" or "documents".
+        total: How many passages or documents there are.
     """
 
     topics: tuple[Topic, ...]
@@ -98,5 +97,5 @@ class Topics:
     total: int
 
     def as_json(self) -> dict[str, Any]:
-        """The object that `qa topics --json` prints."""
+        """Return the object that `qa topics --json` prints."""
         return {"version": 1, **json_value(self)}

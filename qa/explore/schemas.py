@@ -1,4 +1,4 @@
-"""What `--json` prints as JSON Schemas, made from its types: for faces that describe what they return."""
+"""JSON Schemas of what `--json` prints, derived from the result types, for the HTTP API and the MCP server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLAIN: Mapping[Any, Schema] = {
 COUNT: Schema = {"type": "integer"}
 _VERSION: Schema = {"const": 1}
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
-# Fields that are there only where there is something to say.
+# Fields that may be absent.
 _OPTIONAL = {
     "Result": ("writing",), "Answer": ("more", "prose"), "Highlight": ("boxes",), "Similar": ("passages", "documents")
 }  # fmt: skip
@@ -34,7 +34,7 @@ _STATES: Schema = {"enum": [*(state.value for state in State), None]}
 
 
 def body_schema(name: str, schemas: Schemas) -> Schema:
-    """Return the schema of what a command prints with `--json`, by its name; "search" is of the passages of "ask"."""
+    """Return the schema of what a command prints with `--json`; "search" has only the passages of "ask"."""
     kinds: Mapping[str, Any] = {"ask": Result, "similar": Similar, "topics": Topics}
     if name in kinds:
         kind = kinds[name]
@@ -66,15 +66,15 @@ def _status() -> Schema:
 
 
 def object_of(**properties: Schema) -> Schema:
-    """Return the schema of an object that has all of these properties."""
+    """Return the schema of an object with these required properties."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 class Schemas:
-    """JSON Schemas of types as `qa.answer.results.json_value` writes them; named ones are collected in `found`.
+    """Makes JSON Schemas of types as `qa.answer.results.json_value` writes them; collects those of classes in `found`.
 
     Args:
-        place: Where these are in the whole, with a slash at the end.
+        place: Where the collected schemas are in the document, such as "#/$defs/".
     """
 
     def __init__(self, place: str) -> None:
@@ -89,7 +89,7 @@ class Schemas:
             return object_of(page=COUNT, box={"type": "array", "items": PLAIN[float], "minItems": 4, "maxItems": 4})
         if get_args(kind):
             return self._generic(get_origin(kind), get_args(kind))
-        return {"enum": [one.value for one in kind]} if issubclass(kind, StrEnum) else self._named(kind)
+        return {"enum": [member.value for member in kind]} if issubclass(kind, StrEnum) else self._named(kind)
 
     def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> Schema:
         if origin is Literal:
@@ -98,19 +98,19 @@ class Schemas:
             return {"type": "object", "additionalProperties": self.of(arguments[1])}
         if arguments[-1] is ...:
             return {"type": "array", "items": self.of(arguments[0])}
-        parts = [self.of(one) for one in arguments]
+        parts = [self.of(argument) for argument in arguments]
         if origin is tuple:
             return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
         return {"anyOf": parts}
 
     def of_class(self, kind: Any, optional: tuple[str, ...] = (), **more: Schema) -> Schema:
-        """Return the schema of an object with the fields of a class, described as its docstring does."""
-        about = {
+        """Return the schema of an object with the fields of a class, described by its docstring."""
+        described = {
             name: " ".join(text.split()) for name, text in _ATTRIBUTE.findall(inspect.cleandoc(kind.__doc__ or ""))
         }
         hints = get_type_hints(kind)
         properties = {
-            name: {**self.of(hint), **({"description": about[name]} if name in about else {})}
+            name: {**self.of(hint), **({"description": described[name]} if name in described else {})}
             for name, hint in hints.items()
         }
         required = [name for name in properties if name not in optional]
@@ -121,6 +121,6 @@ class Schemas:
         if not (is_dataclass(kind) or hasattr(kind, "_fields")):
             raise TypeError(f"{name} has no schema")
         if name not in self.found:
-            self.found[name] = {}  # a topic has topics
+            self.found[name] = {}  # types may be recursive: a topic has topics
             self.found[name] = self.of_class(kind, _OPTIONAL.get(name, ()))
         return {"$ref": f"{self._place}{name}"}

@@ -1,4 +1,4 @@
-"""Passages and documents like a place, a document, a record, or a text: by the cosine of vectors that are there."""
+"""Finds passages and documents similar to a place, a document, a record or a text, by the cosine of stored vectors."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
 from qa.places import Place, find_place, looks_like_path
 
-# A longer text is a document: index it.
+# Characters of a text; a longer one should be indexed as a file.
 _LONGEST = 100_000
-# Passages that are compared one by one to find documents, and how many each brings.
+# Documents are found by searching with some passages (probes) and with the mean; how many hits each search returns.
 _PROBES = 16
 _FOUND_BY_PROBE = 50
 _FOUND_BY_MEAN = 200
-# Pairs of passages that say why a document is similar.
+# How many pairs of passages explain why a document is similar.
 _PAIRS = 3
 _READ_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What others are compared with.
+    """What passages or documents are compared with.
 
     Attributes:
-        subject: As the result names it.
-        passages: Those it consists of; () for a text.
-        vectors: `(n, dim) float32`, of its passages or of the parts of a text.
+        subject: Its description in the result.
+        passages: The passages it consists of; () for a text.
+        vectors: `(n, dim) float32`, of its passages, or of a text's chunks.
     """
 
     subject: Subject
@@ -47,21 +47,21 @@ class Compared:
 
     @property
     def mean(self) -> Vectors:
-        """`(dim,) float32`, unit L2 norm."""
+        """The mean vector: `(dim,) float32`, unit L2 norm."""
         return unit_mean(self.vectors)
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarRequest:
-    """A search for what is similar.
+    """A search for similar passages or documents.
 
     Attributes:
         what: A place, a path, a passage id, or a text.
         k: How many to return.
         only: Which documents to choose from.
-        here: The working directory, which paths are relative to before the root.
-        keep_all: Whether to keep the thing itself, its duplicates and its near-duplicates.
-        indexed_only: Whether files that are not indexed are as if they did not exist.
+        here: The working directory, against which paths are resolved before the root.
+        keep_all: Whether to keep the item itself, its duplicates and its near-duplicates.
+        indexed_only: Whether to treat files that are not indexed as nonexistent.
     """
 
     what: str
@@ -73,53 +73,53 @@ class SimilarRequest:
 
 
 def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
-    """Return the passages most like something, best first."""
+    """Return the passages most similar to the requested item, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=False)
     documents = select(snapshot, request.only)
-    left_out = () if request.keep_all else compared.passages
+    excluded = () if request.keep_all else compared.passages
     depth = request.k + 16
     found: list[tuple[StoredPassage, float]] = []
     while len(found) < request.k:
         candidates = snapshot.dense(compared.mean, depth, documents=documents)
-        found = list(islice(_others(snapshot, candidates, left_out), request.k))
+        found = list(islice(_distinct(snapshot, candidates, excluded), request.k))
         if len(candidates) < depth:
             break
         depth = 4 * (depth + len(compared.passages))
     return Similar(compared.subject, passages=cited(root, snapshot, found, {}))
 
 
-def _others(
-    snapshot: Index, candidates: Sequence[Candidate], left_out: Sequence[StoredPassage]
+def _distinct(
+    snapshot: Index, candidates: Sequence[Candidate], excluded: Sequence[StoredPassage]
 ) -> Iterator[tuple[StoredPassage, float]]:
-    """Candidates with their scores in [0, 1], one of each text, without some passages and what says nearly the same."""
-    ids, texts = {passage.id for passage in left_out}, {passage.text_digest for passage in left_out}
-    known = [words_of(passage) for passage in left_out]
-    left = [one for one in candidates if one.passage not in ids]
+    """Yield candidates with scores in [0, 1], without duplicates, excluded passages and their near-duplicates."""
+    ids, texts = {passage.id for passage in excluded}, {passage.text_digest for passage in excluded}
+    excluded_words = [words_of(passage) for passage in excluded]
+    left = [candidate for candidate in candidates if candidate.passage not in ids]
     for at in range(0, len(left), _READ_AT_ONCE):
-        several = left[at : at + _READ_AT_ONCE]
-        for passage, one in zip(snapshot.passages([one.passage for one in several]), several, strict=True):
+        batch = left[at : at + _READ_AT_ONCE]
+        for passage, candidate in zip(snapshot.passages([each.passage for each in batch]), batch, strict=True):
             if passage.is_front_matter:
                 continue
             words = words_of(passage)
-            if passage.text_digest not in texts and not any(nearly_same(words, own) for own in known):
+            if passage.text_digest not in texts and not any(nearly_same(words, other) for other in excluded_words):
                 texts.add(passage.text_digest)
-                yield passage, round(max(one.score, 0.0), 6)
+                yield passage, round(max(candidate.score, 0.0), 6)
 
 
 def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
-    """Return the documents and records most like the one that something is in, best first."""
+    """Return the documents and records most similar to the one with the requested item, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=True)
     among = select(snapshot, request.only)
     own = {group_of(passage) for passage in compared.passages}
     words = _all_words(compared.passages)
     ranked = []
     for passages in _candidates(snapshot, compared, among, 3 * request.k + 20):
-        same = compared.passages and (group_of(passages[0]) in own or nearly_same(_all_words(passages), words))
-        if same and not request.keep_all:
+        is_same = compared.passages and (group_of(passages[0]) in own or nearly_same(_all_words(passages), words))
+        if is_same and not request.keep_all:
             continue
         vectors = stored_vectors(snapshot, passages)
         ranked.append((float(unit_mean(vectors) @ compared.mean), passages, vectors))
-    ranked.sort(key=lambda one: (-one[0], one[1][0].key))
+    ranked.sort(key=lambda entry: (-entry[0], entry[1][0].key))
     documents = tuple(
         SimilarDocument(
             rank=rank,
@@ -135,23 +135,23 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
 
 
 def _candidates(snapshot: Index, compared: Compared, among: Among, wanted: int) -> Iterator[list[StoredPassage]]:
-    """The passages of each document or record that may be similar, likeliest first."""
+    """Yield the passages of each document or record that may be similar, most promising first."""
     places = np.linspace(0, len(compared.vectors) - 1, min(_PROBES, len(compared.vectors))).astype(int)
     probes = [(compared.mean, _FOUND_BY_MEAN + len(compared.passages))]
     probes += [(compared.vectors[place], _FOUND_BY_PROBE) for place in places] if len(places) > 1 else []
     scores: dict[int, float] = {}
     for vector, limit in probes:
-        for one in snapshot.dense(vector, limit, documents=among):
-            scores[one.passage] = max(scores.get(one.passage, -1.0), one.score)
+        for candidate in snapshot.dense(vector, limit, documents=among):
+            scores[candidate.passage] = max(scores.get(candidate.passage, -1.0), candidate.score)
     ranked = sorted(scores, key=lambda number: (-scores[number], number))
     groups = dict.fromkeys(group_of(passage) for passage in snapshot.passages(ranked))
     paths = {passage.document.id: passage.document.path for passage in snapshot.passages(ranked)}
     for group in list(groups)[:wanted]:
-        yield _texts([one for one in snapshot.passages_of(paths[group[0]]) if group_of(one) == group])
+        yield _texts([passage for passage in snapshot.passages_of(paths[group[0]]) if group_of(passage) == group])
 
 
 def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
-    """The pairs of passages with the highest cosines, each passage in one of them at most."""
+    """Yield the pairs of passages with the highest cosines, each passage in at most one pair."""
     cosines = unit_rows(compared.vectors) @ unit_rows(vectors).T
     for _ in range(min(_PAIRS, *cosines.shape)):
         ours, theirs = divmod(int(cosines.argmax()), cosines.shape[1])
@@ -161,7 +161,7 @@ def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vecto
 
 
 def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
-    """What is compared: the passages of a place, or with `whole` those of its documents or records; or a text."""
+    """Resolve a request: to the passages of a place, with `whole` those of its documents or records, or to a text."""
     if not 1 <= request.k <= MAX_HITS:
         raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {request.k}.")
     place = find_place(snapshot, root, request.what, request.here, indexed_only=request.indexed_only)
@@ -171,14 +171,14 @@ def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarReq
         raise UsageError(f"{place.path} is not in the index; `qa index` says why, or indexes it.")
     passages = list(_passages_of(snapshot, place))
     if not passages:
-        raise UsageError(f"{request.what} has no passage: there is no text, or the file is empty.")
+        raise UsageError(f"{request.what} has no passages: there is no text, or the file is empty.")
     where = cite_passages(passages) if place.lines or place.page or place.passages else place.path
     if whole:
         groups = {group_of(passage) for passage in passages}
-        passages = [one for one in snapshot.passages_of(place.path) if group_of(one) in groups]
+        passages = [passage for passage in snapshot.passages_of(place.path) if group_of(passage) in groups]
         where = cite_passages(passages) if place.document.records else place.path
     passages = _texts(passages)
-    title = passages[0].title if len({one.title for one in passages}) == 1 else place.document.title
+    title = passages[0].title if len({passage.title for passage in passages}) == 1 else place.document.title
     subject = Subject(request.what, where, title, len(passages))
     return Compared(subject, tuple(passages), stored_vectors(snapshot, passages))
 
@@ -197,27 +197,27 @@ def _passages_of(snapshot: Index, place: Place) -> Iterator[StoredPassage]:
 
 
 def _texts(passages: list[StoredPassage]) -> list[StoredPassage]:
-    """Passages without front matter, which is alike in all notes, unless there is nothing else."""
-    return [one for one in passages if not one.is_front_matter] or passages
+    """Return passages without front matter, which is alike in all notes, unless there is nothing else."""
+    return [passage for passage in passages if not passage.is_front_matter] or passages
 
 
 def _of_text(encoder: Encoder, text: str) -> Compared:
-    """A text as it would be indexed: cut where it is longer than what the model reads."""
+    """Encode a text as it would be indexed: split into chunks that fit the model."""
     if not text.strip():
-        raise UsageError("there is nothing to compare: give a place, a file or a text.")
+        raise UsageError("nothing to compare: give a place, a file or a text.")
     if looks_like_path(text):
         raise UsageError(f"{text} is not in the collection. Give a path, path:line, a passage id, or a text.")
     if len(text) > _LONGEST:
-        raise UsageError(f"the text has {len(text):,} characters; {_LONGEST:,} at most. Index it as a file.")
+        raise UsageError(f"the text has {len(text):,} characters; the limit is {_LONGEST:,}. Index it as a file.")
     block = Block(BlockKind.PARAGRAPH, 0, len(text))
     document = Document(text, "", (block,), path="", sha256="")
-    cut = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
-    vectors = encoder.encode_passages([passage.text for passage in cut])
+    chunks = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+    vectors = encoder.encode_passages([chunk.text for chunk in chunks])
     return Compared(Subject(text, None, "", 0), (), vectors)
 
 
 def group_of(passage: StoredPassage) -> tuple[int, int | None, str | None]:
-    """Return what tells documents and records apart: the file, and of a record its page and title."""
+    """Return what identifies a passage's document or record: the file, and for a record its page and title."""
     if not passage.document.records:
         return passage.document.id, None, None
     return passage.document.id, passage.page, passage.record_title
@@ -233,7 +233,7 @@ def stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vector
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
-    """Return vectors with unit L2 norm; zeros stay."""
+    """Scale vectors to unit L2 norm; zeros stay zeros."""
     unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
     return unit
 
@@ -245,7 +245,7 @@ def unit_mean(vectors: Vectors) -> Vectors:
 
 
 def cite_passages(passages: Sequence[StoredPassage]) -> str:
-    """Return where passages of a document are together, as cited."""
+    """Return one citation that spans passages of a document."""
     first, last = passages[0], passages[-1]
     lines = (first.lines[0], last.lines[1]) if first.lines and last.lines else None
     return cite(first.document.path, lines, first.page, first.heading)

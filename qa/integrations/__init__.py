@@ -1,1 +1,1 @@
-"""A collection as the retriever of a framework: LangChain, LlamaIndex, Haystack. Each module needs its own extra."""
+"""Retrievers for LangChain, LlamaIndex and Haystack. Each module needs its own extra."""

@@ -1,4 +1,4 @@
-"""What the retrievers of all frameworks share: a collection, opened when it is first asked, and its metadata."""
+"""Shared by the retrievers of all frameworks: a collection, opened when it is first asked, and passage metadata."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from qa.retrieval.retriever import Retriever
 
 
 class AskedCollection:
-    """A folder's index, opened by the first question of any thread; each question is asked of the newest generation.
+    """A folder's index, opened by the first question from any thread; each question uses the newest generation.
 
     Args:
         folder: The corpus root, a folder below it, or its `.qa` folder.
-        k: How many passages a question gets, 1 to 1,000.
+        k: How many passages a question returns, 1 to 1,000.
         mode: Which halves of the index to search.
-        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
-        rerank: Whether the first passages are re-ranked.
+        path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
+        rerank: Whether to re-rank the first passages.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, k: int, mode: str, rerank: bool, **filters: Any) -> None:
         self._folder = folder
         only = Filter.of(**filters)
-        self._wanted: dict[str, Any] = {"k": k, "mode": Mode(mode), "only": only, "rerank": rerank}
+        self._options: dict[str, Any] = {"k": k, "mode": Mode(mode), "only": only, "rerank": rerank}
         self._opened: Retriever | None = None
         self._lock = threading.Lock()
 
     def open(self) -> Retriever:
-        """Open the index if that has not been done; see `Retriever.open` for errors."""
+        """Open the index unless it is open already; see `Retriever.open` for errors."""
         with self._lock:
             if self._opened is None:
                 self._opened = Retriever.open(self._folder)
-                # No framework closes its retrievers.
+                # Frameworks do not close their retrievers.
                 weakref.finalize(self, self._opened.close)
             return self._opened
 
     def ask(self, question: str) -> Result:
-        """Ask it; see `Retriever.reload` and `Retriever.ask` for errors."""
+        """Ask a question; see `Retriever.reload` and `Retriever.ask` for errors."""
         retriever = self.open()
         retriever.reload()
-        return retriever.ask(question, **self._wanted)
+        return retriever.ask(question, **self._options)
 
 
 def metadata(hit: Hit, result: Result) -> dict[str, Any]:
-    """All that is known of a passage but its id and text, flat and fit for JSON; `citation` is for people.
+    """Return a passage's metadata, flat and fit for JSON: everything but id and text; `citation` is for people.
 
-    `found` and `confidence` are those of the whole answer.
+    `found` and `confidence` belong to the whole answer.
     """
     fields = json_value(hit)
     source = fields.pop("source")

@@ -1,4 +1,4 @@
-"""A collection as a component of Haystack; needs `pip install "qa-passages[haystack]"`.
+"""A collection as a Haystack component; needs `pip install "qa-passages[haystack]"`.
 
 Haystack itself sends usage statistics unless `HAYSTACK_TELEMETRY_ENABLED` is `False`.
 """
@@ -15,16 +15,16 @@ from qa.integrations.asked import AskedCollection, metadata
 
 @component
 class QARetriever:
-    """Passages of a collection as documents with scores, best first, and the words that answer.
+    """Retrieves passages of a collection as documents with scores, best first, and the exact answer.
 
     Args:
         folder: The corpus root, a folder below it, or its `.qa` folder.
-        k: How many passages a question gets, 1 to 1,000.
+        k: How many passages a question returns, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
-        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
-        rerank: Whether the first passages are re-ranked.
+        path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
+        rerank: Whether to re-rank the first passages.
 
-    A document's content is exactly the passage, its id that of the passage, its meta all else. Errors are those of
+    A document has the passage's exact text as content, its id, and everything else as meta. Errors are those of
     `Retriever.open` and `Retriever.ask`.
     """
 
@@ -40,16 +40,16 @@ class QARetriever:
         self._asked = AskedCollection(**self._settings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a saved pipeline keeps."""
+        """Serialise the component for a saved pipeline."""
         return default_to_dict(self, **self._settings)  # type: ignore[no-any-return]
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> QARetriever:
-        """Return the component that was saved."""
+        """Restore a serialised component."""
         return default_from_dict(cls, data)  # type: ignore[no-any-return]
 
     def warm_up(self) -> None:
-        """Open the index; pipelines do so before they run."""
+        """Open the index; pipelines call this before they run."""
         self._asked.open()
 
     @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
@@ -57,7 +57,7 @@ class QARetriever:
         """Ask one question.
 
         Returns:
-            `documents`, best first; `answer`, "" where there is none; `found` and `confidence`.
+            `documents`, best first; `answer`, "" if there is none; `found` and `confidence`.
         """
         result = self._asked.ask(query)
         documents = [

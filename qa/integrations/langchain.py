@@ -1,4 +1,4 @@
-"""A collection as a retriever of LangChain; needs `pip install "qa-passages[langchain]"`."""
+"""A collection as a LangChain retriever; needs `pip install "qa-passages[langchain]"`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pydantic import ConfigDict
 from qa.integrations.asked import AskedCollection, metadata
 
 
-class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not looked at
-    """Passages of a collection as documents, best first; async methods ask in a thread.
+class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not type-checked
+    """Retrieves passages of a collection as documents, best first; async methods ask in a thread.
 
     Attributes:
         folder: The corpus root, a folder below it, or its `.qa` folder.
-        k: How many passages a question gets, 1 to 1,000.
+        k: How many passages a question returns, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
-        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
-        rerank: Whether the first passages are re-ranked.
+        path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
+        rerank: Whether to re-rank the first passages.
 
-    A document's text is exactly the passage, its id that of the passage. Its metadata has all else, `source` being the
-    citation. Errors are those of `Retriever.open` and `Retriever.ask`.
+    A document has the passage's exact text, its id, and everything else as metadata, with the citation as `source`.
+    Errors are those of `Retriever.open` and `Retriever.ask`.
     """
 
     folder: str
@@ -36,7 +36,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not lo
     since: str | date | None = None
     until: str | date | None = None
     where: dict[str, str] | str | list[str] | None = None
-    # A misspelt setting would be dropped in silence.
+    # Otherwise a misspelt setting would be silently ignored.
     model_config = ConfigDict(extra="forbid")
 
     @cached_property

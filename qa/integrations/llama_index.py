@@ -1,4 +1,4 @@
-"""A collection as a retriever of LlamaIndex; needs `pip install "qa-passages[llama-index]"`."""
+"""A collection as a LlamaIndex retriever; needs `pip install "qa-passages[llama-index]"`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from qa.filters import Texts
 from qa.integrations.asked import AskedCollection, metadata
 
-# What a language model is shown of a passage, beside its text; all else is for programs.
+# The metadata that a language model sees with a passage's text; everything else is for programs.
 _SHOWN = {"citation", "title"}
 
 
-class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not looked at
-    """Passages of a collection as nodes with scores, best first; `aretrieve` asks in a thread.
+class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not type-checked
+    """Retrieves passages of a collection as nodes with scores, best first; `aretrieve` asks in a thread.
 
     Args:
         folder: The corpus root, a folder below it, or its `.qa` folder.
-        k: How many passages a question gets, 1 to 1,000.
+        k: How many passages a question returns, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
-        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
-        rerank: Whether the first passages are re-ranked.
-        base: What `BaseRetriever` takes, such as `callback_manager`.
+        path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
+        rerank: Whether to re-rank the first passages.
+        base: Arguments of `BaseRetriever`, such as `callback_manager`.
 
-    A node's text is exactly the passage, its id that of the passage, its metadata all else. Errors are those of
-    `Retriever.open` and `Retriever.ask`.
+    A node has the passage's exact text, its id, and everything else as metadata. Errors are those of `Retriever.open`
+    and `Retriever.ask`.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not lo
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _node(known: dict[str, Any], key: str, text: str) -> TextNode:
-    hidden = [name for name in known if name not in _SHOWN]
-    first, end = known["chars"]
+def _node(fields: dict[str, Any], key: str, text: str) -> TextNode:
+    hidden = [name for name in fields if name not in _SHOWN]
+    start, end = fields["chars"]
     return TextNode(
-        id_=key, text=text, metadata=known, excluded_llm_metadata_keys=hidden, excluded_embed_metadata_keys=hidden,
-        mimetype=known["media_type"], start_char_idx=first, end_char_idx=end,
+        id_=key, text=text, metadata=fields, excluded_llm_metadata_keys=hidden, excluded_embed_metadata_keys=hidden,
+        mimetype=fields["media_type"], start_char_idx=start, end_char_idx=end,
     )  # fmt: skip

@@ -1,1 +1,1 @@
-"""A server for agents over stdio (Model Context Protocol): tools that ask, and resources that are read."""
+"""A server for agents over stdio (Model Context Protocol), with tools to ask and resources to read."""

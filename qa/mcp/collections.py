@@ -1,4 +1,4 @@
-"""The collections that are served, by name; each is opened when it is first asked, or in the background before."""
+"""The served collections by name; each is opened in the background, or earlier if it is asked."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _log = logging.getLogger(__name__)
 
 
 class NamedCollections:
-    """Collections by the names of their folders, made unique by numbers; any number of threads may share them.
+    """Collections by folder name, made unique by numbers; thread-safe.
 
     Args:
-        roots: Their folders.
-        follow: Whether changed files are looked for, as `qa ask` does.
+        roots: The collections' folders.
+        follow: Whether to look for changed files, as `qa ask` does.
     """
 
     def __init__(self, roots: Sequence[Path], *, follow: bool) -> None:
@@ -40,15 +40,15 @@ class NamedCollections:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names, in the order in which the folders were given."""
+        """The names, in the order of the given folders."""
         return tuple(self._roots)
 
     @contextmanager
     def reading(self, name: str | None) -> Iterator[Served]:
-        """Yield the newest state of a collection; the name may be left out where there is one.
+        """Yield the newest state of a collection; the name is optional if there is only one.
 
         Raises:
-            QAError: It cannot be opened, or there is none of this name.
+            QAError: No collection has this name, or it cannot be opened.
         """
         if name is None and len(self._roots) > 1:
             raise UsageError(f"which collection? There are: {', '.join(self._roots)}.")
@@ -59,7 +59,7 @@ class NamedCollections:
             yield served
 
     def _opened(self, name: str) -> ServedCollection:
-        from qa.collection.served import ServedCollection  # noqa: PLC0415 - takes longer than the first answer may
+        from qa.collection.served import ServedCollection  # noqa: PLC0415 - would delay the first answer
 
         with self._opening:
             if name not in self._open:
@@ -67,7 +67,7 @@ class NamedCollections:
             return self._open[name]
 
     def open_all(self) -> None:
-        """Open those that are not open yet; one that cannot be says so when it is asked."""
+        """Open all collections; one that cannot be opened is logged, and raises its error again when it is asked."""
         for name in self._roots:
             try:
                 self._opened(name)

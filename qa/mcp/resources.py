@@ -13,7 +13,7 @@ from qa.mcp.collections import NamedCollections
 if TYPE_CHECKING:
     from index import StoredDocument
 
-# Documents in one answer to a request for the list.
+# How many documents are listed per response.
 _PAGE = 500
 
 TEMPLATES = (
@@ -26,36 +26,36 @@ TEMPLATES = (
     types.ResourceTemplate(
         name="passage",
         uri_template="qa://{collection}/passage/{id}",
-        description="The text of a passage, by the id that answers have.",
+        description="The text of a passage, by its id, as in answers.",
         mime_type="text/plain",
     ),
 )
 
 
-def listed(collections: NamedCollections, cursor: str | None) -> types.ListResourcesResult:
-    """Return some of the documents of all collections, and where the next begin."""
+def list_documents(collections: NamedCollections, cursor: str | None) -> types.ListResourcesResult:
+    """Return one page of the documents of all collections, and the cursor of the next page."""
     first = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
-    found: list[tuple[str, StoredDocument]] = []
+    documents: list[tuple[str, StoredDocument]] = []
     for name in collections.names:
         with collections.reading(name) as served:
-            found.extend((name, document) for document in served.snapshot.documents())
-    some = [
+            documents.extend((name, document) for document in served.snapshot.documents())
+    page = [
         types.Resource(
-            name=one.path,
-            title=one.title or None,
-            uri=f"qa://{quote(name, safe='')}/document/{quote(one.path)}",
+            name=document.path,
+            title=document.title or None,
+            uri=f"qa://{quote(name, safe='')}/document/{quote(document.path)}",
             mime_type="text/plain",
         )
-        for name, one in found[first : first + _PAGE]
+        for name, document in documents[first : first + _PAGE]
     ]
     return types.ListResourcesResult(
-        resources=some, next_cursor=str(first + _PAGE) if len(found) > first + _PAGE else None
+        resources=page, next_cursor=str(first + _PAGE) if len(documents) > first + _PAGE else None
     )
 
 
-def read(collections: NamedCollections, uri: str) -> types.ReadResourceResult:
-    """Return the text of a document or a passage; another URI is a UsageError."""
-    from qa.collection.show import show_indexed  # noqa: PLC0415 - takes longer than the first answer may
+def read_resource(collections: NamedCollections, uri: str) -> types.ReadResourceResult:
+    """Return the text of a document or a passage; any other URI is a UsageError."""
+    from qa.collection.show import show_indexed  # noqa: PLC0415 - would delay the first answer
 
     parts = urlsplit(uri)
     kind, _, place = unquote(parts.path).lstrip("/").partition("/")

@@ -1,4 +1,4 @@
-"""The server: lists and calls tools, lists and reads documents and passages."""
+"""The server: lists and calls tools, and lists and reads documents and passages."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from mcp.shared.exceptions import MCPError
 
 from corpus.errors import QAError
 from qa.mcp.collections import NamedCollections
-from qa.mcp.resources import TEMPLATES, listed, read
-from qa.mcp.tools import TOOLS, checked, input_schema, output_schema
+from qa.mcp.resources import TEMPLATES, list_documents, read_resource
+from qa.mcp.tools import TOOLS, check_arguments, input_schema, output_schema
 
-# The models are loaded when the first answers are out, so that they do not wait for it.
+# Seconds before the models are loaded, so that the first answers need not wait for them.
 _HEAD_START = 0.1
 
 _Context = ServerRequestContext[Any, Any]
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 def serve_agents(roots: Sequence[Path], *, follow: bool, version: str) -> None:
-    """Serve collections on stdin and stdout until stdin ends; whatever else prints goes to stderr."""
+    """Serve collections on stdin and stdout until stdin ends; all other output goes to stderr."""
     anyio.run(_serve, NamedCollections(roots, follow=follow), version)
 
 
@@ -58,19 +58,19 @@ async def _serve(collections: NamedCollections, version: str) -> None:
 def _instructions(names: Sequence[str]) -> str:
     return (
         f"Answers from documents on this machine ({', '.join(names)}), offline. `ask` quotes the answer and cites "
-        "where it is; say so if `found` is false, rather than guess. `show` reads around a citation."
+        "its source; if `found` is false, say so rather than guess. `show` reads around a citation."
     )
 
 
 class Handlers:
-    """What the server does with each request; all work is done in threads."""
+    """Handles each kind of request, working in threads."""
 
     def __init__(self, collections: NamedCollections) -> None:
         self._collections = collections
 
     @asynccontextmanager
     async def opening(self, _server: Server[Any]) -> AsyncIterator[None]:
-        """Open the collections while the first requests are answered."""
+        """Open the collections in the background while requests are answered."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._open)
             yield
@@ -78,62 +78,62 @@ class Handlers:
 
     async def _open(self) -> None:
         await anyio.sleep(_HEAD_START)
-        gc.freeze()  # what is imported stays
+        gc.freeze()  # imported modules stay; do not scan them again
         gc.enable()
         await _in_thread(self._collections.open_all)
 
     async def list_tools(self, _ctx: _Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Describe the tools."""
-        marks = types.ToolAnnotations(
+        annotations = types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         )
         return types.ListToolsResult(
             tools=[
                 types.Tool(
-                    name=one.name,
-                    title=one.title,
-                    description=one.about,
-                    input_schema=input_schema(one, self._collections.names),
-                    output_schema=output_schema(one),
-                    annotations=marks,
+                    name=spec.name,
+                    title=spec.title,
+                    description=spec.description,
+                    input_schema=input_schema(spec, self._collections.names),
+                    output_schema=output_schema(spec),
+                    annotations=annotations,
                 )
-                for one in TOOLS
+                for spec in TOOLS
             ]
         )
 
     async def call_tool(self, _ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool; what goes wrong is its result, so that the agent can do better."""
+        """Call a tool; its errors are results, so that the agent can correct the call."""
         try:
-            found = await _in_thread(partial(self._called, params.name, params.arguments or {}))
+            body = await _in_thread(partial(self._call, params.name, params.arguments or {}))
         except QAError as error:
             return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
-        text = json.dumps(found, ensure_ascii=False)
-        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=found)
+        text = json.dumps(body, ensure_ascii=False)
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=body)
 
-    def _called(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
-        spec = next((one for one in TOOLS if one.name == name), None)
+    def _call(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        spec = next((spec for spec in TOOLS if spec.name == name), None)
         if spec is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"no tool {name}")
-        wanted = checked(spec, given, self._collections.names)
-        with self._collections.reading(wanted.pop("collection", None)) as served:
-            return served.body(name, wanted)
+        arguments = check_arguments(spec, given, self._collections.names)
+        with self._collections.reading(arguments.pop("collection", None)) as served:
+            return served.body(name, arguments)
 
     async def list_resources(
         self, _ctx: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List documents, a page at a time."""
         cursor = params.cursor if params is not None else None
-        return await _or_protocol_error(partial(listed, self._collections, cursor))
+        return await _or_protocol_error(partial(list_documents, self._collections, cursor))
 
     async def list_templates(
         self, _ctx: _Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """Say how documents and passages are named."""
+        """List the URI templates of documents and passages."""
         return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
     async def read_resource(self, _ctx: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Read a document or a passage as text."""
-        return await _or_protocol_error(partial(read, self._collections, str(params.uri)))
+        return await _or_protocol_error(partial(read_resource, self._collections, str(params.uri)))
 
 
 async def _in_thread(work: Callable[[], _T]) -> _T:

@@ -1,4 +1,4 @@
-"""The tools: what an agent may ask, what it gives, and what it gets."""
+"""The tools of the server, and the schemas of their arguments and results."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _QUESTION: _Schema = {
     "type": "string",
     "minLength": 1,
     "maxLength": LONGEST_QUESTION,
-    "description": "In plain language, and complete: who, what and when are named.",
+    "description": "In plain language, and complete: name who, what and when.",
 }
 _K: _Schema = {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "How many passages; 5 by default."}
 _TEXTS: _Schema = {"type": ["string", "array"], "items": {"type": "string"}}
 _FILTERS: dict[str, _Schema] = {
     "path": {
         **_TEXTS,
-        "description": "Only files whose path matches this, or one of these, as in .gitignore: talks/ or *.pdf.",
+        "description": "Only files whose path matches this pattern, or one of several, in .gitignore syntax: *.pdf.",
     },
-    "type": {**_TEXTS, "description": "Only files of this type, or one of these: pdf, or text/markdown."},
+    "type": {**_TEXTS, "description": "Only files of this type, or of one of several: pdf, or text/markdown."},
     "since": {"type": "string", "description": "Only files changed since a day, month or year: 2024-05."},
     "until": {"type": "string", "description": "Only files last changed up to a day, month or year."},
     "where": {
         **_TEXTS,
-        "description": "Only what states this about itself: author=Ida; of several all hold.",
+        "description": "Only documents with this field: author=Ida; of several, all must match.",
     },
 }
 _PLACE: _Schema = {
     "type": "string",
     "minLength": 1,
-    "description": "As cited: path:line, path:first-last, 'path, p. 3', 'path § heading', a passage id, or a path.",
+    "description": "A citation: path:line, path:first-last, 'path, p. 3', 'path § heading' or a passage id; or a path.",
 }
 _TOPICS: _Schema = {
     "type": "integer", "minimum": 1, "maximum": 200,
-    "description": "How many; as many as the data suggest by default.",
+    "description": "How many; by default, as many as the data suggest.",
 }  # fmt: skip
 
 
@@ -50,19 +50,19 @@ class ToolSpec:
     """A tool.
 
     Attributes:
-        name: Also of the object that it returns, which is that of the command of this name with `--json`.
-        title: For people.
-        about: For whoever decides to use it.
-        takes: JSON Schemas of the arguments by name.
-        needs: Those that must be given.
-        renamed: Arguments by another name than the collection takes them.
+        name: Its name, and that of the command whose `--json` object it returns.
+        title: A title for people.
+        description: For the agent that decides whether to use it.
+        arguments: JSON Schemas of the arguments by name.
+        required: The arguments that must be given.
+        renamed: The collection's names for arguments, where they differ.
     """
 
     name: str
     title: str
-    about: str
-    takes: Mapping[str, _Schema] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
+    description: str
+    arguments: Mapping[str, _Schema] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -70,7 +70,7 @@ TOOLS = (
     ToolSpec(
         "ask",
         "Answer a question",
-        "Answer a question from the documents, word for word, with the passages that say so. `found` is false where "
+        "Answer a question from the documents, word for word, with the passages that say so. `found` is false if "
         "they do not answer it: then the passages are only the closest. Cite `source.path` with its lines or page.",
         {"question": _QUESTION, "k": _K, **_FILTERS},
         ("question",),
@@ -78,7 +78,7 @@ TOOLS = (
     ToolSpec(
         "search",
         "Search passages",
-        "The passages that fit a query best, without an answer: for reading around a subject.",
+        "The passages that match a query best, without an answer: for reading around a subject.",
         {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, **_FILTERS},
         ("query",),
         {"query": "question"},
@@ -109,26 +109,26 @@ TOOLS = (
 
 
 def input_schema(spec: ToolSpec, collections: Sequence[str]) -> _Schema:
-    """Return what a tool takes; where there are several collections, one is named."""
+    """Return the schema of a tool's arguments, with a required `collection` if there are several."""
     several = len(collections) > 1
     which: _Schema = {"type": "string", "enum": list(collections), "description": "Which collection."}
     return {
         "type": "object",
-        "properties": {**spec.takes, **({"collection": which} if several else {})},
-        "required": [*spec.needs, *(["collection"] if several else [])],
+        "properties": {**spec.arguments, **({"collection": which} if several else {})},
+        "required": [*spec.required, *(["collection"] if several else [])],
         "additionalProperties": False,
     }
 
 
 def output_schema(spec: ToolSpec) -> _Schema:
-    """Return what a tool returns, complete in itself."""
+    """Return the self-contained schema of a tool's result."""
     schemas = Schemas("#/$defs/")
     body = body_schema(spec.name, schemas)
     return {**body, "$defs": schemas.found} if schemas.found else body
 
 
-def checked(spec: ToolSpec, given: Mapping[str, Any], collections: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments as the collection takes them; any that a tool does not take is a UsageError."""
+def check_arguments(spec: ToolSpec, given: Mapping[str, Any], collections: Sequence[str]) -> dict[str, Any]:
+    """Return arguments as the collection names them; invalid or unknown ones are a UsageError."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - not needed to start
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - as above
 

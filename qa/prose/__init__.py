@@ -1,4 +1,4 @@
-"""An answer in prose by a language model of the user's, each sentence compared with the passages that it cites.
+"""An answer in prose by the user's own language model, each sentence checked against the passages it cites.
 
 from qa.prose import LLMEndpoint, write
 

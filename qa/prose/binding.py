@@ -1,4 +1,4 @@
-"""Whether the numbers and names of a sentence belong to what they belong to in its passages, or have changed places."""
+"""Detect numbers and names that a sentence attaches to other things than its passages do, such as two swapped dates."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from qa.prose.compare import negates
 from qa.prose.words import Kind, Token, is_ordinal
 
 _PREPOSITIONS = "from to by in after before until into than with for of"
-# How much the words right beside a fact tell, and a preposition before it, beside others by their distance.
-_BESIDE, _PREPOSITION = 0.6, 0.3
-_FAR = 8
-# Facts of a kind that are no farther apart are one: "12 May", "Ann Lee", "6-4, 3-6".
-_JOINED = 2.5
-# How much better the other way must fit: for two facts of the sentence, and for one that has taken another's place.
+# Weights of the words adjacent to a fact and of a preposition before it; other words weigh by their distance.
+_ADJACENT, _PREPOSITION = 0.6, 0.3
+_MAX_DISTANCE = 8
+# Facts of one kind that are at most this far apart are one: "12 May", "Ann Lee", "6-4, 3-6".
+_MAX_GAP = 2.5
+# How much better the alternative must fit: two facts of the sentence swapped, or a fact replaced by another.
 _PAIR_MARGIN = 0.02
 _RIVAL_FACTOR, _RIVAL_MARGIN = 2.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A number or name where it stands.
+    """A number or name in its context.
 
     Attributes:
-        kind: Facts of one kind could stand for each other.
+        kind: Facts of the same kind could be mistaken for each other.
         text: As written.
         values: Its words.
-        context: What it stands beside, each with its weight.
+        context: The weights of the words around it.
     """
 
     kind: Kind
@@ -36,29 +36,29 @@ class _Fact:
     values: frozenset[str]
     context: dict[str, float]
 
-    def fits(self, other: _Fact) -> float:
-        """How alike two facts stand."""
+    def similarity(self, other: _Fact) -> float:
+        """Return how similar the contexts of two facts are."""
         return sum(weight * other.context.get(word, 0.0) for word, weight in self.context.items())
 
 
 def exchanged_facts(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
-    """The first fact of a sentence that rather stands where the passages have another; None if all stand well."""
+    """Return the first fact of a sentence whose context is that of another fact in the passages, or None."""
     names = {token.value for token in (*sentence, *passages) if token.kind == "name"}
-    said = list(_facts(sentence, names))
-    given = list(_facts(passages, names))
-    inside = frozenset().union(*(fact.values for fact in said))
-    for fact in said:
-        rivals = [fact.fits(one) for one in given if one.kind == fact.kind and not one.values & inside]
-        own = _best(fact, fact, given)
+    claimed = list(_facts(sentence, names))
+    known = list(_facts(passages, names))
+    stated = frozenset().union(*(fact.values for fact in claimed))
+    for fact in claimed:
+        rivals = [fact.similarity(rival) for rival in known if rival.kind == fact.kind and not rival.values & stated]
+        own = _best_similarity(fact, fact, known)
         if own and rivals and max(rivals) > _RIVAL_FACTOR * own + _RIVAL_MARGIN:
             return fact.text
-    for one, other in combinations(said, 2):
-        if one.kind != other.kind or one.values & other.values:
+    for first, second in combinations(claimed, 2):
+        if first.kind != second.kind or first.values & second.values:
             continue
-        straight = _best(one, one, given), _best(other, other, given)
-        crossed = _best(one, other, given), _best(other, one, given)
+        straight = _best_similarity(first, first, known), _best_similarity(second, second, known)
+        crossed = _best_similarity(first, second, known), _best_similarity(second, first, known)
         if None not in (*straight, *crossed) and _sum(crossed) > _sum(straight) + _PAIR_MARGIN:
-            return one.text
+            return first.text
     return None
 
 
@@ -66,47 +66,49 @@ def _sum(values: tuple[float | None, float | None]) -> float:
     return sum(value or 0.0 for value in values)
 
 
-def _best(fact: _Fact, place: _Fact, given: Sequence[_Fact]) -> float | None:
-    """How well a fact would stand at the best place that the passages have for `place`; None if they have none."""
-    avoided = frozenset() if fact is place else fact.values
-    found = (
-        fact.fits(one)
-        for one in given
-        if one.kind == place.kind and one.values & place.values and not one.values & avoided
+def _best_similarity(fact: _Fact, original: _Fact, known: Sequence[_Fact]) -> float | None:
+    """Return how well a fact fits the best place where the passages mention `original`; None if they do not."""
+    avoided = frozenset() if fact is original else fact.values
+    similarities = (
+        fact.similarity(place)
+        for place in known
+        if place.kind == original.kind and place.values & original.values and not place.values & avoided
     )
-    return max(found, default=None)
+    return max(similarities, default=None)
 
 
 def _facts(tokens: Sequence[Token], names: set[str]) -> Iterator[_Fact]:
-    kinds: list[Kind] = ["word" if is_ordinal(one) else "name" if one.value in names else one.kind for one in tokens]
-    at = 0
-    while at < len(tokens):
-        kind, end = kinds[at], at + 1
+    kinds: list[Kind] = [
+        "word" if is_ordinal(token) else "name" if token.value in names else token.kind for token in tokens
+    ]
+    start = 0
+    while start < len(tokens):
+        kind, end = kinds[start], start + 1
         if kind in ("number", "name"):
-            while end < len(tokens) and kinds[end] == kind and tokens[end].at - tokens[end - 1].at <= _JOINED:
+            while end < len(tokens) and kinds[end] == kind and tokens[end].at - tokens[end - 1].at <= _MAX_GAP:
                 end += 1
-            members = tokens[at:end]
-            text, values = " ".join(one.text for one in members), frozenset(one.value for one in members)
-            yield _Fact(kind, text, values, _context(tokens, kinds, at, end))
-        at = end
+            members = tokens[start:end]
+            text, values = " ".join(token.text for token in members), frozenset(token.value for token in members)
+            yield _Fact(kind, text, values, _context(tokens, kinds, start, end))
+        start = end
 
 
-def _context(tokens: Sequence[Token], kinds: Sequence[Kind], at: int, end: int) -> dict[str, float]:
-    """What tokens from `at` to `end` stand beside: words and facts of the other kind."""
-    found: dict[str, float] = {}
-    for number, token in enumerate(tokens):
-        if not at <= number < end and kinds[number] not in ("stop", kinds[at]) and not negates(token):
-            distance = min(abs(token.at - tokens[at].at), abs(token.at - tokens[end - 1].at))
-            if distance <= _FAR:
-                found[token.value] = max(found.get(token.value, 0.0), 1 / (1 + distance))
-    for sign, near, beside in (("<", at, _telling(kinds, range(at - 1, max(-1, at - 4), -1))),
-                               (">", end - 1, _telling(kinds, range(end, min(len(tokens), end + 3))))):  # fmt: skip
-        if beside is not None and kinds[beside] != kinds[at] and abs(tokens[beside].at - tokens[near].at) <= 1:
-            found[sign + tokens[beside].value] = _BESIDE
-    if at and (word := tokens[at - 1].text.lower()) in _PREPOSITIONS.split():
-        found["@" + word] = _PREPOSITION
-    return found
+def _context(tokens: Sequence[Token], kinds: Sequence[Kind], start: int, end: int) -> dict[str, float]:
+    """Return the weights of the words, and facts of the other kind, around the tokens from `start` to `end`."""
+    weights: dict[str, float] = {}
+    for index, token in enumerate(tokens):
+        if not start <= index < end and kinds[index] not in ("stop", kinds[start]) and not negates(token):
+            distance = min(abs(token.at - tokens[start].at), abs(token.at - tokens[end - 1].at))
+            if distance <= _MAX_DISTANCE:
+                weights[token.value] = max(weights.get(token.value, 0.0), 1 / (1 + distance))
+    for sign, edge, adjacent in (("<", start, _non_stop(kinds, range(start - 1, max(-1, start - 4), -1))),
+                                 (">", end - 1, _non_stop(kinds, range(end, min(len(tokens), end + 3))))):  # fmt: skip
+        if adjacent is not None and kinds[adjacent] != kinds[start] and abs(tokens[adjacent].at - tokens[edge].at) <= 1:
+            weights[sign + tokens[adjacent].value] = _ADJACENT
+    if start and (word := tokens[start - 1].text.lower()) in _PREPOSITIONS.split():
+        weights["@" + word] = _PREPOSITION
+    return weights
 
 
-def _telling(kinds: Sequence[Kind], places: range) -> int | None:
-    return next((place for place in places if kinds[place] != "stop"), None)
+def _non_stop(kinds: Sequence[Kind], indices: range) -> int | None:
+    return next((index for index in indices if kinds[index] != "stop"), None)

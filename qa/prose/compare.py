@@ -1,7 +1,7 @@
-"""What a sentence says that its passages do not: another number or name, or the opposite.
+"""Find what a sentence says that its passages do not: another number or name, or the opposite.
 
-Rules over words, not understanding: each was made with examples, and how often they are right is measured
-(tests/qa/prose). Negations and opposites are English; numbers and names are compared in any language.
+Rules over words, not understanding: each was made from examples, and their accuracy is measured (tests/qa/prose).
+Negations and opposites are English; numbers and names are compared in any language.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from qa.prose.words import Token
 
-# "one" and "first" stand in too many phrases to be numbers that a passage must have.
+# "one" and "first" occur in too many phrases to be required in a passage.
 _VAGUE = frozenset({"one", "first"})
 _NEGATIONS = "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless"
 # Stems.
@@ -25,14 +25,14 @@ _OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in _PAIRS.split())
 
 @dataclass(slots=True)
 class _Clause:
-    """The telling words of a clause, and how many of its words negate."""
+    """The content words of a clause, and its number of negations."""
 
     values: set[str] = field(default_factory=set)
     negations: int = 0
 
 
 def missing_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
-    """The first number or name of a sentence that no passage has; None if they have all."""
+    """Return the first number or name of a sentence that no passage has, or None."""
     known = {token.value for token in passages}
     for token in sentence:
         if token.kind in ("number", "name") and token.value not in known and token.text.lower() not in _VAGUE:
@@ -41,57 +41,57 @@ def missing_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | 
 
 
 def negates(token: Token) -> bool:
-    """Whether a word negates what its clause says."""
+    """Return whether a word negates its clause."""
     word = token.text.lower().replace("’", "'")
     return word in _NEGATIONS.split() or word.endswith("n't")
 
 
 def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:
-    """Whether a sentence denies what the passages say, or says what they deny.
+    """Return whether a sentence denies what the passages say, or says what they deny.
 
-    Each clause is compared with the one of the passages that shares most with it; two negations make none.
+    Each clause is compared with the passage clause that shares most with it; two negations cancel out.
     """
     clauses = list(_clauses(passages))
     counts = Counter(value for clause in clauses for value in clause.values)
-    differs, said, given = False, 0, dict[int, int]()
+    differs, negations, passage_negations = False, 0, dict[int, int]()
     for clause in _clauses(sentence):
         if clause.negations % 2 == 0 and _has_opposite(clause, clauses, counts):
             return True
-        nearest = max(clauses, key=lambda one: _likeness(one, clause, counts), default=_Clause())
+        nearest = max(clauses, key=lambda candidate: _similarity(candidate, clause, counts), default=_Clause())
         shared = clause.values & nearest.values
-        opposed = sum(
-            frozenset((one, other)) in _OPPOSITES
-            for one in clause.values - shared
+        opposites = sum(
+            frozenset((value, other)) in _OPPOSITES
+            for value in clause.values - shared
             for other in nearest.values - clause.values
         )
-        said += clause.negations + opposed
-        given[id(nearest)] = nearest.negations
-        is_odd = (clause.negations + opposed + nearest.negations) % 2 == 1
+        negations += clause.negations + opposites
+        passage_negations[id(nearest)] = nearest.negations
+        is_odd = (clause.negations + opposites + nearest.negations) % 2 == 1
         differs |= is_odd and len(shared) >= min(2, len(clause.values))
-    # What differs in one clause may be made up for in the next: "not without notice".
-    return differs and (said + sum(given.values())) % 2 == 1
+    # A difference in one clause may be cancelled by the next: "not without notice".
+    return differs and (negations + sum(passage_negations.values())) % 2 == 1
 
 
-def _likeness(one: _Clause, clause: _Clause, counts: Counter[str]) -> tuple[float, bool]:
-    """How much of a clause another has, rare words counting more; of two alike, the one that agrees."""
-    shared = sum(1 / counts[value] for value in sorted(clause.values & one.values))
-    return round(shared, 6), (one.negations - clause.negations) % 2 == 0
+def _similarity(candidate: _Clause, clause: _Clause, counts: Counter[str]) -> tuple[float, bool]:
+    """Return a sort key: how much two clauses share, rare words counting more, then whether their negations agree."""
+    shared = sum(1 / counts[value] for value in sorted(clause.values & candidate.values))
+    return round(shared, 6), (candidate.negations - clause.negations) % 2 == 0
 
 
 def _has_opposite(clause: _Clause, clauses: Sequence[_Clause], counts: Counter[str]) -> bool:
-    """Whether a clause has a word that the passages have only the opposite of, and do not deny."""
-    new = [value for value in clause.values if value not in counts]
+    """Return whether a word of a clause is not in the passages, but its opposite is, in a clause without negation."""
+    missing = [value for value in clause.values if value not in counts]
     return any(
         frozenset((value, other)) in _OPPOSITES
-        for one in clauses
-        if one.negations % 2 == 0
-        for other in one.values
-        for value in new
+        for candidate in clauses
+        if candidate.negations % 2 == 0
+        for other in candidate.values
+        for value in missing
     )
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[_Clause]:
-    """Clauses that say something; "and" and "or" begin one too."""
+    """Yield the clauses with content words; "and" and "or" begin one too."""
     clause, last = _Clause(), 0.0
     for token in tokens:
         if token.at - last - (token.kind != "stop") >= 1:

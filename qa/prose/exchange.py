@@ -1,4 +1,4 @@
-"""What an endpoint streams, over HTTP/1.1 of the standard library, within a time limit whatever it does."""
+"""Stream an endpoint's answer over the standard library's HTTP/1.1, within a time limit whatever the endpoint does."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from urllib.request import getproxies, proxy_bypass
 
 from qa.prose.endpoint import EndpointError, LLMEndpoint
 
-# Seconds without a new word, once there was one.
+# Seconds to wait for the next piece, after the first.
 _SILENCE = 20.0
-# Bytes: of one line of an event stream, of a whole response, and of what an error says.
+# Bytes of a line of an event stream and of a whole response; characters of an error message.
 _LONGEST_LINE = 1 << 20
 _LONGEST = 16 << 20
 _LONGEST_MESSAGE = 300
 _PIECE = 1 << 16
-# Seconds after the limit until a thread that nobody waits for gives up connecting.
+# Seconds after the limit until an abandoned thread gives up connecting.
 _GRACE = 10
 _MEANINGS = {
     400: "it rejects the request",
@@ -35,7 +35,7 @@ _MEANINGS = {
     404: "it has no such model or no such path",
     429: "it is overloaded, or allows no more requests for now",
 }
-# By the kind of error; of two that fit, the first.
+# By the type of the error; the first match counts.
 _FAILURES: dict[type[Exception], str] = {
     ssl.SSLError: "it does not speak TLS as its URL says; is it http:// instead of https://?",
     socket.gaierror: "there is no host of that name",
@@ -48,12 +48,12 @@ _FAILURES: dict[type[Exception], str] = {
 
 
 def stream(endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Yield pieces of the answer of an endpoint's model to a conversation as they come.
+    """Yield the pieces of a model's answer to a conversation as they arrive.
 
     Raises:
-        EndpointError: There is no answer, it broke off, or the time is over; nothing waits longer than the limit.
+        EndpointError: There is no answer, it broke off, or it exceeds the endpoint's limit.
     """
-    # What blocks, such as looking up a name, cannot be given a time limit; whoever waits for it can.
+    # Blocking calls such as a DNS lookup cannot be given a time limit, but waiting for a thread can.
     pieces: queue.SimpleQueue[str | EndpointError | None] = queue.SimpleQueue()
     exchange = Exchange(endpoint, messages, pieces.put)
     threading.Thread(target=exchange.run, name="qa-endpoint", daemon=True).start()
@@ -65,7 +65,7 @@ def stream(endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> Iter
 
 def _received(pieces: queue.SimpleQueue[str | EndpointError | None], limit: float) -> Iterator[str]:
     end, patience = time.monotonic() + limit, limit
-    # Whoever writes without a pause must not outlast the limit either.
+    # A server that never pauses must not exceed the limit either.
     while (left := end - time.monotonic()) > 0:
         try:
             piece = pieces.get(timeout=min(left, patience))
@@ -79,16 +79,16 @@ def _received(pieces: queue.SimpleQueue[str | EndpointError | None], limit: floa
             raise piece
         patience = min(_SILENCE, limit)
         yield piece
-    raise EndpointError(f"no whole answer within {limit:g} s")
+    raise EndpointError(f"no complete answer within {limit:g} s")
 
 
 class Exchange:
-    """Asks an endpoint once.
+    """One request to an endpoint.
 
     Args:
-        endpoint: Whom to ask.
-        messages: The conversation, in OpenAI's form.
-        put: Takes the pieces of the answer, and at last None or what went wrong.
+        endpoint: The endpoint to ask.
+        messages: The conversation, in OpenAI's format.
+        put: Receives the pieces of the answer, and finally None or the error.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Exchange:
         }  # fmt: skip
 
     def run(self) -> None:
-        """Put each piece of the answer as it comes; raises nothing."""
+        """Put each piece of the answer as it arrives; never raises."""
         try:
             for piece in self._pieces():
                 self._put(piece)
@@ -119,14 +119,14 @@ class Exchange:
         except EndpointError as error:
             self._put(error)
         except (OSError, HTTPException, ValueError) as error:
-            self._put(EndpointError(_said(error)))
+            self._put(EndpointError(_explanation(error)))
         finally:
             self._opened.close()
 
     def abandon(self) -> None:
-        """End it from any thread, also where the other side keeps a read waiting."""
+        """End the exchange from any thread, even while a read is blocked."""
         self._is_abandoned = True
-        # While it connects through a proxy, or shakes hands for TLS, the connection has the socket.
+        # While connecting through a proxy, or during the TLS handshake, only the connection has the socket.
         for sock in (self._socket, self._connection and self._connection.sock):
             if sock:
                 with suppress(OSError):
@@ -135,7 +135,7 @@ class Exchange:
     def _pieces(self) -> Iterator[str]:
         response = self._posted(self._request)
         if response.status == 400:
-            # Some models take no temperature.
+            # Some models reject a temperature.
             response = self._posted({name: value for name, value in self._request.items() if name != "temperature"})
         self._require_success(response)
         kind = response.headers.get_content_type()
@@ -153,8 +153,8 @@ class Exchange:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
         path = self._target.path
         proxy = _proxy_for(self._target)
-        near, seconds = self._target if proxy is None else proxy, self._endpoint.limit + _GRACE
-        connection = self._connection = _connected(near, seconds, is_tls=self._target.scheme == "https")
+        peer, seconds = self._target if proxy is None else proxy, self._endpoint.limit + _GRACE
+        connection = self._connection = _connection_to(peer, seconds, is_tls=self._target.scheme == "https")
         if proxy is not None:
             credentials = _credentials(proxy)
             if self._target.scheme == "https":
@@ -174,36 +174,36 @@ class Exchange:
             return
         if 300 <= response.status < 400:
             raise EndpointError(
-                f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust it, name that"
+                f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust that, use it"
             )
         meaning = _MEANINGS.get(response.status, "it failed" if response.status >= 500 else "it rejects the request")
         text = response.read(_PIECE).decode("utf-8", "replace")
         with suppress(ValueError, EndpointError):
-            text = _message(_parsed(text.encode())) or text
-        said = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
-        raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if said else ''}{said})")
+            text = _error_message(_parsed(text.encode())) or text
+        message = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
+        raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if message else ''}{message})")
 
 
-def _connected(near: SplitResult, seconds: float, *, is_tls: bool) -> HTTPConnection:
-    host = f"{near.hostname}"
+def _connection_to(peer: SplitResult, seconds: float, *, is_tls: bool) -> HTTPConnection:
+    host = f"{peer.hostname}"
     if is_tls:
-        return HTTPSConnection(host, near.port, timeout=seconds, context=ssl.create_default_context())
-    return HTTPConnection(host, near.port, timeout=seconds)
+        return HTTPSConnection(host, peer.port, timeout=seconds, context=ssl.create_default_context())
+    return HTTPConnection(host, peer.port, timeout=seconds)
 
 
 def _proxy_for(target: SplitResult) -> SplitResult | None:
-    """The proxy that the environment names for a host; none for this machine."""
+    """Return the proxy that the environment sets for a host; None for this machine."""
     host = f"{target.hostname}"
     with suppress(ValueError):
         if ip_address(host).is_loopback:
             return None
-    named = getproxies().get(target.scheme)
-    if host == "localhost" or not named or proxy_bypass(host):
+    address = getproxies().get(target.scheme)
+    if host == "localhost" or not address or proxy_bypass(host):
         return None
-    found = urlsplit(named if "://" in named else f"http://{named}")
-    if found.scheme != "http" or not found.hostname:
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
+    if proxy.scheme != "http" or not proxy.hostname:
         raise EndpointError("the proxy set in the environment is not an http:// one")
-    return found
+    return proxy
 
 
 def _credentials(proxy: SplitResult) -> dict[str, str]:
@@ -214,7 +214,7 @@ def _credentials(proxy: SplitResult) -> dict[str, str]:
 
 
 def _lines(response: HTTPResponse) -> Iterator[bytes]:
-    """The lines of a response, as they come."""
+    """Yield the lines of a response as they arrive."""
     rest, total = b"", 0
     while piece := response.read1(_PIECE):
         total += len(piece)
@@ -226,9 +226,10 @@ def _lines(response: HTTPResponse) -> Iterator[bytes]:
 
 
 def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
-    """The pieces of text in a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+    """Yield the text of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
-    One that ends without saying so broke off.
+    Raises:
+        EndpointError: The stream reports an error, or ends without an end marker.
     """
     is_over = False
     for line in lines:
@@ -238,8 +239,8 @@ def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
         if data.strip() == b"[DONE]":
             return
         event = _parsed(data)
-        if said := _message(event):
-            raise EndpointError(f"it failed in the middle of its answer: {_one_line(said)}")
+        if message := _error_message(event):
+            raise EndpointError(f"it failed in the middle of its answer: {_one_line(message)}")
         yield _content(event, "delta")
         reason = _reason(event)
         if reason not in (None, "stop"):
@@ -255,7 +256,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise EndpointError("its answer is not in the form of OpenAI's API")
+        raise EndpointError("its answer is not in the format of OpenAI's API")
     return value
 
 
@@ -272,13 +273,13 @@ def _reason(event: dict[str, Any]) -> object:
 def _content(event: dict[str, Any], within: str) -> str:
     part = _choice(event).get(within)
     if within == "message" and not isinstance(part, dict):
-        raise EndpointError(_one_line(_message(event)) or "its answer is not in the form of OpenAI's API")
+        raise EndpointError(_one_line(_error_message(event)) or "its answer is not in the format of OpenAI's API")
     content = part.get("content") if isinstance(part, dict) else None
     return content if isinstance(content, str) else ""
 
 
-def _message(event: dict[str, Any]) -> str:
-    """What an error object says; "" if it is none."""
+def _error_message(event: dict[str, Any]) -> str:
+    """Return the message of an error object, or "" if it is not one."""
     error = event.get("error") or event.get("detail")
     if isinstance(error, dict):
         error = error.get("message") or json.dumps(error)
@@ -286,12 +287,12 @@ def _message(event: dict[str, Any]) -> str:
 
 
 def _one_line(text: str) -> str:
-    found = " ".join(text.split())
-    return found if len(found) <= _LONGEST_MESSAGE else found[: _LONGEST_MESSAGE - 1] + "…"
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_MESSAGE else line[: _LONGEST_MESSAGE - 1] + "…"
 
 
-def _said(error: Exception) -> str:
-    """What a failure of the network means."""
+def _explanation(error: Exception) -> str:
+    """Return the likely cause of a network error."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate cannot be trusted: {error.verify_message}"
     known = (meaning for kind, meaning in _FAILURES.items() if isinstance(error, kind))

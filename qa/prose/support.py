@@ -1,4 +1,4 @@
-"""How well passages support a sentence that cites them: its meaning by late interaction, its facts one by one."""
+"""Judge how well passages support a sentence that cites them: its meaning by late interaction, its facts by rules."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from qa.prose.compare import is_contrary, missing_fact
 from qa.prose.sentences import Claim
 from qa.prose.words import Token, tokens_of
 
-# What a sentence of a passage's meaning scores from, and how fast it grows there: fitted on half of tests/qa/prose.
-_EVEN, _SLOPE = 0.83, 10.0
+# Midpoint and slope of the logistic function from similarity to support: fitted on half of tests/qa/prose.
+_MIDPOINT, _SLOPE = 0.83, 10.0
 _WORD = re.compile(r"\w+")
 
 
 class Judge:
-    """Compares sentences with the passages of one answer."""
+    """Checks sentences against the passages of one answer."""
 
     def __init__(self, encoder: Encoder, passages: Sequence[Hit]) -> None:
         self._encoder = encoder
@@ -30,65 +30,65 @@ class Judge:
         self._vectors: dict[int, list[TokenVectors]] = {}
 
     def judge(self, claim: Claim) -> ProseSentence:
-        """Whether a sentence is supported by all that it cites together."""
+        """Judge whether the passages that a sentence cites, taken together, support it."""
         known = tuple(rank for rank in claim.citations if rank in self._passages)
         reason = self._fault(claim, known)
-        support = 0.0 if reason else self._likeness(claim.text, known)
+        support = 0.0 if reason else self._support(claim.text, known)
         if not reason and support < 0.5:
             reason = "what it cites does not say so"
         return ProseSentence(claim.text, known, round(support, 4), "unsupported" if reason else "supported", reason)
 
     def _fault(self, claim: Claim, known: tuple[int, ...]) -> str:
-        """What is wrong with its citations, numbers, names and negations; "" if nothing is."""
+        """Return what is wrong with the citations, numbers, names or negations of a claim, or ""."""
         if unknown := [rank for rank in claim.citations if rank not in known]:
             return f"it cites [{unknown[0]}], but there is no such passage"
         if not known:
             return "it cites no passage"
-        said = tokens_of(claim.text)
-        given, above = self._tokens(known)
-        if missing := missing_fact(said, [*given, *above]):
+        claimed = tokens_of(claim.text)
+        cited, headings = self._tokens(known)
+        if missing := missing_fact(claimed, [*cited, *headings]):
             return f"{missing} is not in what it cites"
-        if is_contrary(said, given):
+        if is_contrary(claimed, cited):
             return "what it cites says otherwise"
-        if exchanged := exchanged_facts(said, given):
+        if exchanged := exchanged_facts(claimed, cited):
             return f"{exchanged} belongs to something else in what it cites"
         return ""
 
     def _tokens(self, ranks: Sequence[int]) -> tuple[list[Token], list[Token]]:
-        """The tokens of passages, and of what stands above them."""
+        """Return the tokens of passages, and those of their titles and headings."""
         hits = [self._passages[rank] for rank in ranks]
-        return tokens_of("\n\n. ".join(hit.text for hit in hits)), tokens_of(". ".join(map(_above, hits)))
+        return tokens_of("\n\n. ".join(hit.text for hit in hits)), tokens_of(". ".join(map(_headings, hits)))
 
-    def _likeness(self, text: str, ranks: Sequence[int]) -> float:
-        """How much of a sentence's meaning passages have: all of its tokens, and the word that they have least of."""
-        said = self._encoder.encode_query_tokens(text)
-        best = np.max([_cosines(said, given) for rank in ranks for given in self._read(rank)], axis=0)
-        # Numbers and names have been compared as they are.
-        telling = {token.text for token in tokens_of(text) if token.kind == "word"}
-        words = [
-            best[(said.spans[:, 0] >= word.start()) & (said.spans[:, 1] <= word.end())]
+    def _support(self, text: str, ranks: Sequence[int]) -> float:
+        """Return the support, 0 to 1, from a sentence's mean token similarity and its least similar word."""
+        claimed = self._encoder.encode_query_tokens(text)
+        best = np.max([_cosines(claimed, cited) for rank in ranks for cited in self._encoded(rank)], axis=0)
+        # Numbers and names have been compared literally.
+        content_words = {token.text for token in tokens_of(text) if token.kind == "word"}
+        similarities = [
+            best[(claimed.spans[:, 0] >= word.start()) & (claimed.spans[:, 1] <= word.end())]
             for word in _WORD.finditer(text)
-            if word[0] in telling
+            if word[0] in content_words
         ]
-        least = min((float(values.mean()) for values in words if values.size), default=1.0)
-        return 1 / (1 + math.exp(-_SLOPE * (float(best.mean()) + least - _EVEN)))
+        least = min((float(values.mean()) for values in similarities if values.size), default=1.0)
+        return 1 / (1 + math.exp(-_SLOPE * (float(best.mean()) + least - _MIDPOINT)))
 
-    def _read(self, rank: int) -> list[TokenVectors]:
-        """The token vectors of a passage, and of what stands above it."""
+    def _encoded(self, rank: int) -> list[TokenVectors]:
+        """Return the token vectors of a passage, and of its title and headings."""
         if rank not in self._vectors:
             hit = self._passages[rank]
-            texts = [text for text in (hit.text, _above(hit)) if text.strip()]
+            texts = [text for text in (hit.text, _headings(hit)) if text.strip()]
             self._vectors[rank] = self._encoder.encode_passage_tokens(texts)
         return self._vectors[rank]
 
 
-def _above(hit: Hit) -> str:
-    """The title and headings of a passage."""
+def _headings(hit: Hit) -> str:
+    """Return the title and headings of a passage."""
     return " › ".join(filter(None, dict.fromkeys((hit.title, *hit.heading))))
 
 
-def _cosines(said: TokenVectors, given: TokenVectors) -> npt.NDArray[np.float32]:
-    """For each token of a sentence, the best cosine among those of a passage."""
-    if not given.vectors.size:
-        return np.zeros(len(said.vectors), dtype=np.float32)
-    return np.asarray((said.vectors @ given.vectors.T).max(axis=1), dtype=np.float32)
+def _cosines(claimed: TokenVectors, cited: TokenVectors) -> npt.NDArray[np.float32]:
+    """Return the best cosine of each token of a sentence with the tokens of a passage."""
+    if not cited.vectors.size:
+        return np.zeros(len(claimed.vectors), dtype=np.float32)
+    return np.asarray((claimed.vectors @ cited.vectors.T).max(axis=1), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""A text as words, numbers and names, each with its place and clause: what statements are compared by."""
+"""Tokenise statements for comparison: words, numbers and names, each with its position."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SPELLED = {word: value for words in (_UNITS, _ORDINALS) for value, word in enum
 _SPELLED |= {"eighteen": 18, "nineteen": 19, "twice": 2, "quarter": 4}
 _TENS = {word: 10 * value for value, word in enumerate(_TENS_SPELLED.split(), start=2)}
 _POWERS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-# How far apart words are that a mark or conjunction stands between; from the greater on, they are in two clauses.
+# The distance that a mark or conjunction puts between words.
 _GAPS = dict.fromkeys(("and", "or"), 1.0) | {",": 1.5}
 _GAPS |= dict.fromkeys((*";:.!?()–—", "but", "while", "whereas", "although", "though", "because"), 3.0)
 _GAPS |= dict.fromkeys(("which", "who"), 1.5)
@@ -44,44 +44,41 @@ class Token:
 
     Attributes:
         text: As written.
-        value: What is compared: a number in digits, or a word's stem.
-        kind: What it is; "stop" means nothing alone.
-        at: Its distance from the start, in telling words and gaps between clauses.
-        clause: The number of its clause.
+        value: The form to compare: a number in digits, or a word's stem.
+        kind: "stop" for stop words, which carry no meaning alone.
+        at: Its distance from the start, in content words and gaps between clauses.
     """
 
     text: str
     value: str
     kind: Kind
     at: float
-    clause: int
 
 
 def is_ordinal(token: Token) -> bool:
-    """Whether a number is a word that only tells a place in an order: "first", "second"."""
+    """Return whether a number is an ordinal in words: "first", "second"."""
     return token.text.lower() in _ORDINALS.split()
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a text, in order."""
-    found: list[Token] = []
-    at, clause, opens = 0.0, 0, True
+    """Return the tokens of a text, in order."""
+    tokens: list[Token] = []
+    at, is_first = 0.0, True
     for match in _TOKEN.finditer(_ISO_DATE.sub(_long_date, text)):
         written = _POSSESSIVE.sub("", match[0])
         folded = written.lower()
         if folded in _GAPS:
             at += _GAPS[folded]
-            clause += _GAPS[folded] > 1
-            opens = folded in (*".!?:",)
+            is_first = folded in (*".!?:",)
             continue
-        kind, value = _read(match, written, folded, opens=opens)
+        kind, value = _classified(match, written, folded, is_first=is_first)
         at += kind != "stop"
-        found.append(Token(written, value, kind, at, clause))
-        opens = False
-    return list(_multiplied(found))
+        tokens.append(Token(written, value, kind, at))
+        is_first = False
+    return list(_with_numbers_joined(tokens))
 
 
-def _read(match: re.Match[str], written: str, folded: str, *, opens: bool) -> tuple[Kind, str]:
+def _classified(match: re.Match[str], written: str, folded: str, *, is_first: bool) -> tuple[Kind, str]:
     if match["number"]:
         return "number", _digits(match["number"])
     if match["code"]:
@@ -93,11 +90,11 @@ def _read(match: re.Match[str], written: str, folded: str, *, opens: bool) -> tu
     value = "".join(word_terms(folded))
     has_case = written != folded
     is_marked = any(c.isdigit() or c.isupper() for c in written[1:])
-    return ("name" if is_marked or (has_case and not opens) else "word"), value
+    return ("name" if is_marked or (has_case and not is_first) else "word"), value
 
 
-def _multiplied(tokens: list[Token]) -> Iterator[Token]:
-    """The tokens, numbers of several words as one: 1.2 million, twenty five."""
+def _with_numbers_joined(tokens: list[Token]) -> Iterator[Token]:
+    """Yield the tokens, joining numbers of several words: 1.2 million, twenty five."""
     last: Token | None = None
     for token in tokens:
         power = _POWERS.get(token.text.lower())
@@ -114,7 +111,7 @@ def _multiplied(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _digits(written: str) -> str:
-    """A number in one form: without thousands separators, trailing zeros, and the minutes of a full hour."""
+    """Normalise a number: without thousands separators, trailing zeros, and the minutes of a full hour."""
     if _GROUPED.fullmatch(written):
         written = written.replace(",", "")
     written = written.removesuffix(":00").replace(",", ".")

@@ -1,1 +1,1 @@
-"""The reader: a small model that reads a question and a passage together, and tells where the answer is."""
+"""The reader: a small model that reads a question and a passage together, and predicts where the answer is."""

@@ -1,6 +1,6 @@
-"""The reader's network: six BERT layers with heads for the answer's ends, and for whether there is one.
+"""The reader's network: six BERT layers with heads for the answer's start and end, and for whether there is one.
 
-Its embedding tables are those of the default encoder, which were not trained with it, so that they ship once.
+It shares the default encoder's embedding tables, which were frozen in its training, so that they ship only once.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import numpy.typing as npt
 from corpus.errors import ModelError
 from index import MINILM, BertBuilder, CompiledCopy, CompileError, CopyCheck, ModelFiles, is_int8_faster
 
-# The weights that ship, and what they compute for a few inputs; MODEL_CARD.md says how they were made.
+# The shipped weights, with their outputs for a few check inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
 WEIGHTS_SHA256 = "c5c97b8cc296d4588c7f143ad1e1b5d4e26339ae7c6ce3191c6ee85fb2cda5ca"
-# Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text proper.
+# Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text itself.
 INPUTS = ("ids", "mask", "types", "text")
-# Logits reach from about -10 to 10; bf16 and eight bits round them off.
+# Largest mean deviation from the check outputs: logits range from about -10 to 10, and bf16 and int8 round them.
 _AGREEMENT = 0.3
-# Raised whenever the copy would be made otherwise.
+# To be incremented whenever the graph or its compilation changes.
 _VERSION = 1
-# Leaves nothing of a score after softmax, in bf16 too.
+# Makes a score vanish in softmax, even in bf16.
 _NEVER = -1e4
 
 Tensors = dict[str, npt.NDArray[Any]]
 
 
 def reader_copy(base: ModelFiles) -> CompiledCopy:
-    """The reader's network as it runs on this machine."""
+    """Return the reader's network, compiled for this machine."""
 
     def build(library: Any) -> tuple[Any, CopyCheck]:
         tensors = _tensors(base)
@@ -42,7 +42,7 @@ def reader_copy(base: ModelFiles) -> CompiledCopy:
             differences = (results[0][text] - tensors["check.span"][text], results[1] - tensors["check.judged"])
             # Written so that NaN fails too.
             if not all(np.abs(difference).mean() <= _AGREEMENT for difference in differences):
-                raise CompileError("compiled, the reader does not compute what it was trained to")
+                raise CompileError("the compiled reader does not reproduce its check outputs")
 
         return _graph(library, tensors), check
 
@@ -50,7 +50,7 @@ def reader_copy(base: ModelFiles) -> CompiledCopy:
 
 
 def _graph(library: Any, tensors: Tensors) -> Any:
-    """Gives logits `(n, t, 2)` of start and end, and `(n, 2)` of answered and relevant."""
+    """Build the network; outputs logits `(n, t, 2)` of start and end, and `(n, 2)` of answered and relevant."""
     op = library.opset13
     inputs = [op.parameter([-1, -1], np.int64, name=name) for name in INPUTS]
     ids, mask, types, text = inputs
@@ -63,7 +63,7 @@ def _graph(library: Any, tensors: Tensors) -> Any:
 
     outside = op.subtract(constant(1, np.float32), op.unsqueeze(op.convert(text, "f32"), constant([-1], np.int64)))
     weights = op.softmax(op.add(logits, op.multiply(outside, constant(_NEVER, np.float32))), 1)
-    # The states where an answer would begin and end, beside that of [CLS].
+    # The hidden states where an answer would begin and end, concatenated with that of [CLS].
     ends = op.matmul(weights, hidden, transpose_a=True, transpose_b=False)
     ends = op.reshape(ends, constant([0, -1], np.int64), special_zero=True)
     first = op.gather(hidden, constant(0, np.int64), constant(1, np.int64))
@@ -72,8 +72,8 @@ def _graph(library: Any, tensors: Tensors) -> Any:
 
 
 def _tensors(base: ModelFiles) -> Tensors:
-    """The reader's own arrays, and the encoder's embedding tables, by the names of `BertModel`."""
-    from safetensors.numpy import load, load_file  # noqa: PLC0415 - a question needs the compiled copy alone
+    """Load the reader's own arrays and the encoder's embedding tables, by the names of `BertModel`."""
+    from safetensors.numpy import load, load_file  # noqa: PLC0415 - questions need only the compiled copy
 
     data = WEIGHTS.read_bytes()
     if hashlib.sha256(data).hexdigest() != WEIGHTS_SHA256:

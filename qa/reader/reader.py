@@ -15,18 +15,18 @@ from qa.reader.network import INPUTS, reader_copy
 from qa.reader.reading import Floats, Reading
 from qa.reader.tables import original_spans, readable
 
-# Tokens of question and passage together, and of the question alone: what the reader was trained on.
+# Limits in training: tokens of question and passage together, and of the question alone.
 _MAX_TOKENS = 320
 _MAX_QUESTION = 128
-# Share of the tokens that titles and headings may take.
+# Titles and headings may take one in this many of the tokens.
 _CONTEXT_SHARE = 4
-# Least share of English words among those in small letters, and of the latter in what is no list of names and numbers.
+# Least share of stop words among lower-case words in English text, and of lower-case words in prose.
 _ENGLISH = 0.13
 _PROSE = 0.3
 _WORD = re.compile(r"\w+")
-# The name of a field, in front of its value.
+# The name of a field, before its value.
 _FIELD = re.compile(r"^[^\n:]{1,40}:[ \t]", re.MULTILINE)
-# Rows that go through the network together, and what their lengths are padded to.
+# Batch size of the network, and the multiple to which lengths are padded.
 _ROWS = 4
 _STEP = 16
 
@@ -36,10 +36,10 @@ class ReaderInput(NamedTuple):
 
     Attributes:
         ids: Token ids.
-        context: The first token behind the question.
-        text: The first token of the text proper.
-        spans: `(t, 2) int32`, the characters of the text proper that each of its tokens covers; (-1, -1) for the name
-            of a column that is said again.
+        context: The first token after the question.
+        text: The first token of the text.
+        spans: `(t, 2) int32`, the characters of the text that each of its tokens covers; (-1, -1) for the inserted
+            name of a column.
     """
 
     ids: list[int]
@@ -49,9 +49,9 @@ class ReaderInput(NamedTuple):
 
 
 class Reader:
-    """Reads passages with a question, on the reader's network; safe to use from several threads.
+    """Runs the reader's network on a question and passages; safe to use from several threads.
 
-    With `ahead` the network is loaded at once, in the background, if it has been prepared on this machine.
+    With `ahead` the network starts loading in the background, if it has been prepared on this machine.
     """
 
     def __init__(self, *, ahead: bool = False) -> None:
@@ -62,40 +62,40 @@ class Reader:
         self._request = Unloadable(lambda: copy.load(Hint.LATENCY).create_infer_request())
 
     def prepare(self) -> None:
-        """Prepare the network for this machine if that has not been done; see `read` for errors."""
+        """Prepare the network for this machine, unless that has been done; raises what `read` does."""
         if not self._copy.exists():
             self._request.run(lambda _: None)
 
     def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        """Read a question with passages, each a context (title › headings) and the text proper.
+        """Read a question with passages, each a context (title › headings) and a text.
 
-        A question is cut at 128 tokens; question and passage together are at 320.
+        A question is truncated to 128 tokens, question and passage together to 320.
 
         Raises:
-            CompileError: The network cannot be prepared here.
+            CompileError: The network cannot be prepared on this machine.
             ModelError: Its files are missing or damaged.
         """
         inputs = self._inputs(question, passages)
         order = sorted(range(len(inputs)), key=lambda i: len(inputs[i].ids))
-        found: dict[int, Reading] = {}
+        readings: dict[int, Reading] = {}
         for at in range(0, len(order), _ROWS):
-            members = order[at : at + _ROWS]
-            found.update(zip(members, self._run([inputs[i] for i in members]), strict=True))
-        return [found[i] for i in range(len(inputs))]
+            batch = order[at : at + _ROWS]
+            readings.update(zip(batch, self._run([inputs[i] for i in batch]), strict=True))
+        return [readings[i] for i in range(len(inputs))]
 
     def _inputs(self, question: str, passages: Sequence[tuple[str, str]]) -> list[ReaderInput]:
-        read = [readable(text, context) for context, text in passages]
-        above_and_text = ((context, one.text) for (context, _), one in zip(passages, read, strict=True))
-        texts = [" ".join(question.split()), *(part for passage in above_and_text for part in passage)]
-        asked, *parts = (_own(one) for one in self._tokenizer.tokenise(texts, prompt=""))
-        first, last = self._tokenizer.tokenise([""], prompt="")[0].ids  # [CLS] and [SEP]
-        head = [first, *asked[0][:_MAX_QUESTION], last]
+        readables = [readable(text, context) for context, text in passages]
+        pairs = ((context, one.text) for (context, _), one in zip(passages, readables, strict=True))
+        texts = [" ".join(question.split()), *(part for pair in pairs for part in pair)]
+        question_tokens, *parts = (_own(one) for one in self._tokenizer.tokenise(texts, prompt=""))
+        cls, sep = self._tokenizer.tokenise([""], prompt="")[0].ids
+        head = [cls, *question_tokens[0][:_MAX_QUESTION], sep]
         inputs = []
-        for (context, _), (text, spans), (_, origin) in zip(parts[::2], parts[1::2], read, strict=True):
-            above = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
-            room = _MAX_TOKENS - len(above) - 1
+        for (context, _), (text, spans), (_, origin) in zip(parts[::2], parts[1::2], readables, strict=True):
+            prefix = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
+            room = _MAX_TOKENS - len(prefix) - 1
             inputs.append(
-                ReaderInput([*above, *text[:room], last], len(head), len(above), original_spans(spans[:room], origin))
+                ReaderInput([*prefix, *text[:room], sep], len(head), len(prefix), original_spans(spans[:room], origin))
             )
         return inputs
 
@@ -116,27 +116,27 @@ class Reader:
 
 @cache
 def shared_reader() -> Reader:
-    """The reader of this process: its network is the same for all collections. Begins to load it."""
+    """Return the reader of this process, which all collections share, and start loading it."""
     return Reader(ahead=True)
 
 
 def is_english(texts: Iterable[str]) -> bool:
-    """Whether texts are in the one language that the reader knows, by the share of its commonest words.
+    """Whether texts are in English, the one language that the reader knows, by the share of stop words.
 
-    Rows of names and numbers are in none, and are read, whatever their columns are called.
+    Rows of names and numbers have no language, so they count as English, whatever their columns are called.
     """
     words = [word for text in texts for word in _WORD.findall(_FIELD.sub("", text))]
-    small = [word for word in words if word[0].isalpha() and not word[0].isupper()]
-    return len(small) < _PROSE * len(words) or sum(word in STOP_WORDS for word in small) >= _ENGLISH * len(small)
+    lower = [word for word in words if word[0].isalpha() and not word[0].isupper()]
+    return len(lower) < _PROSE * len(words) or sum(word in STOP_WORDS for word in lower) >= _ENGLISH * len(lower)
 
 
 def _own(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:
-    """A text's own tokens, without the special ones."""
+    """Return a text's tokens without the special ones, and their spans."""
     return [tokens.ids[i] for i in tokens.kept], tokens.spans
 
 
 def _arrays(inputs: Sequence[ReaderInput]) -> dict[str, npt.NDArray[np.int64]]:
-    """Inputs of the network, padded to one length."""
+    """Return the inputs of the network, padded to one length."""
     width = -(-max(len(one.ids) for one in inputs) // _STEP) * _STEP
     arrays = {name: np.zeros((len(inputs), width), dtype=np.int64) for name in INPUTS}
     for row, one in enumerate(inputs):
@@ -149,6 +149,6 @@ def _arrays(inputs: Sequence[ReaderInput]) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def _reading(one: ReaderInput, logits: Floats, judged: Floats) -> Reading:
-    """Of one row: `(t, 2)` logits of start and end, `(2,)` of answered and relevant."""
+    """Make a reading of one row: `(t, 2)` logits of start and end, `(2,)` of answered and relevant."""
     text = logits[one.text : one.text + len(one.spans)]
     return Reading(float(judged[0]), float(judged[1]), text[:, 0], text[:, 1], float(logits[0].sum()), one.spans)

@@ -1,4 +1,4 @@
-"""What the reader tells of one passage."""
+"""The reader's result for one passage."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 
-# Tokens of the longest answer.
+# The most tokens that an answer has.
 _LONGEST = 30
-# What an answer begins and what it ends with are answers by themselves that are this much less likely at most: logits.
+# Both halves of an answer are answers of their own if their logits are at most this much lower.
 _NEARLY = 4.0
-# Logit of what cannot be.
+# Logit of something impossible.
 _NEVER = -1e4
 
 
@@ -23,13 +23,13 @@ class Reading:
     """One passage, read with a question.
 
     Attributes:
-        answered: Logit: the passage answers the question.
-        relevant: Logit: it is the passage to read, among others.
-        start: `(t,)` logits, for each token of the text proper: the answer begins here.
-        end: `(t,)` logits: it ends here.
-        none: The logits of start and end added, for that there is no answer.
-        spans: `(t, 2) int32`, the characters of the text proper that each token covers, end exclusive; (-1, -1) for the
-            name of a column that the reader is told again: no answer is there, nor goes on beyond it.
+        answered: Logit that the passage answers the question.
+        relevant: Logit that it is the passage to read, among others.
+        start: `(t,)` logits that the answer begins at each token of the text.
+        end: `(t,)` logits that it ends there.
+        none: The sum of the start and end logits for "no answer".
+        spans: `(t, 2) int32`, the characters of the text that each token covers, end exclusive; (-1, -1) for the
+            inserted name of a column, which no answer contains or crosses.
     """
 
     answered: float
@@ -41,11 +41,11 @@ class Reading:
 
     @cached_property
     def margin(self) -> float:
-        """How much likelier the best answer is than none: the mean of the differences of start and of end, logits."""
+        """How much likelier the best answer is than none: the mean difference of the start and end logits."""
         return float(self._pairs.max() - self.none) / 2 if self._pairs.size else -float("inf")
 
     def best(self, start: int, end: int) -> tuple[int, int] | None:
-        """Characters of the likeliest answer inside a stretch of the text proper, end exclusive."""
+        """Return the characters of the likeliest answer inside a span of the text, end exclusive, if there is one."""
         inside = np.flatnonzero((self.spans[:, 0] >= start) & (self.spans[:, 1] <= end))
         if not inside.size:
             return None
@@ -54,29 +54,29 @@ class Reading:
         return int(self.spans[inside[0] + first, 0]), int(self.spans[inside[0] + last, 1])
 
     def halves(self, start: int, end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Two answers that the best inside a stretch begins and ends with, each nearly as likely; the likelier first.
+        """Split the best answer inside a span into two that are each nearly as likely; returns the likelier first.
 
-        As start and end are told apart, the best answer may begin with one candidate and end with another.
+        Start and end are predicted separately, so the best answer may begin with one candidate and end with another.
         """
         inside = np.flatnonzero((self.spans[:, 0] >= start) & (self.spans[:, 1] <= end))
         if not inside.size:
             return None
         pairs = self._pairs[inside[0] : inside[-1] + 1, inside[0] : inside[-1] + 1]
         first, last = divmod(int(pairs.argmax()), len(pairs))
-        begins, ends = pairs[first, first:last], pairs[first + 1 : last + 1, last]
-        if not begins.size:
+        starts, ends = pairs[first, first:last], pairs[first + 1 : last + 1, last]
+        if not starts.size:
             return None
-        weaker = np.minimum(np.maximum.accumulate(begins), np.maximum.accumulate(ends[::-1])[::-1])
-        cut = int(weaker.argmax())
-        if weaker[cut] < pairs[first, last] - _NEARLY:
+        lower_logits = np.minimum(np.maximum.accumulate(starts), np.maximum.accumulate(ends[::-1])[::-1])
+        cut = int(lower_logits.argmax())
+        if lower_logits[cut] < pairs[first, last] - _NEARLY:
             return None
-        tokens = [(first, first + int(begins[: cut + 1].argmax())), (first + 1 + cut + int(ends[cut:].argmax()), last)]
+        tokens = [(first, first + int(starts[: cut + 1].argmax())), (first + 1 + cut + int(ends[cut:].argmax()), last)]
         tokens.sort(key=lambda one: -pairs[one])
         one, other = [(int(self.spans[inside[0] + a, 0]), int(self.spans[inside[0] + b, 1])) for a, b in tokens]
         return one, other
 
     def share(self, start: int, end: int) -> float:
-        """The probability in [0, 1] that the answer, if there is one, begins and ends inside these characters."""
+        """Return the probability in [0, 1] that the answer, if there is one, begins and ends inside a span."""
         inside = (self.spans[:, 0] >= start) & (self.spans[:, 1] <= end)
         return float(self._chances[inside].sum()) if inside.any() else 0.0
 
@@ -85,16 +85,16 @@ class Reading:
         """`(t, t)`, the logits of each answer by its first and last token."""
         pairs: Floats = self.start[:, np.newaxis] + self.end[np.newaxis]
         impossible = np.tril(np.ones_like(pairs), -1) + np.triu(np.ones_like(pairs), _LONGEST)
-        said_again = self.spans[:, 0] < 0
-        cell = np.cumsum(said_again)
-        pairs[(impossible > 0) | (cell[:, np.newaxis] != cell) | said_again | said_again[:, np.newaxis]] = -np.inf
+        is_inserted = self.spans[:, 0] < 0
+        cell = np.cumsum(is_inserted)
+        pairs[(impossible > 0) | (cell[:, np.newaxis] != cell) | is_inserted | is_inserted[:, np.newaxis]] = -np.inf
         return pairs
 
     @cached_property
     def _chances(self) -> Floats:
         """`(t,)`, the mean of the probabilities that an answer begins and that it ends at each token."""
-        said_again = np.where(self.spans[:, 0] < 0, _NEVER, np.float32(0)).astype(np.float32)
-        chances: Floats = (_softmax(self.start + said_again) + _softmax(self.end + said_again)) / np.float32(2)
+        mask = np.where(self.spans[:, 0] < 0, _NEVER, np.float32(0)).astype(np.float32)
+        chances: Floats = (_softmax(self.start + mask) + _softmax(self.end + mask)) / np.float32(2)
         return chances
 
 

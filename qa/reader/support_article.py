@@ -1,7 +1,7 @@
-"""Support articles: a section states the problem, as whoever asks does; those behind it resolve it.
+"""Support articles: one section states the problem, as questions do, and later sections resolve it.
 
 A passage below "Problem", "Symptoms" or "Question" has more of the question's words than any other and ranks first, but
-the answer is in the sections behind it, below "Cause", "Resolution", "Workaround" or "Answer".
+the answer is in later sections, below "Cause", "Resolution", "Workaround" or "Answer".
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from enum import Enum
 
 from index import Index, StoredPassage
 
-# A document with more passages is no article.
+# A document with more passages is not an article.
 _MAX_PASSAGES = 200
-# So many of the sections that resolve it are read.
+# At most this many passages that resolve the problem are read.
 _MOST = 8
 
 
 class _Role(Enum):
-    """What a section of a support article is for, by how its heading begins."""
+    """The purpose of a section of a support article, by the beginning of its heading."""
 
     RESOLVES = r"(?:the )?(?:answer|resolution|solution|fix|work-?around)(?:s|es)?\b|problem solution\b" + (
         r"|(?:resolving|solving|fixing|how to (?:resolve|solve|fix))\b"
@@ -29,15 +29,15 @@ class _Role(Enum):
 
 _ROLES = re.compile("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
 _ASKS_FOR_PROBLEM = re.compile(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
-# A longer heading tells what it is about instead.
+# Longer headings name a topic rather than a role.
 _MOST_WORDS = 4
 
 
 def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
-    """The passages that resolve the problem which a passage states, in the order of the text.
+    """Return the passages that resolve the problem that a passage states, in the order of the text.
 
-    They are behind it, up to the next section that states one; none where no heading says that something is resolved:
-    a page about a disease has symptoms and causes as well. Nor of a question for the problem itself.
+    They are between it and the next section that states a problem. Returns none if no heading announces a resolution,
+    as a page about a disease has symptoms and causes too, or if the question asks for the problem itself.
     """
     if _role(passage) is not _Role.STATES or _ASKS_FOR_PROBLEM.search(question):
         return ()
@@ -56,10 +56,10 @@ def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[S
 
 
 def _role(passage: StoredPassage) -> _Role | None:
-    """What the innermost heading that tells it says."""
+    """Return the role of a passage, by the innermost heading that names one."""
     for heading in reversed(passage.heading):
         words = heading.strip(" *#=_:.0123456789")
-        known = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS else None
-        if known is not None and known.lastgroup is not None:
-            return _Role[known.lastgroup]
+        match = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS else None
+        if match is not None and match.lastgroup is not None:
+            return _Role[match.lastgroup]
     return None

@@ -1,7 +1,7 @@
-"""Tables in a passage: where their rows are, and how the reader reads them, each cell behind the name of its column.
+"""Find the tables in a passage, and rewrite them for the reader, with each cell after the name of its column.
 
-A table is lines with bars, as Markdown has them and as other formats are written. Six layers cannot count bars to find
-the column of a cell, so the reader is given `Model: HX-220; Weight (kg): 7.9` in place of `| HX-220 | 7.9 |`.
+A table is lines with bars, as in Markdown; other formats are converted to it. Six layers cannot count bars to find the
+column of a cell, so the reader is given `Model: HX-220; Weight (kg): 7.9` instead of `| HX-220 | 7.9 |`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class TextTable:
 
     Attributes:
         span: All of its lines.
-        columns: Their names; empty where the text does not have them.
-        rows: Those with values: the cells of each, without blanks around them.
+        columns: Names of the columns; empty if the text does not have them.
+        rows: The cells of each row of values, without surrounding blanks.
     """
 
     span: Span
@@ -37,11 +37,11 @@ class TextTable:
 
 
 class Readable(NamedTuple):
-    """A text as the reader reads it.
+    """A text rewritten for the reader.
 
     Attributes:
-        text: With each cell behind the name of its column.
-        origin: `(len(text),) int32`, which character of the original each is; -1 for what is said again.
+        text: The text, with each cell after the name of its column.
+        origin: `(len(text),) int32`, the position of each character in the original; -1 for inserted ones.
     """
 
     text: str
@@ -49,14 +49,14 @@ class Readable(NamedTuple):
 
 
 def tables(text: str, context: str = "") -> list[TextTable]:
-    """The tables of a text: two or more lines with bars, one below the other.
+    """Return the tables of a text: two or more consecutive lines with bars.
 
-    Of one that goes on from another passage, the names of the columns are the last part of the context; its last line
-    may be alone.
+    If a table continues from another passage, the column names are the last part of the context, and one line is
+    enough.
     """
     if "|" not in text:
         return []
-    above = tuple(name.strip() for name in context.rsplit(" › ", 1)[-1].split("|"))
+    from_context = tuple(name.strip() for name in context.rsplit(" › ", 1)[-1].split("|"))
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
@@ -64,20 +64,20 @@ def tables(text: str, context: str = "") -> list[TextTable]:
     blocks = [list(block) for has_bars, block in groupby(lines, key=lambda one: "|" in one[1]) if has_bars]
     found = []
     for block in blocks:
-        names = above if len(above) > 1 and not block[0][0] else ()
+        names = from_context if len(from_context) > 1 and not block[0][0] else ()
         if len(block) > 1 or (names and len(_cells(*block[0])) == len(names)):
             found.append(_table(block, names))
     return found
 
 
-def _table(lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> TextTable:
+def _table(lines: Sequence[tuple[int, str]], columns: tuple[str, ...]) -> TextTable:
     rows = [_cells(at, line) for at, line in lines if not _RULE.fullmatch(line)]
     first, line = lines[0]
     span = first, lines[-1][0] + len(lines[-1][1])
-    # Markdown has a rule below the names of the columns; without one, names have no bar on both sides.
-    is_named = any(_RULE.fullmatch(line) for _, line in lines[:2]) or not line.lstrip().startswith("|")
-    if above or not rows or not is_named:
-        return TextTable(span, above, tuple(rows))
+    # Markdown has a rule below the column names. Without one, only a first line without outer bars is column names.
+    has_header = any(_RULE.fullmatch(line) for _, line in lines[:2]) or not line.lstrip().startswith("|")
+    if columns or not rows or not has_header:
+        return TextTable(span, columns, tuple(rows))
     return TextTable(span, tuple(line[start - first : end - first] for start, end in rows[0]), tuple(rows[1:]))
 
 
@@ -94,7 +94,7 @@ def _cells(at: int, line: str) -> tuple[Span, ...]:
 
 
 def readable(text: str, context: str = "") -> Readable:
-    """A text with its tables as the reader reads them; see `tables` for the context."""
+    """Rewrite the tables of a text for the reader; see `tables` for the context."""
     parts: list[str] = []
     origin: list[int] = []
 
@@ -102,7 +102,7 @@ def readable(text: str, context: str = "") -> Readable:
         parts.append(text[start:end])
         origin.extend(range(start, end))
 
-    def say(words: str) -> None:
+    def insert(words: str) -> None:
         parts.append(words)
         origin.extend([-1] * len(words))
 
@@ -110,21 +110,21 @@ def readable(text: str, context: str = "") -> Readable:
     for table in tables(text, context):
         keep(done, table.span[0])
         for row in table.rows:
-            mark = ""
+            separator = ""
             for number, (start, end) in enumerate(row):
                 if start < end:
                     name = table.columns[number] if number < len(table.columns) else ""
-                    say(f"{mark}{name}: " if name else mark)
+                    insert(f"{separator}{name}: " if name else separator)
                     keep(start, end)
-                    mark = "; "
-            say(".\n")
+                    separator = "; "
+            insert(".\n")
         done = table.span[1]
     keep(done, len(text))
     return Readable("".join(parts), np.array(origin, dtype=np.int32))
 
 
 def original_spans(spans: npt.NDArray[np.int32], origin: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """`(t, 2)` characters of the original that tokens of a readable text cover; (-1, -1) for what is said again."""
+    """Map spans of tokens in a rewritten text, `(t, 2)`, to the original; (-1, -1) for inserted tokens."""
     if not len(spans):
         return spans
     ends = origin[spans[:, 1] - 1]

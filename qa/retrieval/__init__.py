@@ -1,1 +1,1 @@
-"""From a question to ranked passages."""
+"""Retrieve and rank the passages that answer a question."""

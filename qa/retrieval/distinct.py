@@ -1,7 +1,7 @@
-"""One passage of each text, best first; near-duplicates of one document come after all others.
+"""Rank distinct passages: each text once, best first, and near-duplicates within a document after all others.
 
-Nobody fills the page by saying one thing often. The ranking does not depend on how much of it is asked for: whoever
-asks for more gets the same passages first, with the same scores.
+This keeps repetition from filling the page. The ranking does not depend on how many passages are requested: a caller
+who asks for more gets the same passages first, with the same scores.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from qa.answer.lookup import Lookup
 from qa.near_duplicates import nearly_same, words_of
 from qa.retrieval.hybrid import Pool
 
-# Behind a pool of this depth, near-duplicates come before what deeper pools bring.
+# Near-duplicates found so far are ranked after the pool of this depth, before anything that deeper pools add.
 DEEPEST_POOL = 1600
-# More front matter than this would leave no room among the first ten for the texts of notes that are much alike.
+# With more front matter than this, the text of very similar notes would not make it into the top ten.
 _MOST_FRONT_MATTER = 2
-# Passages that are read at once.
+# How many passages are read from the index at a time.
 _READ_AHEAD = 10
 
 
@@ -32,8 +32,8 @@ class RankedPassage:
     Attributes:
         passage: The passage.
         score: In [0, 1], comparable within its level.
-        cosine: With the query.
-        level: 0 for what the first pool brings, then ascending; each level is below the one before.
+        cosine: Cosine similarity with the query.
+        level: 0 for passages of the first pool, then ascending; each level ranks below the one before.
     """
 
     passage: StoredPassage
@@ -43,31 +43,31 @@ class RankedPassage:
 
 
 def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup | None = None) -> list[RankedPassage]:
-    """The first `wanted` distinct passages of ever deeper pools, or as many as there are.
+    """Return the first `wanted` distinct passages from ever deeper pools, or as many as there are.
 
-    A passage with a code that is looked up is no near-duplicate: rows may differ in their codes alone.
+    A passage that contains the code of a lookup is never a near-duplicate: rows may differ only in their codes.
     """
     ranked: list[RankedPassage] = []
     near: list[RankedPassage] = []
     texts: set[tuple[bytes, int]] = set()
-    stated = 0
-    words: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
+    front_matter = 0
+    words_by_document: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
     level = 0
     for pool, candidates in _unseen(snapshot, pools):
         for candidate in candidates:
             passage = candidate.passage
-            # Of the same front matter each is about a note of its own.
-            text = (passage.text_digest, passage.document.id if passage.is_front_matter else 0)
-            if text in texts:
+            # Identical front matter in two notes still describes two different notes.
+            text_key = (passage.text_digest, passage.document.id if passage.is_front_matter else 0)
+            if text_key in texts:
                 continue
-            texts.add(text)
-            stated += passage.is_front_matter
-            own, known = words_of(passage), words[passage.document.id]
-            is_near = any(nearly_same(own, other) for other in known) and not (lookup and lookup.has_code_of(passage))
-            if is_near or (passage.is_front_matter and stated > _MOST_FRONT_MATTER and lookup is None):
+            texts.add(text_key)
+            front_matter += passage.is_front_matter
+            own, kept = words_of(passage), words_by_document[passage.document.id]
+            is_near = any(nearly_same(own, other) for other in kept) and not (lookup and lookup.has_code_of(passage))
+            if is_near or (passage.is_front_matter and front_matter > _MOST_FRONT_MATTER and lookup is None):
                 near.append(replace(candidate, level=level))
                 continue
-            known.append(own)
+            kept.append(own)
             ranked.append(replace(candidate, level=level))
             if len(ranked) == wanted:
                 return ranked
@@ -81,49 +81,49 @@ def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup
 
 
 def _below(near: Iterable[RankedPassage], level: int) -> Iterator[RankedPassage]:
-    """Near-duplicates on levels of their own, below all before."""
+    """Move near-duplicates down, `level` levels below their own."""
     return (replace(one, level=level + one.level) for one in near)
 
 
 def _unseen(snapshot: Index, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Iterator[RankedPassage]]]:
-    """Each pool with its passages that no pool before had, read as they are needed."""
+    """Yield each pool with those of its passages that no earlier pool had, read lazily."""
     seen: set[int] = set()
     for pool in pools:
-        yield pool, _passages(snapshot, pool, [i for i, one in enumerate(pool.ids) if one not in seen])
+        yield pool, _passages(snapshot, pool, [i for i, row_id in enumerate(pool.ids) if row_id not in seen])
         seen.update(pool.ids)
 
 
-def _passages(snapshot: Index, pool: Pool, places: Sequence[int]) -> Iterator[RankedPassage]:
-    for at in range(0, len(places), _READ_AHEAD):
-        several = places[at : at + _READ_AHEAD]
-        for i, passage in zip(several, snapshot.passages([pool.ids[i] for i in several]), strict=True):
+def _passages(snapshot: Index, pool: Pool, positions: Sequence[int]) -> Iterator[RankedPassage]:
+    for first in range(0, len(positions), _READ_AHEAD):
+        batch = positions[first : first + _READ_AHEAD]
+        for i, passage in zip(batch, snapshot.passages([pool.ids[i] for i in batch]), strict=True):
             yield RankedPassage(passage, float(pool.scores[i]), float(pool.cosines[i]))
 
 
-def one_a_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Of the passages that have what is looked up the first of each document before all others.
+def one_per_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Put the best lookup match of each document before all other passages.
 
     Args:
-        ranked: What has it, the better the lower its level, below 0; then the rest.
+        ranked: Matches first, on levels below 0, better ones lower; then the rest.
     """
-    first: dict[tuple[int, str], RankedPassage] = {}
+    best: dict[tuple[int, str], RankedPassage] = {}
     for one in (one for one in ranked if one.level < 0):
-        known = first.setdefault((one.passage.document.id, one.passage.title), one)
+        known = best.setdefault((one.passage.document.id, one.passage.title), one)
         if (one.level, one.passage.start) < (known.level, known.passage.start):
-            first[one.passage.document.id, one.passage.title] = one
-    chosen = {one.passage.id for one in first.values()}
-    found = [one if one.passage.id in chosen or one.level >= 0 else replace(one, level=0) for one in ranked]
-    return sorted(found, key=lambda one: one.level)
+            best[one.passage.document.id, one.passage.title] = one
+    chosen = {one.passage.id for one in best.values()}
+    demoted = [one if one.passage.id in chosen or one.level >= 0 else replace(one, level=0) for one in ranked]
+    return sorted(demoted, key=lambda one: one.level)
 
 
 def with_final_scores(ranked: Iterable[RankedPassage]) -> list[RankedPassage]:
-    """Scale the scores of each level below the lowest of those before, and round all."""
-    found: list[RankedPassage] = []
+    """Scale the scores of each level to below the lowest score of the levels before it, and round all scores."""
+    scaled: list[RankedPassage] = []
     level, ceiling, lowest = 0, 1.0, 1.0
     for one in ranked:
         if one.level != level:
             level, ceiling = one.level, lowest
         score = one.score * ceiling
         lowest = min(lowest, score)
-        found.append(replace(one, score=float(np.round(score, 6))))
-    return found
+        scaled.append(replace(one, score=float(np.round(score, 6))))
+    return scaled

@@ -1,4 +1,4 @@
-"""The generation of an index that is asked, and how the next takes its place without disturbing anybody."""
+"""The index generation that answers questions, and how a newer one replaces it without disturbing running queries."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from corpus.errors import UsageError
 from index import Forked, Hint, Index, keep_for_ever, load_encoder, require_same_encoder, take_part
 from qa.retrieval.pipeline import Pipeline
 
-# Of the parent of this process, to be closed before anything is opened here: SQLite believes that it still holds their
-# locks on a file, and would take none for this process.
+# Indexes of the parent process, to be closed before any is opened here: SQLite would believe that it still holds the
+# parent's locks on a file, and would take none for this process.
 _INHERITED: list[Index] = []
 
 
 class Generation:
-    """One generation and those who ask it; closed once it is retired and nobody does any more."""
+    """One generation and a count of its users; closed once it is retired and has no users left."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
@@ -26,25 +26,25 @@ class Generation:
         self._is_retired = False
 
     def enter(self) -> bool:
-        """Use it, unless it is retired."""
+        """Register a user, and return True; if the generation is retired, return False."""
         with self._lock:
             self._users += not self._is_retired
             return not self._is_retired
 
     def leave(self) -> None:
-        """Use it no more."""
+        """Unregister a user."""
         with self._lock:
             self._users -= 1
             self._close_if_unused()
 
     def retire(self) -> None:
-        """Let nobody else use it; doing so twice is fine."""
+        """Admit no further users; retiring twice is fine."""
         with self._lock:
             self._is_retired = True
             self._close_if_unused()
 
-    def bequeath(self) -> None:
-        """In a forked process: never destroy it, as FAISS has threads, and close its files unless a thread reads."""
+    def after_fork(self) -> None:
+        """In a forked process: never destroy it, as FAISS has threads, and close its files unless they are in use."""
         keep_for_ever(self.pipeline.snapshot)
         if not self._users and not self._is_retired:
             _INHERITED.append(self.pipeline.snapshot)
@@ -55,7 +55,7 @@ class Generation:
 
 
 class Generations(Forked):
-    """The generation that is asked now; safe to use from several threads, and opened anew in a forked process."""
+    """Holds the current generation; safe to use from several threads, and reopened in a forked process."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._now = Generation(pipeline)
@@ -65,15 +65,15 @@ class Generations(Forked):
         take_part(self)
 
     @property
-    def now(self) -> Pipeline:
-        """The one that is asked now; nothing keeps it open."""
+    def pipeline(self) -> Pipeline:
+        """The current pipeline; it may be closed at any time, unlike within `pinned`."""
         return self._current().pipeline
 
     @contextmanager
-    def asked(self) -> Iterator[Pipeline]:
-        """Yield the one that is asked now, and keep it open meanwhile; raises UsageError where all is closed."""
+    def pinned(self) -> Iterator[Pipeline]:
+        """Yield the current pipeline, and keep it open meanwhile; raises UsageError after `close`."""
         self._require_open()
-        # One that was retired in between has a successor, unless all is closed.
+        # A generation that was retired in between has a successor, unless all are closed.
         while not (generation := self._current()).enter():
             self._require_open()
         try:
@@ -82,7 +82,7 @@ class Generations(Forked):
             generation.leave()
 
     def reload(self) -> bool:
-        """Open the newest if this is not it, and return whether that was so; see `Retriever.reload`."""
+        """Switch to the newest generation, and return whether that was a newer one; see `Retriever.reload`."""
         with self._changing:
             self._require_open()
             if self._is_inherited:
@@ -96,7 +96,7 @@ class Generations(Forked):
             return True
 
     def close(self) -> None:
-        """Let nobody ask any more, and close once nobody does; doing so twice is fine."""
+        """Admit no further questions, and close once the running ones end; closing twice is fine."""
         with self._changing:
             self._closed = True
             self._now.retire()
@@ -107,7 +107,7 @@ class Generations(Forked):
 
     def in_child(self) -> None:
         """Leave the parent's files and threads alone."""
-        self._now.bequeath()
+        self._now.after_fork()
         self._changing = threading.Lock()
         self._is_inherited = not self._closed
 
@@ -125,13 +125,13 @@ class Generations(Forked):
 
 
 def close_inherited() -> None:
-    """Close what the parent of this process had open, before the same is opened here."""
+    """Close the indexes that the parent process had open; call this before opening any here."""
     while _INHERITED:
         _INHERITED.pop().close()
 
 
 def _newest(before: Pipeline) -> Pipeline:
-    """The newest generation, with the same models unless it was built with another encoder."""
+    """Open the newest generation, with the same models unless it was built with another encoder."""
     snapshot = before.snapshot.newest()
     try:
         models = before.models

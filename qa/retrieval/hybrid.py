@@ -1,8 +1,8 @@
 """Retrieve candidates from both halves of the index, and fuse them into one ranking.
 
-Fusion is a convex combination of normalised scores, weighed against reciprocal-rank fusion and several normalisations
-by Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934), and
-on our own sets.
+Fusion is a convex combination of normalised scores. Bruch, Gai and Ingber compare it with reciprocal-rank fusion and
+several normalisations in "An Analysis of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934); so
+did we on our own sets.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from qa.answer.results import Mode
 from qa.retrieval.query import Floats, Query
 from qa.retrieval.stopwatch import Stopwatch
 
-# Candidates that each half brings into the first pool; each further pool is several times as deep.
+# Candidates that each half contributes to the first pool; each further pool is deeper by this factor.
 POOL_DEPTH = 100
 _DEEPER = 4
-# Share of the dense half.
+# Share of the dense half in the score.
 DENSE_SHARE = 0.5
-# A passage gets this share of the better keyword score of its neighbours, since an answer is often next to the words of
-# the question. Neighbours are at most so many characters apart.
+# A passage gains this share of its better neighbour's keyword score, since an answer is often next to the words of the
+# question. Neighbours are at most this many characters apart.
 NEIGHBOUR_SHARE = 0.2
 _NEIGHBOUR_GAP = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Passages that may answer, best first; scores are normalised over the pool.
+    """Candidate passages, best first; scores are normalised over the pool.
 
     Attributes:
-        depth: Candidates that each half brought in at most.
+        depth: The most candidates that each half could contribute.
         ids: Row numbers of passages.
         scores: `(n,)` in [0, 1], descending.
         cosines: `(n,)`, the dense half's own scores.
-        keyword: `(n,)`, BM25, each with its share of the better neighbour's.
+        keyword: `(n,)`, BM25, including the share of the better neighbour's score.
     """
 
     depth: int
@@ -50,7 +50,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What each half brought in: scores by row number."""
+    """The candidates of both halves, with the scores of each half by row number."""
 
     links: Mapping[int, Link]
     keyword: Mapping[int, float]
@@ -58,9 +58,9 @@ class Retrieved:
 
 
 def pools(snapshot: Index, query: Query, clock: Stopwatch) -> Iterator[Pool]:
-    """Ever deeper pools of candidates, each with all of the one before, up to all there are.
+    """Yield ever deeper pools of candidates, each including the one before, until the index is exhausted.
 
-    Depths are the same whatever is asked for, so that scores are too.
+    Depths do not depend on how many passages are requested, so scores do not either.
     """
     depth = POOL_DEPTH
     while True:
@@ -74,27 +74,27 @@ def pools(snapshot: Index, query: Query, clock: Stopwatch) -> Iterator[Pool]:
 
 
 def retrieve(snapshot: Index, query: Query, depth: int, clock: Stopwatch) -> Retrieved:
-    """Ask both halves of the index, or the one that the query's mode names, for `depth` passages each."""
-    found = [] if query.mode is Mode.DENSE else snapshot.keyword(query.terms, depth, documents=query.documents)
-    keyword = {one.link.id: one.score for one in found}
+    """Search both halves of the index, or the one that the query's mode names, for `depth` passages each."""
+    by_keyword = [] if query.mode is Mode.DENSE else snapshot.keyword(query.terms, depth, documents=query.documents)
+    keyword = {one.link.id: one.score for one in by_keyword}
     clock.lap("keyword")
-    near = [] if query.mode is Mode.KEYWORD else snapshot.dense(query.vector, depth, documents=query.documents)
+    by_vector = [] if query.mode is Mode.KEYWORD else snapshot.dense(query.vector, depth, documents=query.documents)
     clock.lap("dense")
-    cosines = {one.link.id: one.score for one in near}
-    return Retrieved({one.link.id: one.link for one in (*found, *near)}, keyword, cosines)
+    cosines = {one.link.id: one.score for one in by_vector}
+    return Retrieved({one.link.id: one.link for one in (*by_keyword, *by_vector)}, keyword, cosines)
 
 
-def fuse(snapshot: Index, query: Query, found: Retrieved, depth: int) -> Pool:
+def fuse(snapshot: Index, query: Query, retrieved: Retrieved, depth: int) -> Pool:
     """Rank candidates by the convex combination of their normalised scores; ties by passage key."""
-    links = found.links
+    links = retrieved.links
     if not links:
         return Pool(depth, (), *(np.zeros(0),) * 3)
-    unscored = [link for link in links.values() if link.id not in found.cosines]
+    unscored = [link for link in links.values() if link.id not in retrieved.cosines]
     scored = snapshot.cosines([link.vector for link in unscored], query.vector).tolist()
-    cosine = {**found.cosines, **{link.id: score for link, score in zip(unscored, scored, strict=True)}}
-    cosines = np.array([cosine[passage] for passage in links])
-    near = _best_neighbour(links.values(), found.keyword)
-    bm25 = np.array([found.keyword.get(one, 0.0) + NEIGHBOUR_SHARE * near.get(one, 0.0) for one in links])
+    cosine_by_id = {**retrieved.cosines, **{link.id: score for link, score in zip(unscored, scored, strict=True)}}
+    cosines = np.array([cosine_by_id[passage] for passage in links])
+    near = _best_neighbour(links.values(), retrieved.keyword)
+    bm25 = np.array([retrieved.keyword.get(one, 0.0) + NEIGHBOUR_SHARE * near.get(one, 0.0) for one in links])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[query.mode]
     scores = np.round(share * min_max(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
     keys = [(-score, link.key) for score, link in zip(scores.tolist(), links.values(), strict=True)]
@@ -104,7 +104,7 @@ def fuse(snapshot: Index, query: Query, found: Retrieved, depth: int) -> Pool:
 
 
 def _best_neighbour(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:
-    """The better score of the passages right before and after each in its document, where there is one."""
+    """Map passages to the better score of the ones right before and after in the same document, if there are any."""
     best: dict[int, float] = {}
     ordered = sorted(links, key=lambda link: (link.document, link.start, link.end))
     for one, other in pairwise(ordered):
@@ -115,6 +115,6 @@ def _best_neighbour(links: Iterable[Link], scores: Mapping[int, float]) -> dict[
 
 
 def min_max(values: Floats) -> Floats:
-    """Min-max normalise: the lowest becomes 0, the highest 1; all become 1 where they are equal."""
+    """Min-max normalise: the lowest becomes 0, the highest 1; if all are equal, they become 1."""
     low, high = values.min(), values.max()
     return (values - low) / (high - low) if high > low else np.ones_like(values)

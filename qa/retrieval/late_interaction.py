@@ -1,8 +1,8 @@
-"""Late interaction: how well some token of a passage, or of one sentence, meets each token of a query.
+"""Late interaction: score a passage, or one of its sentences, by how well its tokens match each token of a query.
 
-For each token of the query the best cosine among the passage's tokens, averaged with rare words counting more: MaxSim
-of Khattab and Zaharia, "ColBERT" (https://arxiv.org/abs/2004.12832), over the token vectors of the encoder that embeds
-the passages.
+The best cosine for each query token among the passage's tokens, averaged with more weight on rare words: MaxSim of
+Khattab and Zaharia, "ColBERT" (https://arxiv.org/abs/2004.12832), over the token vectors of the encoder that embeds the
+passages.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from corpus import join_context, path_words
 from index import Encoder, StoredPassage, TokenVectors, Vectors
 from qa.retrieval.query import Floats, Query, QueryTokens
 
-# Share of the cosine with a sentence's mean vector in its score, beside its MaxSim.
+# Weight of the cosine with a sentence's mean vector, which is added to its MaxSim.
 _MEAN_SHARE = 0.5
-# OpenBLAS multiplies matrices with one thread up to 2**18 multiplications; of vectors of 384 or 768 these are fewer.
+# OpenBLAS uses one thread up to 2**18 multiplications; blocks of this edge stay below, for vectors of 384 or 768.
 _EDGE = 16
 
 
@@ -27,9 +27,9 @@ class TokenMatch:
     """How the tokens of a passage match those of a query.
 
     Attributes:
-        query: The query's.
-        tokens: The passage's, spans in characters of what the encoder read.
-        offset: Added to a character of the passage's text proper, where that is in what the encoder read.
+        query: The query's tokens.
+        tokens: The passage's tokens; spans are characters of the text that the encoder read.
+        offset: Added to a character position in the passage's text, gives the position in the text the encoder read.
         similarities: `(query tokens, passage tokens)`, cosines.
         score: The weighted MaxSim over the whole passage.
     """
@@ -42,9 +42,9 @@ class TokenMatch:
 
 
 def match_tokens(query: QueryTokens, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
-    """Encode the tokens of passages, each after the words of its path and its headings, and match them."""
+    """Encode the tokens of passages, each prefixed with the words of its path and its headings, and match them."""
     bodies = [passage.text[passage.body :] for passage in passages]
-    # The path is encoded here only, so that a renamed file need not be embedded again.
+    # The index embeds passages without their paths, so that a renamed file need not be embedded again.
     texts = [join_context(_context(passage), body) for passage, body in zip(passages, bodies, strict=True)]
     try:
         encoded = encoder.encode_passage_tokens(texts)
@@ -63,13 +63,13 @@ def match_tokens(query: QueryTokens, passages: Sequence[StoredPassage], encoder:
 
 
 def span_score(query: Query, match: TokenMatch, start: int, end: int) -> float:
-    """How well part of a passage's text proper answers: its own MaxSim, and its mean vector's cosine.
+    """Score how well part of a passage's text answers: its own MaxSim, plus a share of its mean vector's cosine.
 
     Args:
         query: The query.
-        match: Of the passage.
-        start: First character in the passage's text, behind its headings.
-        end: One past the last.
+        match: The passage's token match.
+        start: First character in the passage's text, after its headings.
+        end: One past the last character.
     """
     spans = match.tokens.spans - match.offset
     inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
@@ -82,7 +82,7 @@ def span_score(query: Query, match: TokenMatch, start: int, end: int) -> float:
 
 
 def _context(passage: StoredPassage) -> str:
-    """What a passage is read after: the words of its path, and its headings."""
+    """The prefix of a passage: the words of its path, and its headings."""
     return "\n".join(part for part in (path_words(passage.document.path), passage.context) if part)
 
 
@@ -93,13 +93,13 @@ def _max_sim(query: QueryTokens, similarities: Floats) -> float:
 
 
 def _products(a: Vectors, b: Vectors) -> Floats:
-    """`a @ b.T` in float64, in pieces for which BLAS starts no threads.
+    """Compute `a @ b.T` in float64, in blocks so small that BLAS starts no threads.
 
-    Those would spin for some 20 ms waiting for more work, on cores that the model could use for the next passages.
+    Threads would spin for some 20 ms waiting for more work, on cores that the model could use for the next passages.
     """
-    wide, long = a.astype(np.float64), b.astype(np.float64)
-    found = np.empty((len(a), len(b)))
+    rows, columns = a.astype(np.float64), b.astype(np.float64)
+    products = np.empty((len(a), len(b)))
     for i in range(0, len(a), _EDGE):
         for j in range(0, len(b), _EDGE):
-            np.matmul(wide[i : i + _EDGE], long[j : j + _EDGE].T, out=found[i : i + _EDGE, j : j + _EDGE])
-    return found
+            np.matmul(rows[i : i + _EDGE], columns[j : j + _EDGE].T, out=products[i : i + _EDGE, j : j + _EDGE])
+    return products

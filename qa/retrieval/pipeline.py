@@ -1,6 +1,6 @@
-"""From a question to an answer over one generation: each stage in turn.
+"""Answer a question from one generation of the index, stage by stage.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolved -> tables -> extract -> confidence -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> extract -> confidence -> cite
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
 from qa.reader.support_article import resolving
-from qa.retrieval.distinct import RankedPassage, distinct, one_a_document, with_final_scores
+from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, QueryTokens, analyse_question
-from qa.retrieval.question_text import LONGEST_QUESTION, whole
-from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judged, rerank, rerank_by_model
+from qa.retrieval.question_text import LONGEST_QUESTION, without_surrogates
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
@@ -42,21 +42,21 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MAX_SELECTED = 64
-# Two lines of a table, with bars or with a field each.
+# Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
-# Passages in which what is looked up may stand.
+# How many passages are searched for the terms of a lookup.
 _LOOKUP_DEPTH = 50
 
 
 @dataclass(slots=True)
 class Models:
-    """What is loaded once for all questions; one that turns out to be unusable is dropped.
+    """The models, loaded once for all questions; a reader that turns out to be unusable is dropped.
 
     Attributes:
         encoder: The one that the index was built with.
-        reader: Reads the first passages with each question; None without it.
-        cross_encoder: Orders the first passages instead of late interaction; None without it.
-        has_warned: Whether it was said that the encoder does not know a question's script.
+        reader: Reads the top passages with each question; None to do without.
+        cross_encoder: Orders the top passages instead of late interaction; None to do without.
+        has_warned: Whether the user was warned that the encoder does not know a question's script.
     """
 
     encoder: Encoder
@@ -66,8 +66,8 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question and how it is to be answered; see `Retriever.ask`."""
+class AskRequest:
+    """A question and how to answer it; see `Retriever.ask`."""
 
     question: str
     k: int = 5
@@ -75,12 +75,12 @@ class Asked:
     rerank: bool = True
     question_id: str | int | None = None
 
-    def checked(self) -> Asked:
-        """Return it with the question stripped and the mode as such; raises UsageError or TypeError."""
+    def checked(self) -> AskRequest:
+        """Return a valid copy, with the question stripped and `mode` a `Mode`; raises UsageError or TypeError."""
         for name, value, kind in (("question", self.question, str), ("k", self.k, int)):
             if not isinstance(value, kind):
                 raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
-        text = whole(self.question).strip()
+        text = without_surrogates(self.question).strip()
         if not text:
             raise UsageError("the question is empty.")
         if len(text) > LONGEST_QUESTION:
@@ -95,45 +95,45 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stages, over one generation; safe to use from several threads."""
+    """The stages of answering over one generation; safe to use from several threads."""
 
     root: Path
     snapshot: Index
     models: Models
-    # What filters let through: reading fields and times again would take longer than many a search.
+    # Documents by filter: reading their fields and times again would take longer than many searches.
     _selected: dict[Filter, Among] = field(default_factory=dict)
 
     def among(self, only: Filter) -> Among:
-        """What passes a filter; raises UsageError where nothing does."""
-        found = self._selected.get(only)
-        if found is None and only:
+        """Return the documents that pass a filter; raises UsageError if none does."""
+        documents = self._selected.get(only)
+        if documents is None and only:
             if len(self._selected) >= _MAX_SELECTED:
                 self._selected.clear()
-            found = self._selected[only] = select(self.snapshot, only)
-        return found
+            documents = self._selected[only] = select(self.snapshot, only)
+        return documents
 
-    def search(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Hit, ...]:
-        """The passages that answer best, of those among which to choose."""
-        # Late interaction orders hybrid rankings alone.
-        query = self._analyse(replace(asked, rerank=asked.rerank and asked.mode is Mode.HYBRID), among, clock)
-        ranked, _, _ = self._rank(query, asked, clock)
-        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked[: asked.k]], {})
+    def search(self, request: AskRequest, among: Among, clock: Stopwatch) -> tuple[Hit, ...]:
+        """Return the k best passages among the given documents."""
+        # Late interaction re-ranks hybrid searches only.
+        query = self._analyse(replace(request, rerank=request.rerank and request.mode is Mode.HYBRID), among, clock)
+        ranked, _, _ = self._rank(query, request, clock)
+        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked[: request.k]], {})
 
-    def answer(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
-        """The result, and what its confidence was computed from; None where there is nothing to show."""
-        query = self._analyse(asked, among, clock)
-        candidates, judged, rows = self._rank(query, asked, clock)
-        ranked = candidates[: asked.k]
+    def answer(self, request: AskRequest, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
+        """Return the result, and the features behind its confidence; None if it has no passages or asks nothing."""
+        query = self._analyse(request, among, clock)
+        candidates, judgements, rows = self._rank(query, request, clock)
+        ranked = candidates[: request.k]
         passages = [one.passage for one in ranked]
-        extracts = _extract(query, passages, judged) | ({} if rows is None else rows.extracts())
-        readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
+        extracts = _extract(query, passages, judgements) | ({} if rows is None else rows.extracts())
+        readings = {number: one.reading for number, one in judgements.items() if one.reading is not None}
         answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
             answer = titles_answer(query.lookup, [one.passage for one in candidates], len(passages))
         answer = answer or exact_answer(query.text, passages, extracts, readings)
         clock.lap("extract")
-        sure, features = 0.0, None
-        # Of "?" or a lone mark a passage may be the nearest, but nothing was asked.
+        probability, features = 0.0, None
+        # "?" or a lone mark has nearest passages too, but asks nothing.
         if ranked and any(map(str.isalnum, query.asked)):
             best = passages[0]
             reading = readings.get(best.id)
@@ -144,39 +144,40 @@ class Pipeline:
                 sentence=extracts[best.id].score,
                 reading=reading,
             )
-            fitted = confidence.READ if reading else confidence.RERANKED if judged else confidence.QUICK
-            sure = round(confidence.probability(features, fitted), 4)
+            model = confidence.READ if reading else confidence.RERANKED if judgements else confidence.QUICK
+            probability = round(confidence.probability(features, model), 4)
             if rows is not None:
-                sure = confidence.of_lookup(sure, stands=True, is_nowhere=False)
+                probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
             elif query.lookup is not None:
-                nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
-                sure = confidence.of_lookup(sure, stands=query.lookup.match(best) is not None, is_nowhere=nowhere)
+                is_found = query.lookup.match(best) is not None
+                is_nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
+                probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
-        info, model = self.snapshot.info, self.models.cross_encoder if asked.rerank else None
+        info, cross_encoder = self.snapshot.info, self.models.cross_encoder if request.rerank else None
         result = Result(
             question=query.asked,
-            id=asked.question_id,
-            found=sure >= confidence.THRESHOLD,
-            confidence=sure,
+            id=request.question_id,
+            found=probability >= confidence.THRESHOLD,
+            confidence=probability,
             answer=answer,
             passages=hits,
             index=IndexInfo(info.documents, info.passages, info.model, info.generation),
             timings_ms=clock.timings_ms(),
             corrections=query.corrections,
-            rerank_model=None if model is None else model.name,
+            rerank_model=None if cross_encoder is None else cross_encoder.name,
         )
         return result, features
 
-    def _analyse(self, asked: Asked, among: Among, clock: Stopwatch) -> Query:
+    def _analyse(self, request: AskRequest, among: Among, clock: Stopwatch) -> Query:
         models = self.models
         query = analyse_question(
-            asked.question,
+            request.question,
             self.snapshot,
             models.encoder,
-            mode=asked.mode,
+            mode=request.mode,
             documents=among,
-            rerank=asked.rerank,
+            rerank=request.rerank,
             clock=clock,
         )
         if query.in_unknown_script and not models.has_warned:
@@ -188,86 +189,86 @@ class Pipeline:
         return query
 
     def _rank(
-        self, query: Query, asked: Asked, clock: Stopwatch
-    ) -> tuple[list[RankedPassage], dict[int, Judged], RowsAnswer | None]:
-        """The first k passages or more, what is known of the first by row number, and rows that answer."""
-        scored_by = self.models.cross_encoder if asked.rerank else None
-        depth = SECOND_DEPTH if scored_by is None else SCORED_DEPTH
+        self, query: Query, request: AskRequest, clock: Stopwatch
+    ) -> tuple[list[RankedPassage], dict[int, Judgement], RowsAnswer | None]:
+        """Rank k passages or more; also return the judgements on the top ones, and any table rows that answer."""
+        cross_encoder = self.models.cross_encoder if request.rerank else None
+        depth = SECOND_DEPTH if cross_encoder is None else SCORED_DEPTH
         candidates = pools(self.snapshot, query, clock)
         if query.lookup is None:
-            ranked = distinct(self.snapshot, candidates, max(asked.k, depth))
+            ranked = distinct(self.snapshot, candidates, max(request.k, depth))
         else:
-            ranked = distinct(self.snapshot, candidates, max(asked.k, _LOOKUP_DEPTH), query.lookup)
-            ranked = _looked_up_first(query.lookup, ranked)
-            ranked = one_a_document(ranked) if query.for_documents else ranked
+            ranked = distinct(self.snapshot, candidates, max(request.k, _LOOKUP_DEPTH), query.lookup)
+            ranked = _matches_first(query.lookup, ranked)
+            ranked = one_per_document(ranked) if query.for_documents else ranked
         clock.lap("passages")
-        if scored_by is not None:
-            ranked = rerank_by_model(query, ranked, scored_by)
+        if cross_encoder is not None:
+            ranked = rerank_by_model(query, ranked, cross_encoder)
             clock.lap("rerank")
-        judged: dict[int, Judged] = {}
+        judgements: dict[int, Judgement] = {}
         if query.tokens is not None:
-            judged = self._judged(query, query.tokens, ranked[:RERANK_DEPTH], {}, clock)
-            if scored_by is None:
-                first = rerank(query, ranked, judged)
-                if len(ranked) > RERANK_DEPTH and _seems_unanswered(query, first[0], judged):
-                    judged = self._judged(query, query.tokens, ranked[:SECOND_DEPTH], judged, clock)
-                    first = rerank(query, ranked, judged)
-                ranked, judged = self._resolved(query, first, judged)
+            judgements = self._judge(query, query.tokens, ranked[:RERANK_DEPTH], {}, clock)
+            if cross_encoder is None:
+                reranked = rerank(query, ranked, judgements)
+                if len(ranked) > RERANK_DEPTH and _seems_unanswered(query, reranked[0], judgements):
+                    judgements = self._judge(query, query.tokens, ranked[:SECOND_DEPTH], judgements, clock)
+                    reranked = rerank(query, ranked, judgements)
+                ranked, judgements = self._resolution_first(query, reranked, judgements)
                 clock.lap("read")
-        rows = self._rows(query, ranked) if judged and scored_by is None else None
+        rows = self._find_rows(query, ranked) if judgements and cross_encoder is None else None
         if rows is not None:
             ranked = _rows_first(rows, ranked)
-        return with_final_scores(ranked), judged, rows
+        return with_final_scores(ranked), judgements, rows
 
-    def _judged(
+    def _judge(
         self,
         query: Query,
         tokens: QueryTokens,
         head: Sequence[RankedPassage],
-        known: Mapping[int, Judged],
+        known: Mapping[int, Judgement],
         clock: Stopwatch,
-    ) -> dict[int, Judged]:
-        """Match the tokens of passages and read the first few, but for what is known of them; by row number."""
+    ) -> dict[int, Judgement]:
+        """Match the tokens of passages and read the first few, reusing known judgements; by row number."""
         new = [one.passage for one in head if one.passage.id not in known]
         matches = {number: one.match for number, one in known.items()}
         matches |= zip((one.id for one in new), match_tokens(tokens, new, self.models.encoder), strict=True)
-        judged = {one.passage.id: Judged(matches[one.passage.id]) for one in head}
+        judgements = {one.passage.id: Judgement(matches[one.passage.id]) for one in head}
         # A cross-encoder has ordered them already.
-        by_tokens = head if self.models.cross_encoder else rerank(query, head, judged)
+        by_tokens = head if self.models.cross_encoder else rerank(query, head, judgements)
         clock.lap("rerank")
         to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
         readings = {number: one.reading for number, one in known.items() if one.reading is not None}
         unread = [one for one in to_read if one.id not in readings]
-        readings |= {one.id: found for one, found in zip(unread, self._read(query, unread), strict=True) if found}
+        readings |= {one.id: reading for one, reading in zip(unread, self._read(query, unread), strict=True) if reading}
         for one in to_read:
-            judged[one.id] = replace(judged[one.id], reading=readings.get(one.id))
+            judgements[one.id] = replace(judgements[one.id], reading=readings.get(one.id))
         clock.lap("read")
-        return judged
+        return judgements
 
-    def _resolved(
-        self, query: Query, ranked: list[RankedPassage], judged: dict[int, Judged]
-    ) -> tuple[list[RankedPassage], dict[int, Judged]]:
-        """Before a passage that states a problem, where it is the first, the one that resolves it."""
+    def _resolution_first(
+        self, query: Query, ranked: list[RankedPassage], judgements: dict[int, Judgement]
+    ) -> tuple[list[RankedPassage], dict[int, Judgement]]:
+        """If the first passage states a problem, put the passage that resolves it before it."""
         first = ranked[0] if ranked else None
-        stated = judged[first.passage.id].reading if first and first.passage.id in judged else None
-        if first is None or stated is None or query.tokens is None or query.lookup is not None:
-            return ranked, judged
-        # A part of a document may end before what resolves it.
-        several = () if isinstance(query.documents, Scope) else resolving(self.snapshot, query.text, first.passage)
-        read = [(one, found) for one, found in zip(several, self._read(query, several), strict=True) if found]
+        problem = judgements[first.passage.id].reading if first and first.passage.id in judgements else None
+        if first is None or problem is None or query.tokens is None or query.lookup is not None:
+            return ranked, judgements
+        # A scope may end within a document, before the sections that resolve the problem.
+        passages = () if isinstance(query.documents, Scope) else resolving(self.snapshot, query.text, first.passage)
+        read = [(one, reading) for one, reading in zip(passages, self._read(query, passages), strict=True) if reading]
         if not read:
-            return ranked, judged
+            return ranked, judgements
         passage, reading = max(read, key=lambda pair: pair[1].relevant)
-        if stated.answered > reading.answered:
-            # That it is the problem asked about is told by what states it.
-            reading = replace(reading, answered=stated.answered, relevant=stated.relevant)
+        if problem.answered > reading.answered:
+            # Only the statement of the problem shows that it is the one the question is about.
+            reading = replace(reading, answered=problem.answered, relevant=problem.relevant)
         (match,) = match_tokens(query.tokens, [passage], self.models.encoder)
         best = replace(first, passage=passage)
         rest = [one for one in ranked if one.passage.id != passage.id]
-        return [best, *rest], judged | {passage.id: Judged(match, reading)}
+        return [best, *rest], judgements | {passage.id: Judgement(match, reading)}
 
-    def _rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
-        """The rows of a whole table that answer; none of a part of a document, as the table may be more than that."""
+    def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
+        """Return the rows of a whole table that answer; None for a scope, which may cut the table off."""
         if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
             return None
         passages = [one.passage for one in ranked[:READ_DEPTH]]
@@ -278,65 +279,65 @@ class Pipeline:
         return rows_answer(self.snapshot, query.text, passages)
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
-        """What the reader tells of each passage; None without it, or where it does not know the language."""
+        """Read each passage with the question; all None without the reader, or if it does not know the language."""
         reader = self.models.reader
         try:
             if reader is not None and is_english(one.text[one.body :] for one in passages):
-                return reader.read(query.text, [(_above(one), one.text) for one in passages])
+                return reader.read(query.text, [(_reader_context(one), one.text) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
-            if self.models.reader is not None:  # which another thread may have said meanwhile
+            if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
 
 
-def _seems_unanswered(query: Query, best: RankedPassage, judged: Mapping[int, Judged]) -> bool:
-    """Whether the reader has read the first passage, and the answer would not count as found."""
-    reading = judged[best.passage.id].reading if best.passage.id in judged else None
+def _seems_unanswered(query: Query, best: RankedPassage, judgements: Mapping[int, Judgement]) -> bool:
+    """Whether the reader has read the first passage, and its answer would not count as found."""
+    reading = judgements[best.passage.id].reading if best.passage.id in judgements else None
     if reading is None or query.mode is not Mode.HYBRID:
         return False
     features = confidence.features_of(query.asked, best.passage, cosine=best.cosine, sentence=0.0, reading=reading)
     return confidence.probability(features, confidence.READ) < confidence.THRESHOLD
 
 
-def _above(passage: StoredPassage) -> str:
-    """What the reader reads above a passage; the fields of a note mean nothing without its name."""
+def _reader_context(passage: StoredPassage) -> str:
+    """The context that the reader gets with a passage; the front matter of a note means nothing without its title."""
     return passage.context or (passage.title if passage.is_front_matter else "")
 
 
-def _looked_up_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Of the first passages those with what is looked up before all others; near-duplicates stay where they are."""
+def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Put lookup matches among the top passages before all others; near-duplicates keep their level."""
     head = [one if one.level else replace(one, level=-lookup.rank(one.passage)) for one in ranked[:_LOOKUP_DEPTH]]
     return [*sorted(head, key=lambda one: one.level), *ranked[_LOOKUP_DEPTH:]]
 
 
 def _rows_first(rows: RowsAnswer, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """The passages of the rows that answer before all others."""
+    """Put the passages of the answering rows before all others."""
     known = {one.passage.id: one for one in ranked}
     best = ranked[0]
-    found = ((one, known.get(one.id, best)) for one in rows.passages)
-    first = {one.id: replace(like, passage=one, score=1.0, level=-1) for one, like in found}
+    templates = ((one, known.get(one.id, best)) for one in rows.passages)
+    first = {one.id: replace(template, passage=one, score=1.0, level=-1) for one, template in templates}
     return [*first.values(), *(one for one in ranked if one.passage.id not in first)]
 
 
-def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, Judged]) -> dict[int, Extract]:
-    """The answering sentences of the first passages, by row number."""
+def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[int, Judgement]) -> dict[int, Extract]:
+    """Extract the answering sentences of the top passages, by row number."""
     shares = term_shares(query)
     scores: dict[int, SpanScore] = {}
     for passage in passages[:RERANK_DEPTH] if query.tokens is None else ():
         scores[passage.id] = partial(overlap, shares, passage.text)
-    for number, one in judged.items():
+    for number, one in judgements.items():
         scores[number] = partial(one.span_score, query)
-    found = {}
+    extracts = {}
     for passage in passages:
         if passage.id not in scores:
             continue
         match = None if query.lookup is None else query.lookup.match(passage)
-        reading = judged[passage.id].reading if passage.id in judged and match is None else None
-        above = None if reading is None else heading_answer(query.text, passage, reading)
-        found[passage.id] = above or extract(
+        reading = judgements[passage.id].reading if passage.id in judgements and match is None else None
+        from_heading = None if reading is None else heading_answer(query.text, passage, reading)
+        extracts[passage.id] = from_heading or extract(
             passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
         )
         if query.for_documents and query.lookup is not None:
-            found[passage.id] = with_title(query.lookup, passage, found[passage.id])
-    return found
+            extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])
+    return extracts

@@ -1,4 +1,4 @@
-"""A question analysed once: what every later stage of an answer reads, and nothing changes."""
+"""A question, analysed once: an immutable query that all later stages of answering read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from qa.retrieval.question_text import without_mean
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
 
-# A question with a larger share of letters that the model has no words for is answered by keywords alone.
+# A question with a larger share of letters outside the model's vocabulary is answered by keywords alone.
 MAX_UNKNOWN = 1 / 3
-# The rarity of a word that says nothing about the subject.
+# The lowest rarity: of a word that says nothing about the subject.
 _FLOOR = 0.1
 
 Floats = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ class QueryTokens:
     """A query's tokens for late interaction.
 
     Attributes:
-        encoded: Their vectors, and which characters of the query's text they stand for.
+        encoded: Their vectors, and which characters of the query's text they cover.
         weights: `(t,)`, how much each token counts, by the rarity of its word; they sum to 1.
     """
 
@@ -41,23 +41,23 @@ class QueryTokens:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as the stages of retrieval and answering read it.
+    """A question in the form that the stages of retrieval and answering read.
 
     Attributes:
         asked: The question as it was asked.
-        text: As it is searched: misspelt words replaced, dates also in the forms that the collection has, "stand for"
-            in place of "mean".
+        text: The text to search for: misspelt words replaced, dates also in the forms that the collection uses, "stand
+            for" in place of "mean".
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
-        rarity: The same terms and those of all other telling words, each from 0.1 where every passage has it to about 1
-            where one does, and somewhat more where none does.
+        rarity: Of these terms and those of all other words but stop words: 0.1 if every passage has the term, about 1
+            if one does, and somewhat more if none does.
         vector: `(dim,) float32`, unit L2 norm.
-        tokens: None where late interaction is not wanted, or impossible as the script is unknown.
-        mode: Which halves of the index bring in candidates.
+        tokens: None if late interaction is not wanted, or impossible because the script is unknown.
+        mode: Which halves of the index contribute candidates.
         documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
-        in_unknown_script: Whether the model has no words for much of the question.
-        lookup: What is looked up instead of asked; None of a question, and where meanings alone are compared.
-        for_documents: Whether documents are asked for; `text` is what they shall be about.
+        in_unknown_script: Whether the model does not know much of the question.
+        lookup: The terms to look up; None for a question, and for a dense search.
+        for_documents: Whether the question asks for documents; `text` is then the topic they should be about.
     """
 
     asked: str
@@ -84,16 +84,16 @@ def analyse_question(
     rerank: bool,
     clock: Stopwatch,
 ) -> Query:
-    """Make the query of a question: cut it into words, correct and weigh them, embed it.
+    """Turn a question into a query: split it into words, correct and weigh them, embed it.
 
     Args:
         asked: The question, not empty.
-        snapshot: The generation to ask; misspelt and rare is what its passages say.
+        snapshot: The generation to search; its passages determine which words are misspelt or rare.
         encoder: The snapshot's model.
-        mode: As asked for; a hybrid search is one by keywords where the model does not know the question's script.
+        mode: As requested; a hybrid search becomes a keyword search if the model does not know the question's script.
         documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
         rerank: Whether token vectors are wanted.
-        clock: Takes the time.
+        clock: Records the time of each step.
     """
     analysis = analyse(asked)
     text, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
@@ -105,13 +105,13 @@ def analyse_question(
         analysis = analyse(text)
     clock.lap("spell")
     unknown = encoder.unknown_token_ratio(text) > MAX_UNKNOWN
-    telling = {part.text: word_terms(part.text) for part in _parts(analysis.words) if part.text not in STOP_WORDS}
-    wanted = dict.fromkeys([*analysis.terms, *(term for terms in telling.values() for term in terms)])
-    rarity = rarity_of(snapshot.frequencies(tuple(wanted)), snapshot.info.passages)
-    by_word = {word: max(rarity[term] for term in terms) for word, terms in telling.items()}
+    content_words = {part.text: word_terms(part.text) for part in _parts(analysis.words) if part.text not in STOP_WORDS}
+    all_terms = dict.fromkeys([*analysis.terms, *(term for terms in content_words.values() for term in terms)])
+    rarity = rarity_of(snapshot.frequencies(tuple(all_terms)), snapshot.info.passages)
+    word_rarity = {word: max(rarity[term] for term in terms) for word, terms in content_words.items()}
     tokens = None
     if rerank and not unknown:
-        tokens = _weighted(encoder.encode_query_tokens(text), analysis.words, by_word)
+        tokens = _weighted(encoder.encode_query_tokens(text), analysis.words, word_rarity)
     query = Query(
         asked=asked,
         text=text,
@@ -131,13 +131,13 @@ def analyse_question(
 
 
 def rarity_of(frequency: Mapping[str, int], passages: int) -> dict[str, float]:
-    """How much terms count by how many passages have them: 0.1 where all do, about 1 where one does."""
+    """Weigh terms by the number of passages that have them: 0.1 if all do, about 1 if one does."""
     largest = math.log(passages + 2)
     return {term: max(_FLOOR, math.log((passages + 1) / (count + 0.5)) / largest) for term, count in frequency.items()}
 
 
 def _weighted(tokens: TokenVectors, words: Sequence[Word], rarity: Mapping[str, float]) -> QueryTokens:
-    """Give each token the rarity of the word that it begins in."""
+    """Weigh each token by the rarity of the word in which it begins."""
     weights = np.full(len(tokens.spans), _FLOOR)
     for part in _parts(words):
         inside = (tokens.spans[:, 0] >= part.start) & (tokens.spans[:, 0] < part.end)
@@ -146,5 +146,5 @@ def _weighted(tokens: TokenVectors, words: Sequence[Word], rarity: Mapping[str, 
 
 
 def _parts(words: Sequence[Word]) -> list[Word]:
-    """Words in order, joined ones in their parts, endings apart: that the s of `it's` weighs much does good."""
+    """Split words into parts, joined words and endings included: that the s of `it's` weighs much improves ranking."""
     return [part for word in words for part in (*(word.parts or (word,)), *word.ending)]

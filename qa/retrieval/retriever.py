@@ -1,6 +1,6 @@
-"""Ask an index: from Python, by every face, and by many threads at once."""
+"""The retriever: answers questions from an index, for Python callers and all interfaces, from many threads at once."""
 
-# ruff: noqa: PLC0415 - no question needs what explores a collection, and few programs are asynchronous
+# ruff: noqa: PLC0415 - questions do not need the modules that explore a collection, and few programs are asynchronous
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from qa.filters import EVERYTHING, Filter, Texts, merged
 from qa.locate import find_index, root_of, working_directory
 from qa.reader.reader import Reader, shared_reader
 from qa.retrieval.generations import Generations, close_inherited
-from qa.retrieval.pipeline import Asked, Models, Pipeline
+from qa.retrieval.pipeline import AskRequest, Models, Pipeline
 from qa.retrieval.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ Unit = Literal["passages", "documents"]
 class Retriever:
     """Answers questions from one generation of an index, unaffected by later changes to it until `reload`.
 
-    Any number of threads may share one, and a forked process goes on with its parent's, on the newest generation and
-    with models that it loads for itself. Open it as a context manager, or close it: what is being answered then or at a
-    `reload` is answered to its end. Each citation is checked against its file as it is when the question is asked.
+    Any number of threads may share one. A forked process may go on using its parent's: it switches to the newest
+    generation, and loads the models for itself. Open it as a context manager, or close it; questions in progress during
+    `close` or `reload` are still answered. Each citation is checked against its file when the question is asked.
     """
 
     def __init__(
@@ -78,19 +78,19 @@ class Retriever:
         Args:
             path: The corpus root, a folder below it, or its `.qa` folder; the working directory by default.
             store: Instead of a path: the address of a collection, `postgresql://user@host/database#collection`, on a
-                machine that does not have its files; citations are `unchecked` then.
+                machine that does not have its files; citations are then `unchecked`.
             encoder: Use this one instead of loading the model that the index was built with.
-            reader: Whether the reader reads the first passages with each question. Without it answers are sentences,
-                and whether there is one is told less well.
+            reader: Whether the reader reads the first passages with each question. Without it answers are whole
+                sentences, and whether the passages contain an answer is estimated less well.
             rerank_model: A sentence-transformers cross-encoder, by its name or folder: the first 30 passages are
                 ordered by its score alone.
             device: Where that model runs; `auto` is a GPU if there is one.
-            ahead: Whether to load at once what questions need. Topics and maps need neither model nor FAISS files.
+            ahead: Whether to load what questions need right away. Topics and maps need neither model nor FAISS files.
 
         Raises:
             NoIndexError: There is no index at or above the path.
             DamagedIndexError: The index is damaged.
-            IncompatibleError: It was written by another format version, or with another model than `encoder`.
+            IncompatibleError: It was written in another format version, or with another model than `encoder`.
             ModelError: A model cannot be found, or is refused.
             StorageError: The server of the collection cannot be reached, or refuses.
         """
@@ -105,11 +105,11 @@ class Retriever:
         try:
             encoder = encoder or load_encoder(snapshot.info.model, ahead=ahead, hint=Hint.LATENCY)
             require_same_encoder(snapshot.info, encoder)
-            reads = shared_reader() if reader else None
+            reader_model = shared_reader() if reader else None
             if ahead:
                 snapshot.load()  # while the models load
-            scores = None if rerank_model is None else load_cross_encoder(rerank_model, device)
-            return cls(root, snapshot, encoder, reader=reads, cross_encoder=scores)
+            cross_encoder = None if rerank_model is None else load_cross_encoder(rerank_model, device)
+            return cls(root, snapshot, encoder, reader=reader_model, cross_encoder=cross_encoder)
         except BaseException:
             snapshot.close()
             raise
@@ -124,25 +124,25 @@ class Retriever:
 
     @property
     def snapshot(self) -> Index:
-        """The generation that is asked now; `reading` keeps it open where other threads may reload or close."""
-        return self._generations.now.snapshot
+        """The current generation; use `reading` to keep it open if other threads may reload or close."""
+        return self._generations.pipeline.snapshot
 
     @property
     def encoder(self) -> Encoder:
-        """The model of the generation that is asked now."""
-        return self._generations.now.models.encoder
+        """The model of the current generation."""
+        return self._generations.pipeline.models.encoder
 
     @contextmanager
     def reading(self) -> Iterator[Index]:
-        """Yield the generation that is asked now, and keep it open meanwhile."""
-        with self._generations.asked() as pipeline:
+        """Yield the current generation, and keep it open meanwhile."""
+        with self._generations.pinned() as pipeline:
             yield pipeline.snapshot
 
     def reload(self) -> bool:
-        """Ask the newest generation from now on; what is being answered is answered from its own.
+        """Switch to the newest generation; questions in progress are answered from the old one.
 
         Returns:
-            Whether there was a newer one; that takes a fraction of a millisecond to find out.
+            Whether there was a newer one; finding out takes a fraction of a millisecond.
 
         Raises:
             QAError: The newest cannot be opened, as in `open`; the retriever stays as it is.
@@ -150,7 +150,7 @@ class Retriever:
         return self._generations.reload()
 
     def close(self) -> None:
-        """Close the index, once what is being answered is answered; closing twice is fine."""
+        """Close the index once questions in progress are answered; closing twice is fine."""
         self._generations.close()
 
     def search(
@@ -163,11 +163,11 @@ class Retriever:
         only: Filter | None = None,
         rerank: bool = True,
     ) -> tuple[Hit, ...]:
-        """The passages that answer best, without highlights, answer or confidence; see `ask`."""
+        """Return the passages that answer best, without highlights, answer or confidence; see `ask`."""
         clock = Stopwatch()
-        with self._generations.asked() as pipeline:
-            asked = Asked(question=question, k=k, mode=mode, rerank=rerank).checked()
-            return pipeline.search(asked, pipeline.among(merged(path, only)), clock)
+        with self._generations.pinned() as pipeline:
+            request = AskRequest(question=question, k=k, mode=mode, rerank=rerank).checked()
+            return pipeline.search(request, pipeline.among(merged(path, only)), clock)
 
     def ask(
         self,
@@ -185,34 +185,34 @@ class Retriever:
 
         Args:
             question: In plain language; 10,000 characters at most.
-            k: How many passages to return, 1 to 1,000. Fewer are always the first of more.
-            mode: Which halves of the index to search. A question in a script that the model does not know is searched
-                by keywords instead of both.
+            k: How many passages to return, 1 to 1,000. A smaller k returns the first passages of a larger one.
+            mode: Which halves of the index to search. For a question in a script that the model does not know, hybrid
+                search uses keywords alone.
             path: Only documents whose paths match this pattern, or one of these, in the syntax of .gitignore.
-            only: Only what passes this filter, as well.
+            only: Only documents that also pass this filter.
             rerank: Let late interaction and the reader re-rank the first passages and choose sentences, if the model
                 knows the question's script. Without it a question takes a few milliseconds, and sentences are chosen by
-                the words they share with it. A model that was opened for it orders the passages instead, in any mode.
+                the words they share with it. The `rerank_model`, if any, orders the passages instead, in any mode.
             topic: Only passages of this topic, by its id; see `topics`.
             question_id: Returned in the result.
 
         Raises:
-            UsageError: The question is empty or too long, k out of range, `path` or `only` lets nothing through, or the
+            UsageError: The question is empty or too long, k is out of range, nothing passes `path` and `only`, or the
                 retriever is closed.
-            DamagedIndexError: What would be shown is damaged.
-            TypeError: The question is no str, or k no int.
+            DamagedIndexError: A passage to be shown is damaged.
+            TypeError: The question is not a str, or k is not an int.
         """
-        asked = Asked(question=question, k=k, mode=mode, rerank=rerank, question_id=question_id)
-        return self._answer(asked, merged(path, only), topic)[0]
+        request = AskRequest(question=question, k=k, mode=mode, rerank=rerank, question_id=question_id)
+        return self._answer(request, merged(path, only), topic)[0]
 
     async def aask(self, question: str, **settings: Any) -> Result:
-        """Answer one question, in a thread; arguments are those of `ask`."""
+        """Answer one question in a thread; takes the arguments of `ask`."""
         import asyncio
 
         return await asyncio.to_thread(self.ask, question, **settings)
 
     async def asearch(self, question: str, **settings: Any) -> tuple[Hit, ...]:
-        """Search, in a thread; arguments are those of `search`."""
+        """Search in a thread; takes the arguments of `search`."""
         import asyncio
 
         return await asyncio.to_thread(self.search, question, **settings)
@@ -221,38 +221,38 @@ class Retriever:
         self, what: str, *, k: int = 5, unit: Unit = "passages", path: Texts = None, only: Filter | None = None,
         here: Path | None = None, keep_all: bool = False, indexed_only: bool = False,
     ) -> Similar:  # fmt: skip
-        """Return what is most like something, by meaning; what is indexed is not embedded again.
+        """Return the passages or documents most similar in meaning to a given one; an indexed one is not re-embedded.
 
         Args:
-            what: A place as cited, a passage id, a path, or a text.
+            what: A citation, a passage id, a path, or a text.
             k: How many to return, 1 to 1,000.
             unit: Whether to rank passages, or whole documents and records.
             path: Only documents whose paths match this pattern, or one of these.
-            only: Only what passes this filter, as well.
-            here: A folder that paths in `what` are relative to before the root.
-            keep_all: Keep the thing itself, its duplicates and its near-duplicates.
-            indexed_only: Tell nothing of files that are not indexed, not even that they exist.
+            only: Only documents that also pass this filter.
+            here: A folder against which to resolve paths in `what`, before the root.
+            keep_all: Keep the item itself, its duplicates and its near-duplicates.
+            indexed_only: Reveal nothing about files that are not indexed, not even that they exist.
 
         Raises:
-            UsageError: There is no such place, it has no passages, or k is out of range.
+            UsageError: There is no such item, it has no passages, or k is out of range.
         """
         from qa.explore import similar
 
         find = similar.similar_documents if _checked(unit) == "documents" else similar.similar_passages
-        with self._generations.asked() as asked:
+        with self._generations.pinned() as pipeline:
             request = similar.SimilarRequest(what, k, merged(path, only), here, keep_all, indexed_only)
-            return find(self.root, asked.snapshot, asked.models.encoder, request)
+            return find(self.root, pipeline.snapshot, pipeline.models.encoder, request)
 
     def topics(
         self, *, n: int | None = None, unit: Unit = "passages", path: Texts = None, only: Filter | None = None
     ) -> Topics:
-        """Return what the collection is about; topics of the whole of it are saved with the index.
+        """Return the topics of the collection; those of the whole collection are saved with the index.
 
         Args:
             n: How many topics, 1 to 200; as many as the data suggest by default.
             unit: Whether to group passages, or whole documents and records.
             path: Only documents whose paths match this pattern, or one of these.
-            only: Only what passes this filter, as well.
+            only: Only documents that also pass this filter.
 
         Raises:
             UsageError: n is out of range, or there is no such unit.
@@ -260,13 +260,13 @@ class Retriever:
         from qa.explore import topics
 
         with self.reading() as snapshot:
-            found = topics.find_topics(snapshot, unit=_checked(unit), wanted=n, only=merged(path, only))
-            return topics.topics_of(self.root, snapshot, found)
+            grouping = topics.find_topics(snapshot, unit=_checked(unit), wanted=n, only=merged(path, only))
+            return topics.topics_of(self.root, snapshot, grouping)
 
     def map_html(
         self, *, n: int | None = None, unit: Unit = "passages", path: Texts = None, only: Filter | None = None
     ) -> str:
-        """Return a map of the collection as a page that needs no network; arguments are those of `topics`."""
+        """Return a map of the collection as an HTML page that needs no network; takes the arguments of `topics`."""
         from qa.explore.map import as_html
 
         return as_html(self._map(n, unit, merged(path, only)))
@@ -274,7 +274,7 @@ class Retriever:
     def map_svg(
         self, *, n: int | None = None, unit: Unit = "passages", path: Texts = None, only: Filter | None = None
     ) -> str:
-        """Return a map of the collection as a picture, SVG; arguments are those of `topics`."""
+        """Return a map of the collection as an SVG image; takes the arguments of `topics`."""
         from qa.explore.map import as_svg
 
         return as_svg(self._map(n, unit, merged(path, only)))
@@ -284,21 +284,21 @@ class Retriever:
         from qa.explore.topics import find_topics
 
         with self.reading() as snapshot:
-            found = find_topics(snapshot, unit=_checked(unit), wanted=n, only=only)
-            return make_map(snapshot, self.root.name or str(self.root), found, only)
+            grouping = find_topics(snapshot, unit=_checked(unit), wanted=n, only=only)
+            return make_map(snapshot, self.root.name or str(self.root), grouping, only)
 
     def _answer(
-        self, asked: Asked, only: Filter = EVERYTHING, topic: str | None = None
+        self, request: AskRequest, only: Filter = EVERYTHING, topic: str | None = None
     ) -> tuple[Result, confidence.Features | None]:
-        """The result, and what its confidence was computed from; None where there is nothing to show."""
+        """Return the result, and the features behind its confidence, as `Pipeline.answer` does."""
         clock = Stopwatch()
-        with self._generations.asked() as pipeline:
-            asked = asked.checked()
+        with self._generations.pinned() as pipeline:
+            request = request.checked()
             if topic is None:
-                return pipeline.answer(asked, pipeline.among(only), clock)
+                return pipeline.answer(request, pipeline.among(only), clock)
             from qa.explore.topics import scope_of
 
-            return pipeline.answer(asked, scope_of(pipeline.snapshot, topic, only), clock)
+            return pipeline.answer(request, scope_of(pipeline.snapshot, topic, only), clock)
 
 
 def _checked(unit: Unit) -> Unit:

@@ -1,8 +1,8 @@
-"""Spelling: a word that the collection lacks is searched for as one that it has, one letter away.
+"""Spelling correction: replace a word that the collection lacks by one that it has, one letter away.
 
 On questions in which one letter of the rarest word was left out, doubled, changed or swapped with the next, this
-recovers most of what the mistake cost. Questions without mistakes are left alone: only words are changed that no
-passage has and that are no single token of the encoder, as the common words of its languages are.
+recovers most of what the mistake cost. Questions without mistakes are left alone: a word is only replaced if no passage
+has it and it is not a single token of the encoder, as the common words of its languages are.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from index import STOP_WORDS, Encoder, Index, Word, word_terms, words
 from qa.answer.lookup import QUOTED
 from qa.answer.results import Correction
 
-# A short word has too many neighbours, a long one is no word.
+# A shorter word has too many neighbours, and a longer string is not a word.
 _SHORTEST, _LONGEST = 5, 30
-# Words of a question that are looked at, since finding the neighbours of one takes about a millisecond.
+# At most this many words of a question are checked, since finding the neighbours of one takes about a millisecond.
 _MAX_WORDS = 5
-# The terms, and the passages of each, in which a neighbour is looked for as it is written.
+# How many candidate terms are tried, and how many passages of each are searched for the spelling of the word.
 _MAX_TERMS, _MAX_PASSAGES = 3, 20
-# Last letters that stemming makes one.
+# Last letters that stemming conflates.
 _ALIKE = {"y": "i", "i": "y"}
-# "ø" and "ł" are letters of their own, which no folding makes ASCII.
+# Latin letters end here. Folding to ASCII would not do: "ø" and "ł" have no ASCII form.
 _AFTER_LATIN = "\u0250"
 
 
 def correct_spelling(
-    question: str, found: Sequence[Word], snapshot: Index, encoder: Encoder
+    question: str, question_words: Sequence[Word], snapshot: Index, encoder: Encoder
 ) -> tuple[str, tuple[Correction, ...]]:
-    """Replace words that the collection lacks by neighbours that are written in it.
+    """Replace words that the collection lacks by similar ones that occur in it.
 
     Args:
         question: The question.
-        found: Its words.
+        question_words: Its words.
         snapshot: The collection.
-        encoder: What it knows as one token is no mistake.
+        encoder: Its model; a word that is one of its tokens is not a mistake.
 
     Returns:
-        The question to search for, and each word that was replaced, as it was written.
+        The question to search for, and the corrections, each with the word as it was written.
     """
     quoted = [match.span() for match in QUOTED.finditer(question)]
     suspects = [
         part
-        for word in found
-        # Parts of contractions and of names such as O'Brien are no words by themselves.
+        for word in question_words
+        # Parts of contractions and of names such as O'Brien are not words of their own.
         if "'" not in word.text
         for part in word.parts or (word,)
         if _may_be_misspelt(part.text, question[part.start : part.end])
@@ -67,13 +67,13 @@ def correct_spelling(
 
 
 def _may_be_misspelt(word: str, written: str) -> bool:
-    """Whether a word is Latin letters only, and no abbreviation."""
-    plain = max(word, default="") < _AFTER_LATIN and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
-    return plain and word not in STOP_WORDS and not written.isupper()
+    """Whether a word consists of Latin letters, and is neither a stop word, nor too short or long, nor in capitals."""
+    is_plain = max(word, default="") < _AFTER_LATIN and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
+    return is_plain and word not in STOP_WORDS and not written.isupper()
 
 
 def _unknown(candidates: Collection[str], snapshot: Index, encoder: Encoder) -> list[str]:
-    """The words that no passage has, perhaps, and that the encoder does not know as a whole, in order."""
+    """Return the words that possibly no passage has and that are not one token of the encoder, in order."""
     terms = {word: word_terms(word) for word in candidates}
     frequency = snapshot.frequencies([term for several in terms.values() for term in several])
     missing = [word for word in candidates if not any(frequency[term] for term in terms[word]) or _same_stem(word)]
@@ -82,21 +82,21 @@ def _unknown(candidates: Collection[str], snapshot: Index, encoder: Encoder) -> 
 
 
 def _neighbour(word: str, snapshot: Index) -> str:
-    """A word of the collection that is one letter away, as it is written there; "" where there is none.
+    """Return a word of the collection that is one letter away, as it is written there; "" if there is none.
 
-    That of the term in the most passages; the keyword index has stems only, so it is looked for in their text.
+    Prefers the term in the most passages. The keyword index has only stems, so the spelling is taken from their text.
     """
     own = word_terms(word)
-    if (other := _same_stem(word)) and any(snapshot.frequencies(own).values()):
-        return "" if _written(own[0], {word}, snapshot) else _written(own[0], {other}, snapshot)
+    if (variant := _same_stem(word)) and any(snapshot.frequencies(own).values()):
+        return "" if _written(own[0], {word}, snapshot) else _written(own[0], {variant}, snapshot)
     spellings: defaultdict[str, set[str]] = defaultdict(set)
-    for other in _edits(word):
-        terms = word_terms(other)
+    for variant in _edits(word):
+        terms = word_terms(variant)
         if len(terms) == 1 and terms != own and len(terms[0]) > 2:
-            spellings[terms[0]].add(other)
+            spellings[terms[0]].add(variant)
     frequency = snapshot.frequencies(tuple(spellings))
-    known = sorted((term for term in spellings if frequency[term]), key=lambda term: (frequency[term], term))
-    for term in known[: -_MAX_TERMS - 1 : -1]:
+    by_frequency = sorted((term for term in spellings if frequency[term]), key=lambda term: (frequency[term], term))
+    for term in by_frequency[: -_MAX_TERMS - 1 : -1]:
         written = _written(term, spellings[term], snapshot)
         if written:
             return written
@@ -104,13 +104,13 @@ def _neighbour(word: str, snapshot: Index) -> str:
 
 
 def _same_stem(word: str) -> str:
-    """A name's other spelling, which its stem hides (Kowalsky, Kowalski); "" where there is none."""
-    other = f"{word[:-1]}{_ALIKE.get(word[-1], '')}"
-    return other if other != word[:-1] and word_terms(other) == word_terms(word) else ""
+    """Return a name's other spelling with the same stem (Kowalsky, Kowalski); "" if there is none."""
+    variant = f"{word[:-1]}{_ALIKE.get(word[-1], '')}"
+    return variant if variant != word[:-1] and word_terms(variant) == word_terms(word) else ""
 
 
 def _written(term: str, spellings: Collection[str], snapshot: Index) -> str:
-    """The most frequent form of some spellings in passages that have a term; "" where they have none."""
+    """Return the most frequent form of some spellings in passages that have a term; "" if they have none."""
     forms: Counter[str] = Counter()
     for passage in snapshot.passages([one.passage for one in snapshot.keyword({term: 1.0}, _MAX_PASSAGES)]):
         text = "\n".join((passage.document.path, passage.context, passage.text))
@@ -120,7 +120,7 @@ def _written(term: str, spellings: Collection[str], snapshot: Index) -> str:
 
 
 def _edits(word: str) -> Iterator[str]:
-    """All words one letter away; the first letter is seldom wrong."""
+    """Yield all strings one edit away that keep the first letter, which is seldom wrong."""
     for i in range(1, len(word)):
         yield word[:i] + word[i + 1 :]
     for i in range(len(word) - 1):

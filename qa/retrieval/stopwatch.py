@@ -1,4 +1,4 @@
-"""Milliseconds by step."""
+"""Measure the time that each step of answering a question takes."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ STEPS = ("spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "re
 
 
 class Stopwatch:
-    """Sums up the time since the last lap by step; the steps of an answer are there from the start."""
+    """Adds up time by step; all steps of an answer are present from the start, at zero."""
 
     def __init__(self) -> None:
         self._spent = dict.fromkeys(STEPS, 0.0)
         self._last = perf_counter()
 
     def lap(self, step: str) -> None:
-        """Count the time since the last lap as that of a step."""
+        """Add the time since the last lap to a step."""
         now = perf_counter()
         self._spent[step] += now - self._last
         self._last = now
 
     def timings_ms(self) -> dict[str, float]:
-        """Milliseconds by step, and their `total`."""
+        """Return the milliseconds by step, and their `total`."""
         spent = {**self._spent, "total": sum(self._spent.values())}
         return {step: round(1000 * seconds, 3) for step, seconds in spent.items()}

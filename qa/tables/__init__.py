@@ -1,1 +1,1 @@
-"""Questions that only all rows of a table answer together, such as which of them has the most of something."""
+"""Answer questions that need all rows of a table, such as which of them has the most of something."""

@@ -1,4 +1,4 @@
-"""What a table explains of a question: which of its words name columns, which values, and which what its rows are."""
+"""Explain the words of a question by a table: which name columns, which name values, and which name its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qa.tables.measures import Amount, comparable, is_empty, unit_in_name
 from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import WholeTable
 
-# Verbs that say no more than that a row has a value.
+# Verbs that only say that a row has a value.
 _PLAIN_VERBS = frozenset({
     "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
     "contain", "contains", "equipped", "get", "gets", "got", "held", "include", "includes", "kept", "listed",
@@ -22,7 +22,7 @@ _PLAIN_VERBS = frozenset({
 })  # fmt: skip
 # Names of columns that number the rows.
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
-# Days and months by the three letters that tables have of them.
+# Days and months by the three-letter abbreviations in tables.
 _SHORT = {
     name: name[:3]
     for name in (
@@ -32,16 +32,16 @@ _SHORT = {
     )
 }
 _WORD = re.compile(r"\w+")
-# What a verb has behind the stem of the noun, and the other way round: owns, owner.
+# Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
 _LEAST_STEM = 3
-# Words of a value or name at most.
+# The most words in a name or value.
 _LONGEST = 6
 _DIGITS_OF_YEAR = 4
 
 
 class NotExplainedError(Exception):
-    """The table does not explain the question, or explains it in two ways."""
+    """The table does not explain the question, or does so in two ways."""
 
 
 @dataclass(slots=True)
@@ -49,12 +49,12 @@ class QuestionWord:
     """A word of the question.
 
     Attributes:
-        text: In small letters.
-        stem: Without its ending.
+        text: The word in lower case.
+        stem: Its stem.
         start: Its first character.
-        end: One past its last.
+        end: One past its last character.
         is_explained: Whether the table explains it.
-        is_noun: Whether it is one by where it stands: "which run ...?"
+        is_noun: Whether its position makes it a noun: "which run ...?"
         is_name: Whether it is a verb that names a column.
     """
 
@@ -68,7 +68,7 @@ class QuestionWord:
 
     @property
     def is_verb(self) -> bool:
-        """Whether it is a verb that says that a row has a value, or what is measured."""
+        """Whether it is a verb that says that a row has a value, or which property is measured."""
         return not self.is_noun and (self.text in _PLAIN_VERBS or self.stem in VERBS)
 
     @property
@@ -78,7 +78,7 @@ class QuestionWord:
 
 
 class Mention(NamedTuple):
-    """A column that the question names, and the words that name it, end exclusive."""
+    """A column that the question names, and the range of words that name it, end exclusive."""
 
     column: int
     first: int
@@ -86,7 +86,7 @@ class Mention(NamedTuple):
 
 
 class NamedValue(NamedTuple):
-    """Rows that have a value which the question names, its column, and the words that name it, end exclusive."""
+    """A value that the question names: its column, its rows, and the range of words that name it, end exclusive."""
 
     column: int
     rows: frozenset[int]
@@ -96,15 +96,15 @@ class NamedValue(NamedTuple):
 
 @dataclass(slots=True)
 class Explained:
-    """What a table explains of a question, step by step.
+    """A question and what a table explains of it so far.
 
     Attributes:
         question: As asked.
         table: The table.
-        words: Those of the question.
-        mentions: The columns that it names.
+        words: The words of the question.
+        mentions: The columns that the question names.
         values: The values that it names.
-        has_subject: Whether it names what the rows are.
+        has_subject: Whether it names the subject of the rows.
     """
 
     question: str
@@ -124,54 +124,54 @@ class Explained:
             word.is_explained |= start <= word.start < end
 
     def name_columns(self) -> None:
-        """Find the columns that are named, by as many words as name one; raises NotExplainedError."""
+        """Find the columns that the question names, longest names first; raises NotExplainedError."""
         names = [stems_of(name) for name in self.table.columns]
         for word in self.words:
-            # A verb that says no more elsewhere names a column here: assigned, assignee.
+            # A verb that elsewhere means nothing names a column here: assigned, assignee.
             word.is_name = word.is_verb and any(len(name) == 1 and _is_among(word.stem, name) for name in names)
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end] if not word.is_plain]
-            named = [i for i, name in enumerate(names) if all(_is_among(one, name) for one in stems)]
-            whole = [i for i in named if len(names[i]) == len(stems)] or named
-            if len(whole) > 1:
+            partial = [i for i, name in enumerate(names) if all(_is_among(stem, name) for stem in stems)]
+            columns = [i for i in partial if len(names[i]) == len(stems)] or partial
+            if len(columns) > 1:
                 raise NotExplainedError
-            if whole:
-                self.mentions.append(Mention(whole[0], first, end))
+            if columns:
+                self.mentions.append(Mention(columns[0], first, end))
                 self.explain(self.words[first].start, self.words[end - 1].end)
 
     def name_values(self) -> None:
-        """Find the values that are named, by as many words as name one; raises NotExplainedError."""
-        about = stems_of(self.table.about)
+        """Find the values that the question names, longest names first; raises NotExplainedError."""
+        subject = stems_of(self.table.about)
         cells = {
             word.stem: self._cells_with(word.stem) for word in self.words if not (word.is_explained or word.is_plain)
         }
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end]]
-            having = {(i, row): own for i, row, own in cells[stems[0]]}
-            # A year is part of a date, another number no part of anything.
-            is_number = all(one.isdecimal() for one in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
-            whole = {at for at, own in having.items() if own == stems}
-            part = {at for at, own in having.items() if not is_number and _is_in(stems, own)}
-            found = part if whole or len(stems) > 1 or stems[0] not in about else set()
-            columns = {i for i, _ in whole or found}
+            candidates = {(i, row): cell_stems for i, row, cell_stems in cells[stems[0]]}
+            # A year may be part of a date, but no other number is part of anything.
+            is_number = all(stem.isdecimal() for stem in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
+            exact = {at for at, cell_stems in candidates.items() if cell_stems == stems}
+            partial = {at for at, cell_stems in candidates.items() if not is_number and _is_in(stems, cell_stems)}
+            found = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
+            columns = {i for i, _ in exact or found}
             if len(columns) > 1:
                 columns &= {one.column for one in self.mentions if one.end == first or one.first == end}
-            if (whole or found) and len(columns) != 1:
+            if (exact or found) and len(columns) != 1:
                 raise NotExplainedError
             if columns:
-                rows = frozenset(row for i, row in whole | found if i in columns)
+                rows = frozenset(row for i, row in exact | found if i in columns)
                 self.values.append(NamedValue(columns.pop(), rows, first, end))
                 self.explain(self.words[first].start, self.words[end - 1].end)
 
     def name_subject(self) -> None:
-        """Mark what the rows are, by the title, the headings and the name of the file."""
-        about = stems_of(self.table.about)
+        """Mark the words for the subject of the rows, by the title, the headings and the file name."""
+        subject = stems_of(self.table.about)
         for word in self.words:
-            if not word.is_explained and not word.is_plain and _is_among(word.stem, about):
+            if not word.is_explained and not word.is_plain and _is_among(word.stem, subject):
                 word.is_explained = self.has_subject = True
 
     def first_named(self, start: int) -> NamedValue | Mention:
-        """The first column or value that is named behind a character; raises NotExplainedError."""
+        """Return the first column or value that is named after a character; raises NotExplainedError."""
         for at, word in enumerate(self.words):
             named: list[NamedValue | Mention] = [*self.values, *self.mentions] if word.start >= start else []
             if found := [one for one in named if one.first == at]:
@@ -179,13 +179,13 @@ class Explained:
         raise NotExplainedError
 
     def measures(self, column: int) -> list[Amount | None] | None:
-        """What the cells of a column measure, None where they cannot be compared."""
+        """Return the amounts in a column's cells; None if they cannot be compared."""
         if column not in self._measures:
             self._measures[column] = comparable(self.table.column(column))
         return self._measures[column]
 
     def kind(self, column: int) -> str:
-        """What a column measures, by its cells or its name; "" of bare numbers and of other text."""
+        """Return the kind of amount in a column, by its cells or its name; "" for bare numbers and other text."""
         measures = self.measures(column)
         if measures is None:
             return ""
@@ -193,31 +193,30 @@ class Explained:
         return next((one.kind for one in measures if one is not None), "") or (unit[0] if unit else "")
 
     def key(self) -> int:
-        """The column by which rows are known: the first whose values are all others, if it can be none of dates."""
+        """Return the column that identifies rows: the first with distinct values, if possible not of dates."""
         columns = range(len(self.table.columns))
         distinct = [i for i in columns if self._is_distinct(i)]
-        named = [i for i in distinct if not self.kind(i)] or [i for i in distinct if self.kind(i) == "date"]
-        return next(iter(named or [i for i in columns if self.measures(i) is None]), 0)
+        keys = [i for i in distinct if not self.kind(i)] or [i for i in distinct if self.kind(i) == "date"]
+        return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
 
     def _is_distinct(self, column: int) -> bool:
-        """Whether no two rows have the same in a column, all have something, and it is not the number of the row."""
+        """Whether the values of a column are distinct and not empty, and not row numbers."""
         cells = self.table.column(column)
         is_count = self.table.columns[column].strip().lower() in _COUNTS
         return not is_count and len(set(cells)) == len(cells) and not any(map(is_empty, cells))
 
     def _cells_with(self, stem: str) -> list[tuple[int, int, list[str]]]:
-        """The cells that may have a word, by column and row, and the stems of each."""
-        begin = stem[: max(_LEAST_STEM, len(stem) - 1)]
-        rows = enumerate(self.table.rows)
+        """Return the cells that may contain a word: column, row and stems of each."""
+        prefix = stem[: max(_LEAST_STEM, len(stem) - 1)]
         return [
             (i, number, stems_of(cell))
-            for number, row in rows
+            for number, row in enumerate(self.table.rows)
             for i, cell in enumerate(row.cells)
-            if begin in cell.lower()
+            if prefix in cell.lower()
         ]
 
     def _stretches(self) -> Iterator[tuple[int, int]]:
-        """Stretches of words that are not explained, the longest first, beginning and ending with ones that tell."""
+        """Yield the ranges of unexplained words that begin and end with a content word, the longest first."""
         for size in range(_LONGEST, 0, -1):
             for first in range(len(self.words) - size + 1):
                 inside = self.words[first : first + size]
@@ -226,12 +225,12 @@ class Explained:
 
 
 def stems_of(text: str) -> list[str]:
-    """The stems of the words of a text, in order."""
+    """Return the stems of a text's words, in order."""
     return [_stem(word) for word in words_of(text)]
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters, in order."""
+    """Return a text's words in lower case, in order."""
     return _WORD.findall(text.lower())
 
 
@@ -240,7 +239,7 @@ def _stem(word: str) -> str:
 
 
 def _is_among(stem: str, names: Sequence[str]) -> bool:
-    """Whether a word is one of some, or of one stem with one of them: owns, owner."""
+    """Whether a stem is one of the names, or differs from one only by an ending: owns, owner."""
     pairs = [sorted((stem, name), key=len) for name in names]
     return any(
         short == long or (len(short) >= _LEAST_STEM and long.startswith(short) and long[len(short) :] in _ENDINGS)

@@ -1,4 +1,4 @@
-"""What the cells of a table measure: numbers with units, dates and times, so that they can be compared."""
+"""Parse the amounts in table cells, such as numbers with units, dates and times, so that they can be compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from decimal import Decimal
 from qa.answer.dates import dates_in
 from qa.answer.values import compared
 
-# Units by what they measure, each with how many of the first it is.
+# Units by kind, each with its value in the base unit.
 _UNITS: dict[str, dict[str, float]] = {
     "bytes": {
         "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
@@ -32,40 +32,40 @@ _KINDS = {unit: (kind, factor) for kind, units in _UNITS.items() for unit, facto
 _CURRENCIES = frozenset({
     "aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd",
 })  # fmt: skip
-# Cells that tell nothing.
+# Cells that mean "no value".
 _EMPTY = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "unknown", "tbd", "tba", "..."})
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?:\s?h)?")
 _YEAR_MONTH = re.compile(r"(\d{4})-(\d\d)")
-# Which of both numbers is the month shows in none of these by itself.
+# Dates whose day and month could be either way round.
 _UNCLEAR_DATE = re.compile(r"(?:0?\d|1[0-2])[/-](?:0?\d|1[0-2])[/-]\d{4}")
 _NAME_PART = re.compile(r"[^\s()\[\],;:]+")
 _MINUS = re.compile(r"[-−]\s?\d")
 _MONTHS, _DAYS = 12, 31
-# Beside a date: "Wed, 4 June 2024".
+# The most characters besides a date, as in "Wed, 4 June 2024".
 _LONGEST_WEEKDAY = 11
-# The fewest cells that can be compared, and the share of all that must be.
+# At least this many cells must be comparable, and at most this share of all may be neither that nor empty.
 _LEAST, _MOST_OTHERS = 2, 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What a cell measures.
+    """The amount in a cell.
 
     Attributes:
-        value: In the base unit of its kind; of a date years.
-        kind: `mass`, `time`, ...; `money eur`, `date`; another unit as it is written; "" of a bare number.
+        value: In the base unit of its kind; dates are in years.
+        kind: `mass`, `time`, ...; `money eur`, `date`; an unknown unit as written; "" for a bare number.
     """
 
     value: float
     kind: str = ""
 
     def fits(self, other: Amount) -> bool:
-        """Whether both can be compared: a bare number with anything, as the unit may stand in the name of a column."""
+        """Whether two amounts can be compared: bare numbers with anything, as the column name may have the unit."""
         return self.kind == other.kind or not (self.kind and other.kind)
 
 
 def kind_of_unit(unit: str) -> tuple[str, float] | None:
-    """What a unit measures, and how many of the base unit it is; None of what is no known unit."""
+    """Return the kind of a unit and its value in the base unit; None for an unknown unit."""
     small = unit.lower().rstrip(".")
     if small in _CURRENCIES:
         return f"money {small}", 1.0
@@ -73,7 +73,7 @@ def kind_of_unit(unit: str) -> tuple[str, float] | None:
 
 
 def measure_of(cell: str) -> Amount | None:
-    """What a cell measures, if it is a number, perhaps with a unit, a time or a date and nothing else."""
+    """Parse a cell that is a number, perhaps with a unit, or a time or a date, and nothing else; else return None."""
     text = cell.strip().strip("*_`").strip()
     if clock := _CLOCK.fullmatch(text):
         hours, minutes, seconds = (int(part or 0) for part in clock.groups())
@@ -88,7 +88,7 @@ def measure_of(cell: str) -> Amount | None:
 
 
 def _month(text: str) -> Amount | None:
-    """A month of a year."""
+    """Parse a month with its year."""
     if found := _YEAR_MONTH.fullmatch(text):
         return _date(int(found[1]), int(found[2]))
     form, values = compared(text)
@@ -97,7 +97,7 @@ def _month(text: str) -> Amount | None:
 
 
 def _number(text: str) -> Amount | None:
-    """A number, perhaps with a unit."""
+    """Parse a number, perhaps with a unit."""
     form, values = compared(text)
     parts = form.lstrip("~≈±<>≤≥ ").removeprefix("-").removeprefix("−").split()
     numbers = [float(value) for value in values if isinstance(value, Decimal)]
@@ -107,12 +107,12 @@ def _number(text: str) -> Amount | None:
 
 
 def _date(year: int, month: int, day: int = 1) -> Amount | None:
-    is_one = 1 <= month <= _MONTHS and 1 <= day <= _DAYS
-    return Amount(year + ((month - 1) * _DAYS + day - 1) / (_MONTHS * _DAYS), "date") if is_one else None
+    is_valid = 1 <= month <= _MONTHS and 1 <= day <= _DAYS
+    return Amount(year + ((month - 1) * _DAYS + day - 1) / (_MONTHS * _DAYS), "date") if is_valid else None
 
 
 def _with_units(sign: float, numbers: Sequence[float], rest: Sequence[str]) -> Amount | None:
-    """A number with the unit behind it, or several of one kind: 2 h 30 min."""
+    """Return the amount of a number with its unit, or of several of one kind: 2 h 30 min."""
     units = [part for part in rest if part != "#"]
     if not units:
         return Amount(sign * numbers[0]) if len(numbers) == 1 else None
@@ -127,24 +127,24 @@ def _with_units(sign: float, numbers: Sequence[float], rest: Sequence[str]) -> A
 
 
 def is_empty(cell: str) -> bool:
-    """Whether a cell tells nothing."""
+    """Whether a cell has no value."""
     return cell.strip().lower() in _EMPTY
 
 
 def comparable(cells: Sequence[str]) -> list[Amount | None] | None:
-    """What the cells of a column measure, None for those that do not tell; None where they cannot be compared."""
-    found: list[Amount | None] = []
+    """Return the amounts in a column's cells, None for those without one; None if they cannot be compared."""
+    amounts: list[Amount | None] = []
     others = 0
     for cell in cells:
-        found.append(None if is_empty(cell) else measure_of(cell))
-        others += found[-1] is None and not is_empty(cell)
+        amounts.append(None if is_empty(cell) else measure_of(cell))
+        others += amounts[-1] is None and not is_empty(cell)
         if others > _MOST_OTHERS * len(cells):
             return None
-    known = [one for one in found if one is not None]
-    return found if len(known) >= _LEAST and len({one.kind for one in known}) == 1 else None
+    known = [one for one in amounts if one is not None]
+    return amounts if len(known) >= _LEAST and len({one.kind for one in known}) == 1 else None
 
 
 def unit_in_name(name: str) -> tuple[str, float] | None:
-    """The unit that the name of a column states behind its first word, as `kind_of_unit` gives it: "memory (GB)"."""
+    """Return the unit after the first word of a column name, such as "memory (GB)", as `kind_of_unit` does."""
     units = [unit for unit in map(kind_of_unit, _NAME_PART.findall(name)[1:]) if unit is not None]
     return units[0] if len(units) == 1 else None

@@ -1,4 +1,4 @@
-"""Words that ask for the most or least of something, or for more or less than an amount, and what they measure."""
+"""Superlatives ("the heaviest") and bounds ("over 5 kg") in a question, and the properties that they measure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """What an adjective or verb measures.
+    """The property that an adjective or verb measures.
 
     Attributes:
-        names: Words of the names of columns that hold it.
-        kinds: What is measured there, where no name tells.
-        reverse: Words of the names of columns where less means more: of what is newest the age.
+        names: Words in the names of columns that hold it.
+        kinds: Kinds of amounts in such columns, if no name matches.
+        reverse: Words in the names of columns that hold its opposite: the newest has the lowest age.
     """
 
     names: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class Property:
 
     @property
     def all_names(self) -> frozenset[str]:
-        """Words of the names of columns that hold it, or what is the reverse of it."""
+        """Words in the names of columns that hold the property or its opposite."""
         return self.names | self.reverse
 
 
@@ -51,7 +51,7 @@ _SPEED = _property("speed pace", "speed", "time duration")
 _DEPTH = _property("depth", "length")
 _WIDTH = _property("width beam", "length")
 _HEAT = _property("temperature", "temperature")
-# Verbs that name what is measured: "which boat weighs the most?"
+# Verbs that name a property: "which boat weighs the most?"
 VERBS = {
     "weigh": _WEIGHT,
     "cost": _PRICE,
@@ -59,7 +59,7 @@ VERBS = {
     "last": _property("duration time", "time"),
     "earn": _property("salary wage pay income", "money"),
 }
-# More and most of something, and less and least of it.
+# Comparatives and superlatives that ask for more of a property, and those that ask for less.
 _MORE = {
     "heavier heaviest": _WEIGHT, "longer longest": _LENGTH, "taller tallest higher highest": _HEIGHT,
     "larger largest bigger biggest greater greatest": _SIZE, "newer newest later latest younger youngest": _AGE,
@@ -105,7 +105,7 @@ class Superlative:
     """The most or least of something.
 
     Attributes:
-        what: Is measured; `ANY` where a noun or verb says so.
+        what: The property; `ANY` if a noun or verb names it.
         sign: 1 for the most, -1 for the least.
         span: Characters of the question.
     """
@@ -120,9 +120,9 @@ class Bound:
     """More or less than an amount.
 
     Attributes:
-        what: Is measured; `ANY` where a noun, verb or the unit says so.
-        holds: Whether it does, of a value and the amount.
-        amount: What to compare with.
+        what: The property; `ANY` if a noun, a verb or the unit names it.
+        holds: Compares a value with the amount.
+        amount: The amount to compare with.
         span: Characters of the question.
     """
 
@@ -132,7 +132,7 @@ class Bound:
     span: Span
 
     def is_met(self, measure: Amount | None) -> bool:
-        """Whether a cell is within the bound; of a year all its days are."""
+        """Whether a cell is within the bound; if that is a year, by the cell's year alone."""
         if measure is None or not measure.fits(self.amount):
             return False
         value = measure.value
@@ -141,7 +141,7 @@ class Bound:
 
 
 def superlatives(question: str) -> list[Superlative]:
-    """The superlatives of a question, in order; "at least" is none, "first" and "last" are at its end."""
+    """Return the superlatives of a question, in order: not "at least", and "first" and "last" only at its end."""
     found = []
     for one in _SUPERLATIVE.finditer(question):
         what, sign = _WORDS[one["word"].lower()]
@@ -156,7 +156,7 @@ def superlatives(question: str) -> list[Superlative]:
 
 
 def bounds(question: str) -> list[Bound]:
-    """More or less than which amounts a question asks for, in order."""
+    """Return the bounds on amounts in a question, in order."""
     found = []
     for one in _BOUND.finditer(question):
         unit, end = one["unit"] or "", one.end()

@@ -1,4 +1,4 @@
-"""The answer from the rows of a whole table, and the passages that show them."""
+"""Answer from rows of a whole table, with the passages that contain them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qa.answer.results import Answer, Highlight
 from qa.tables.table_question import asks_for_rows, select_rows
 from qa.tables.whole_table import Row, whole_tables
 
-# Rows of one passage that are highlighted.
+# At most this many rows of one passage are highlighted.
 _MAX_HIGHLIGHTS = 10
 
 
@@ -21,7 +21,7 @@ class RowsAnswer:
 
     Attributes:
         rows: The rows.
-        column: The number of the column that was asked for.
+        column: The number of the column that the question asks for.
     """
 
     rows: tuple[Row, ...]
@@ -29,16 +29,16 @@ class RowsAnswer:
 
     @property
     def cells(self) -> list[str]:
-        """What answers, each once."""
+        """The distinct answering cells, in order."""
         return list(dict.fromkeys(row.cells[self.column].strip() for row in self.rows))
 
     @property
     def passages(self) -> list[StoredPassage]:
-        """Those that have the rows, in order."""
+        """The passages with the rows, in order."""
         return list({row.passage.id: row.passage for row in self.rows}.values())
 
     def answer(self, passages: Sequence[StoredPassage]) -> Answer | None:
-        """The cells of the rows in the passages that are shown, as a list where there are several."""
+        """Answer with the cells of the rows in the passages that are shown, as a list if there are several."""
         ranks = {one.id: rank for rank, one in enumerate(passages, start=1)}
         shown = [row for row in self.rows if row.passage.id in ranks]
         if not shown:
@@ -50,22 +50,22 @@ class RowsAnswer:
         return Answer(text, cited, sentence=sentence, more=len(self.rows) - len(shown))
 
     def extracts(self) -> dict[int, Extract]:
-        """The rows as what is highlighted, by the row number of their passages."""
-        found = {}
+        """Return the rows as highlights, by the row numbers of their passages."""
+        extracts = {}
         for passage in self.passages:
             rows = [row for row in self.rows if row.passage.id == passage.id]
-            marked = (
+            highlights = (
                 Highlight((passage.start + row.span[0], passage.start + row.span[1]), _text(row))
                 for row in rows[:_MAX_HIGHLIGHTS]
             )
-            found[passage.id] = Extract(tuple(marked), 1.0, rows[0].span, _text(rows[0]))
-        return found
+            extracts[passage.id] = Extract(tuple(highlights), 1.0, rows[0].span, _text(rows[0]))
+        return extracts
 
 
 def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> RowsAnswer | None:
-    """The rows that a question asks for, of the table that explains it, in a document that some passages are of.
+    """Return the rows that a question asks for, from a table that explains it in the documents of some passages.
 
-    None where two tables answer differently: which one is meant is not known.
+    None if two tables answer differently, as the question may mean either.
     """
     if not asks_for_rows(question):
         return None

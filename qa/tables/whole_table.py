@@ -1,7 +1,7 @@
-"""The whole table that a passage is part of: its rows from all passages of the document.
+"""Assemble the whole table that a passage is part of, from all passages of the document.
 
-Tables with bars, which go on over several passages, and records, such as the rows of a CSV file, whose fields stand one
-below the other.
+Handles tables with bars, which may continue over several passages, and records, such as the rows of a CSV file, whose
+fields are on a line each.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import PurePosixPath
 from index import Index, StoredPassage
 from qa.reader.tables import TextTable, tables
 
-# Of a document with more, no table is put together.
+# No table is assembled from a document with more passages.
 _MAX_PASSAGES = 1000
-# Fields of a record, and records of a table, at least.
+# The fewest fields of a record, columns of a table, and rows of a table.
 _LEAST = 2
 _FIELD = re.compile(r"([^\s:][^\n:]{0,39}):(?: (.*))?")
 
@@ -28,9 +28,9 @@ class Row:
     """A row of a table.
 
     Attributes:
-        cells: Of each column; "" where it has none.
-        passage: It is in this one.
-        span: There, in characters, end exclusive.
+        cells: One for each column; "" if the row lacks it.
+        passage: The passage that contains the row.
+        span: Its characters in the passage's text, end exclusive.
     """
 
     cells: tuple[str, ...]
@@ -43,20 +43,20 @@ class WholeTable:
     """A table.
 
     Attributes:
-        columns: Their names.
-        rows: All of them, in order.
+        columns: The names of the columns.
+        rows: All rows, in order.
     """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
     def column(self, number: int) -> list[str]:
-        """The cells of a column."""
+        """Return the cells of a column."""
         return [row.cells[number] for row in self.rows]
 
     @property
     def about(self) -> str:
-        """What says of what its rows are: the name of the file, the title, the headings that all rows are below."""
+        """The text that names the subject of the rows: the file name, the title, and the headings above all rows."""
         first = self.rows[0].passage
         name = PurePosixPath(first.document.path).stem.replace("_", " ")
         headings = (one for one in _headings(self.rows[0]) if all(one in row.passage.heading for row in self.rows))
@@ -64,18 +64,18 @@ class WholeTable:
 
 
 def whole_tables(snapshot: Index, ranked: Sequence[StoredPassage]) -> Iterator[WholeTable]:
-    """Yield all tables of the documents that some passages are rows of, in the order of these."""
-    having = {one.document.path: one.document for one in ranked if next(_rows(one), None) is not None}
-    for path, document in having.items():
+    """Yield all tables of the documents whose rows are in some passages, in the order of these."""
+    documents = {one.document.path: one.document for one in ranked if next(_rows(one), None) is not None}
+    for path, document in documents.items():
         rows: dict[tuple[str, ...], list[Row]] = {}
         for one in snapshot.passages_of(path) if document.passages <= _MAX_PASSAGES else ():
             for columns, row in _rows(one):
                 rows.setdefault(columns, []).append(row)
-        yield from (_whole(columns, some) for columns, some in rows.items() if len(some) >= _LEAST)
+        yield from (_whole(columns, group) for columns, group in rows.items() if len(group) >= _LEAST)
 
 
 def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
-    """The table of some rows; records may lack fields, and headings that part it are its last column."""
+    """Assemble a table from rows; records may lack fields, and headings that divide the table become a last column."""
     if len(columns) == 1:
         fields = [dict(_fields(row.passage.text[slice(*row.span)])) for row in rows]
         columns = tuple(dict.fromkeys(name for one in fields for name in one))
@@ -83,9 +83,9 @@ def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
             Row(tuple(one.get(name, "") for name in columns), row.passage, row.span)
             for one, row in zip(fields, rows, strict=True)
         ]
-    below = [_headings(row) for row in rows]
-    common = set(below[0]).intersection(*below)
-    parts = ["; ".join(one for one in several if one not in common) for several in below]
+    headings_by_row = [_headings(row) for row in rows]
+    common = set(headings_by_row[0]).intersection(*headings_by_row)
+    parts = ["; ".join(one for one in headings if one not in common) for headings in headings_by_row]
     if any(parts):
         columns = (*columns, "")
         rows = [Row((*row.cells, part), row.passage, row.span) for row, part in zip(rows, parts, strict=True)]
@@ -93,12 +93,12 @@ def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
 
 
 def _headings(row: Row) -> tuple[str, ...]:
-    """What a row is below; the title of a record, which is one of its values, is left out."""
+    """Return the headings above a row, without the title of a record, which is one of its values."""
     return tuple(one for one in row.passage.heading if one not in row.cells)
 
 
 def _rows(passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], Row]]:
-    """Each row of a passage with the names of the columns, of a record with that of the first field alone."""
+    """Yield the rows of a passage, each with the column names; a record's row has only the first field's name."""
     text = passage.text
     for table in tables(text, passage.context):
         yield from ((table.columns, Row(cells, passage, span)) for cells, span in _cells(text, table))
@@ -119,7 +119,7 @@ def _cells(text: str, table: TextTable) -> Iterator[tuple[tuple[str, ...], Span]
 
 
 def _fields(block: str) -> list[tuple[str, str]]:
-    """The fields of a record; [] of other text. What goes on in further lines belongs to the field before."""
+    """Return the fields of a record, with their continuation lines; [] for other text."""
     found: list[tuple[str, str]] = []
     for line in block.split("\n"):
         if field := _FIELD.fullmatch(line):

@@ -1,4 +1,4 @@
-"""What people see: the answer to a question as text, results as JSON, and the only way to stdout and stderr."""
+"""Terminal output: answers as text, results as JSON, and the only functions that write to stdout and stderr."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OFF = "\x1b[0m"
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """How to write on a stream: columns to fill, whether in bold, in colour, between headings, whether with links."""
+    """How to write to a stream: width in columns, whether styled and coloured, heading separator, whether linked."""
 
     width: int = 80
     styled: bool = False
@@ -50,7 +50,7 @@ class TerminalStyle:
         return f"{code}{text}{_OFF}" if self.styled and text and (self.coloured or code != WARN) else text
 
     def link(self, text: str, url: str) -> str:
-        """Return a text as a link, if links may be written; it takes no more columns."""
+        """Return a text as a link of the same width, if links may be written."""
         return linked(text, url) if self.linked and text else text
 
     def fit(self, text: str, *, indent: str = "", bold: Sequence[tuple[int, int]] = ()) -> str:
@@ -79,7 +79,7 @@ class Places:
     def __init__(self, root: Path, here: Path | None) -> None:
         self._base = os.path.realpath(root)
         self._here = None if here is None else os.path.realpath(here)
-        # By this name a terminal on another machine knows that a file is not its own.
+        # Tells a terminal on another machine that the file is not on its own.
         self._host = os.uname().nodename if hasattr(os, "uname") else ""
 
     def __call__(self, path: str) -> str:
@@ -101,7 +101,7 @@ class Places:
         return clean_name(cite(self(source.path), source.lines, source.page, hit.heading))
 
     def url(self, path: str, fragment: str = "") -> str:
-        """Return the URL that a terminal opens, of a PDF at a page and of HTML at an anchor."""
+        """Return the URL of a file for a terminal, with a PDF's page or an HTML anchor as its fragment."""
         return file_url(os.path.normpath(Path(self._base, path)), host=self._host, fragment=fragment)
 
 
@@ -111,7 +111,7 @@ def result(answer: Result, style: TerminalStyle, place: Places) -> str:
 
 
 def brief(answer: Result, style: TerminalStyle, place: Places) -> str:
-    """Return the answer to a question with the first passage, and of the others where they are."""
+    """Return the answer to a question, the first passage, and only the locations of the others."""
     others = ["\n".join(_title_lines(hit, style, place)) for hit in answer.passages[1:]]
     shown = [
         _verdict(answer, style),
@@ -122,7 +122,7 @@ def brief(answer: Result, style: TerminalStyle, place: Places) -> str:
 
 
 def hits(passages: Sequence[Hit], style: TerminalStyle, place: Places) -> list[str]:
-    """Return passages, each as several lines."""
+    """Return each passage as a block of lines."""
     return [_hit(hit, style, place) for hit in passages]
 
 
@@ -131,7 +131,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if not answer.passages:
         return style.fit("No passage matches the question.")
     if not answer.found:
-        # A language model may find no answer where the reader is sure of one: its probability would say otherwise.
+        # Left out if high: a language model may find no answer where the reader is sure of one.
         low = f" ({percent})" if display.confidence_word(answer.confidence) == "low" else ""
         return style.fit(f"No passage answers this with confidence{low}. The closest passages:")
     confidence = style.paint(f"Confidence: {display.confidence_word(answer.confidence)} ({percent})", DIM)
@@ -141,7 +141,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     text = _answer_text(found, answer.passages)
     lines = [style.fit(text + _cited(found.citations), bold=[(0, len(text))])]
     if found.sentence.strip() not in ("", found.text.strip()):
-        # One sentence, whose first line may begin anywhere in a line of the file.
+        # On one line, since a sentence may begin in the middle of a line of the file.
         lines.append(style.fit(" ".join(found.sentence.split()), indent=_INDENT))
     if found.more:
         lines.append(style.fit(f"and {found.more:,} more; -k {len(found.citations) + found.more} shows them"))
@@ -151,7 +151,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
 
 
 def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
-    """The answer; as one paragraph where it begins within a line of the file, whose indents then mean nothing."""
+    """Return the answer, as one paragraph if it begins within a line of the file: its indents mean nothing then."""
     text = answer.text.strip("\n")
     quoted = next((hit.text for hit in passages if hit.rank in answer.citations[:1]), "")
     before, found, _ = quoted.partition(text)
@@ -176,7 +176,7 @@ def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
 
 
 def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
-    """Where a passage is, the headings above it, and whether its file has changed."""
+    """Return lines on where a passage is, the headings above it, and whether its file has changed."""
     source = hit.source
     where, trail = _where(hit, style, place)
     shown = style.paint(where, BOLD)
@@ -195,7 +195,7 @@ def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
 
 
 def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:
-    """The citation of a passage and the headings above it, which may be part of the citation."""
+    """Return the citation of a passage and the headings above it, "" if the citation includes them."""
     by_heading, trail = place.cited(hit), _trail(hit, style)
     if style.separator == " › " and by_heading.endswith(trail) and cells(f"[{hit.rank}] {by_heading}") <= style.width:
         return by_heading, ""
@@ -207,7 +207,7 @@ def _trail(hit: Hit, style: TerminalStyle) -> str:
 
 
 def _body(hit: Hit) -> tuple[str, list[tuple[int, int]]]:
-    """The passage without leading headings, and the spans of its highlights."""
+    """Return the passage without leading headings, and the spans of its highlights."""
     first, (start, end) = hit.source.chars[0], display.body_span(hit)
     return hit.text[start:end], [(a - first - start, b - first - start) for a, b in (h.chars for h in hit.highlights)]
 
@@ -219,14 +219,14 @@ def few(items: Sequence[str], most: int) -> str:
 
 
 def problem(message: str) -> str:
-    """Return an error message on one line, which a terminal gets wrapped at words."""
+    """Return an error message on one line, or wrapped at words for a terminal."""
     line = f"qa: {clean_name(message)}"
     on_terminal = sys.stderr is not None and sys.stderr.isatty()
     return TerminalStyle.of(sys.stderr).fit(line) if on_terminal else line
 
 
 def as_json(value: dict[str, Any], stream: TextIO | None) -> str:
-    """Return an exact JSON object on one line, with what could drive a terminal or is not in its encoding escaped."""
+    """Return a JSON object on one line, escaping what could control a terminal or is not in its encoding."""
     text = re.sub(r"[^ -~]", _escaped, json.dumps(value, ensure_ascii=False))
     return text if can_show(stream, text) else json.dumps(value)
 
@@ -238,12 +238,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def out(text: str) -> None:
-    """Write a result to stdout and flush it; an OSError if the reader is gone or the disk is full."""
+    """Write a result to stdout and flush it; raises OSError if the reader is gone or the disk is full."""
     _write(sys.stdout, text)
 
 
 def note(text: str) -> None:
-    """Write lines beside the results, to stderr."""
+    """Write lines to stderr."""
     if text:
         _write(sys.stderr, text.rstrip("\n") + "\n")
 

@@ -19,24 +19,24 @@ _MEANINGS = {
     "hit": "an answering passage is among the first k",
     "recall": "share of the evidence among the first k",
     "file": "the file of the answer is among the first k",
-    "MRR": "reciprocal rank of the first that answers",
+    "MRR": "reciprocal rank of the first answering passage",
     "nDCG": "gain: the grade, discount: log2(rank + 1)",
-    "covered": "answered within so many characters shown",
+    "covered": "answered within this many characters shown",
     "highlight": "the first highlighted sentence answers",
 }
-# Lower is better.
+# Measures for which lower is better.
 _COSTS = {"ece"}
 _NAMED = 3
 
 
 def report(found: EvalReport, style: TerminalStyle) -> str:
-    """A run, and its comparison, as text."""
+    """Return a run, and its comparison, as text."""
     text = _evaluation(found.run, style)
     return text if found.comparison is None else text + "\n" + _comparison(found.comparison, found.names, style)
 
 
 def report_json(found: EvalReport) -> dict[str, Any]:
-    """The object that `qa eval --json` prints: version 1."""
+    """Return the object that `qa eval --json` prints: version 1."""
     compared = None if found.comparison is None else _comparison_json(found.comparison, found)
     return _evaluation_json(found.run) | {"compare": compared}
 
@@ -59,7 +59,7 @@ def _evaluation(found: Evaluation, style: TerminalStyle) -> str:
 
 
 def warnings(found: Evaluation, questions: Sequence[EvalQuestion]) -> str:
-    """What limits the meaning of the metrics, a line each, or ""."""
+    """Return caveats on the metrics, one per line, or ""."""
     cut = sum(question.cut > 0 for question in questions)
     lines = [
         f"{count(cut, 'question')} cut to {LONGEST_QUESTION:,} characters." if cut else "",
@@ -73,13 +73,13 @@ def warnings(found: Evaluation, questions: Sequence[EvalQuestion]) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _missing(several: Sequence[Missing], what: str) -> str:
-    named = few([clean_name(f"{each.id} ({each.reason})") for each in several], _NAMED)
-    return f"{count(len(several), 'question')} {what}: {named}" if several else ""
+def _missing(questions: Sequence[Missing], what: str) -> str:
+    named = few([clean_name(f"{each.id} ({each.reason})") for each in questions], _NAMED)
+    return f"{count(len(questions), 'question')} {what}: {named}" if questions else ""
 
 
 def _ranking(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
-    """Measures: those with several cut-offs in one line."""
+    """Return a table of measures, all cut-offs of one in the same line."""
     rows: dict[str, dict[int, float]] = {}
     for measure in metrics.measures:
         name, _, depth = measure.name.partition("@")
@@ -99,12 +99,12 @@ def _ranking(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
 
 
 def _confidence(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
-    told = "-" if metrics.auroc is None else f"{metrics.auroc:.3f}"
+    auroc = "-" if metrics.auroc is None else f"{metrics.auroc:.3f}"
     lines = [
         style.paint("Confidence", BOLD),
         f"{'calibration':<16}{metrics.ece:7.3f}  {style.paint('expected calibration error, ten equal bins', DIM)}",
         f"{'Brier score':<16}{metrics.brier:7.3f}  {style.paint('mean squared error', DIM)}",
-        f"{'AUROC':<16}{told:>7}  {style.paint('answerable against unanswerable questions', DIM)}",
+        f"{'AUROC':<16}{auroc:>7}  {style.paint('answerable against unanswerable questions', DIM)}",
         "",
         style.paint(f"{'threshold':<16}" + "".join(f"{risk.threshold:7.1f}" for risk in metrics.risk), BOLD),
         f"{'answered':<16}" + "".join(f"{risk.answered:7.3f}" for risk in metrics.risk),
@@ -168,7 +168,7 @@ def _evaluation_json(found: Evaluation) -> dict[str, Any]:
 
 
 def _comparison_json(compared: Comparison, found: EvalReport) -> dict[str, Any]:
-    """What `--compare` adds to that object."""
+    """The part that `--compare` adds to the object."""
     return {
         "first": found.names[0],
         "second": found.names[1],

@@ -1,4 +1,4 @@
-"""What people see of similar passages and documents, of topics, and of a map."""
+"""The output of `qa similar`, `qa topics` and `qa map`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _INDENT = "    "
 
 
 def similar(found: Similar, style: TerminalStyle, place: Places) -> str:
-    """Return what is like something, best first."""
+    """Return similar documents or passages, best first."""
     if found.documents is not None:
-        parts = [_document(one, style) for one in found.documents]
+        parts = [_document(document, style) for document in found.documents]
     else:
         parts = hits(found.passages or (), style, place)
-    return "\n\n".join(parts or ["Nothing in the collection is like it."]) + "\n"
+    return "\n\n".join(parts or ["Nothing in the collection is similar."]) + "\n"
 
 
-def _document(one: SimilarDocument, style: TerminalStyle) -> str:
-    name = clean_line(one.title) or clean_name(one.path)
-    lines = [f"{style.paint(f'[{one.rank}] {name}', BOLD)}  {style.paint(f'{one.score:.2f}', DIM)}"]
-    lines.append(_INDENT + clean_name(one.place))
-    for ours, theirs in one.because:
+def _document(found: SimilarDocument, style: TerminalStyle) -> str:
+    name = clean_line(found.title) or clean_name(found.path)
+    lines = [f"{style.paint(f'[{found.rank}] {name}', BOLD)}  {style.paint(f'{found.score:.2f}', DIM)}"]
+    lines.append(_INDENT + clean_name(found.place))
+    for ours, theirs in found.because:
         pair = f"{ours} and {theirs}" if ours else theirs
         lines.append(_INDENT + style.paint(f"alike: {clean_name(pair)}", DIM))
     return "\n".join(lines)
 
 
 def topics(found: Topics, style: TerminalStyle, place: Places) -> str:
-    """Return topics, each with its parts and where to begin reading."""
+    """Return topics, each with its subtopics and the passages to read first."""
     noun = found.unit.removesuffix("s")
     if not found.topics:
         return f"There are no {found.unit}.\n"
@@ -56,5 +56,5 @@ def _topic(topic: Topic, noun: str, style: TerminalStyle, place: Places) -> Iter
 
 
 def drawn(file: Path, size: int) -> str:
-    """Return that a map was written."""
+    """Return the message that a map was written."""
     return f"Wrote {clean_name(str(file))} ({megabytes(size)})\n"

@@ -1,4 +1,4 @@
-"""An answer in the formats of other programs: Markdown, BibTeX, and the lines that vim and others jump to."""
+"""An answer in the formats of other programs: Markdown, BibTeX, and lines that vim and other editors jump to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qa.terminal.text import clean, clean_line, clean_name
 
 _ENTRY = re.compile(r"^[ \t]*@\w+[ \t]*[{(][ \t]*([^\s,{}()]+)", re.MULTILINE)
 _KEY = re.compile(r"[^\s,{}()\"#%'~\\]+")
-# What means something in Markdown, and in BibTeX.
+# Special characters of Markdown, and of BibTeX.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&!])")
 _BIBTEX = re.compile(r"[\\{}%&#_$~^]")
 _BIBTEX_COMMANDS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -34,7 +34,7 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
         where = _escaped(place.cited(hit))
         trail = " › ".join(map(clean_line, hit.heading))
         lines.append(f"{hit.rank}. [{where}](<{_target(hit, place)}>){f' — {_escaped(trail)}' if trail else ''}")
-        # Markdown is quoted as it is, other text as it reads.
+        # Markdown is quoted verbatim, other text is escaped.
         text = clean(hit.text.strip("\n"))
         text = text if hit.source.media_type == "text/markdown" else _escaped(text)
         lines += ["", *("   " + line for line in _quoted(text)), ""]
@@ -42,15 +42,15 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
 
 
 def bibtex(answer: Result, root: Path, place: Places) -> str:
-    """Return an entry for each cited document: that of a bibliography as it is, else one with a note of the places."""
+    """Return an entry for each cited document: verbatim from a bibliography, else one whose note lists the places."""
     documents: dict[tuple[str, str], list[Hit]] = {}
     for hit in answer.passages:
         documents.setdefault((hit.source.path, hit.title), []).append(hit)
-    stated = {document: _entry_of(hits[0], root) for document, hits in documents.items()}
-    keys = {found[1] for entry in stated.values() if (found := _ENTRY.match(entry))}
+    own_entries = {document: _entry_of(hits[0], root) for document, hits in documents.items()}
+    keys = {found[1] for entry in own_entries.values() if (found := _ENTRY.match(entry))}
     entries = []
     for (path, title), hits in documents.items():
-        if entry := stated[path, title]:
+        if entry := own_entries[path, title]:
             entries.append(f"{clean(entry)}\n")
             continue
         first = hits[0]
@@ -70,7 +70,7 @@ def bibtex(answer: Result, root: Path, place: Places) -> str:
 
 
 def vimgrep(answer: Result, root: Path, place: Places) -> str:
-    """Return `path:line:column:text` for each passage that is lines of a file, at the sentence that answers."""
+    """Return `path:line:column:text` of the answering sentence in each passage that has line numbers."""
     found = []
     for hit in answer.passages:
         lines = hit.source.lines
@@ -80,7 +80,7 @@ def vimgrep(answer: Result, root: Path, place: Places) -> str:
     return "".join(found)
 
 
-# By the name that `qa ask --format` takes.
+# By the names that `qa ask --format` takes.
 FORMATS: dict[str, Callable[[Result, Path, Places], str]] = {
     "markdown": markdown,
     "bibtex": bibtex,
@@ -89,7 +89,7 @@ FORMATS: dict[str, Callable[[Result, Path, Places], str]] = {
 
 
 def _entry_of(hit: Hit, root: Path) -> str:
-    """The entry of a bibliography that a passage is in, as its file has it, or ""."""
+    """Return the bibliography entry that a passage is in, verbatim from the file, or ""."""
     text = (
         _text_of(hit, root) if hit.source.media_type == "text/x-bibtex" and hit.source.state is State.VERIFIED else ""
     )
@@ -97,15 +97,15 @@ def _entry_of(hit: Hit, root: Path) -> str:
         return ""
     at = LineMap(text).span(hit.source.lines[0])[1]
     starts = [found.start() for found in _ENTRY.finditer(text)]
-    start = max((one for one in starts if one <= at), default=at)
-    end = min((one for one in starts if one > at), default=len(text))
+    start = max((offset for offset in starts if offset <= at), default=at)
+    end = min((offset for offset in starts if offset > at), default=len(text))
     entry = text[start:end].strip()
-    # Comments between entries belong to none.
+    # Cut comments between entries.
     return entry[: max(entry.rfind("}"), entry.rfind(")")) + 1] if _ENTRY.match(entry) else ""
 
 
 def _citekey(hit: Hit, root: Path) -> str:
-    """The key that a note states in its front matter, or ""."""
+    """Return the citation key in a note's front matter, or ""."""
     if hit.source.media_type != MARKDOWN.media_type:
         return ""
     with suppress(Unreadable):
@@ -115,7 +115,7 @@ def _citekey(hit: Hit, root: Path) -> str:
 
 
 def _text_of(hit: Hit, root: Path) -> str:
-    """The text of a file, or "" where it is not in UTF-8 or gone."""
+    """Return the text of a file, or "" if it is gone or not UTF-8."""
     try:
         return read_file(root, hit.source.path).decode("utf-8")
     except (Unreadable, UnicodeDecodeError):
@@ -123,10 +123,10 @@ def _text_of(hit: Hit, root: Path) -> str:
 
 
 def _position(hit: Hit, root: Path, first: int) -> tuple[int, int, str]:
-    """The line, the column in bytes and the text of that line, from 1; the first of the passage if it moved."""
+    """Return a line number, a column in bytes (both from 1) and the line; the passage's first line if it moved."""
     at = hit.highlights[0].chars[0] if hit.highlights else hit.source.chars[0]
     text = _text_of(hit, root)
-    if text[slice(*hit.source.chars)] != hit.text:  # extracted text, or another one by now
+    if text[slice(*hit.source.chars)] != hit.text:  # extracted text, or the file has changed
         return first, 1, next(filter(str.strip, hit.text.split("\n")), "")
     line = LineMap(text).line_of(at)
     start, end = LineMap(text).span(line)
@@ -134,7 +134,7 @@ def _position(hit: Hit, root: Path, first: int) -> tuple[int, int, str]:
 
 
 def _target(hit: Hit, place: Places) -> str:
-    """The link to a file, at its page or line as GitHub and others write that."""
+    """Return the link to a file, at its page or line in the syntax of GitHub and others."""
     source = hit.source
     if source.media_type == PDF.media_type:
         part = f"#page={source.page}"

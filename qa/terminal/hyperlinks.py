@@ -10,8 +10,8 @@ from urllib.parse import quote_from_bytes
 # Terminals known to show links; others may print the escape sequence.
 _PROGRAMS = frozenset({"iterm.app", "wezterm", "vscode", "ghostty", "hyper", "rio", "tabby", "warpterminal"})
 _TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
-# Terminals on VTE, such as GNOME's, from 0.50.1 on; before, a link could end the terminal. Konsole from 20.12 on.
-_LEAST = {"VTE_VERSION": 5001, "KONSOLE_VERSION": 201200}
+# Terminals on VTE, such as GNOME's, since 0.50.1 (before, a link could crash them), and Konsole since 20.12.
+_MIN_VERSIONS = {"VTE_VERSION": 5001, "KONSOLE_VERSION": 201200}
 # Opens a link, and closes it if the URL is empty (https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
 _LINK = "\x1b]8;;{}\x1b\\"
 # Terminals refuse longer URLs.
@@ -19,7 +19,7 @@ _MAX_URL = 2083
 
 
 def file_url(path: str, *, host: str = "", fragment: str = "") -> str:
-    """Return the URL of a file (an absolute path), in printable ASCII whatever is in its name, at a place in it.
+    """Return the URL of a file (an absolute path) or a place in it, in printable ASCII whatever its name.
 
     `host` is the machine that has the file, "" for this one (RFC 8089).
     """
@@ -31,7 +31,7 @@ def file_url(path: str, *, host: str = "", fragment: str = "") -> str:
 def _quoted(text: str, safe: str = "/:") -> str:
     try:
         data = os.fsencode(text)
-    except UnicodeEncodeError:  # the name of no file
+    except UnicodeEncodeError:  # not a valid file name
         data = text.encode(errors="replace")
     return quote_from_bytes(data, safe=safe)
 
@@ -53,7 +53,7 @@ def are_understood(environ: Mapping[str, str], *, terminal: bool) -> bool:
     if not terminal or term == "dumb" or term.startswith(("screen", "tmux")) or "TMUX" in environ or "STY" in environ:
         return False
     known = environ.get("TERM_PROGRAM", "").lower() in _PROGRAMS or "WT_SESSION" in environ or term.startswith(_TERMS)
-    return known or any(_number(environ.get(name, "")) >= least for name, least in _LEAST.items())
+    return known or any(_number(environ.get(name, "")) >= least for name, least in _MIN_VERSIONS.items())
 
 
 def _number(text: str) -> int:

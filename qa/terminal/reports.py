@@ -1,4 +1,4 @@
-"""What people see of everything but answers: what a build did, the state of an index, a place in a document."""
+"""Terminal output other than answers: what a build did, the state of an index, a place in a document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def build(report: BuildReport, style: TerminalStyle) -> str:
-    """Return what a build did, on one or two lines, and one more for each reason to skip files."""
+    """Return what a build did in one or two lines, and one more for each reason for skipping files."""
     size = size_of(report.documents, report.passages)
     changed = report.changed + report.removed
     if not (report.added or changed or report.embedded):
@@ -83,7 +83,7 @@ def watched(update: Update, style: TerminalStyle) -> str:
 
 
 def corrected(corrections: Sequence[tuple[str, str]], prefix: str) -> str:
-    """Return which words were searched for in place of others; "" if none were."""
+    """Return which words were replaced for the search; "" if none were."""
     return "".join(f'{prefix}No passage contains "{clean(old)}"; searched for "{new}"\n' for old, new in corrections)
 
 
@@ -110,7 +110,7 @@ def size_of(documents: int, passages: int) -> str:
 
 
 def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
-    """What was skipped and what should be known about files: a line a reason, the most frequent first."""
+    """What was skipped or left out, and notes on files: one line per reason, the most frequent first."""
     notes = ((note.text, note.path) for note in report.notes)
     left_out = few([f"{clean_name(kind)} ({number:,})" for kind, number in report.left_out], len(report.left_out))
     return [
@@ -121,7 +121,7 @@ def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
 
 
 def _skipped(files: Sequence[SkippedFile], style: TerminalStyle) -> list[str]:
-    # In brackets is what differs from file to file: its size, the offending byte.
+    # What differs between files is in brackets: the size, the offending byte.
     reasons = ((re.sub(r" \([^()]*\)", "", file.reason), file.path) for file in files)
     return _grouped(f"Skipped {count(len(files), 'file')}:", reasons, style)
 
@@ -153,7 +153,7 @@ def duration(seconds: float) -> str:
 
 
 def view(found: View, style: TerminalStyle, place: Places) -> str:
-    """Return the lines of a location and around it, numbered; or a whole text."""
+    """Return the numbered lines of a location and around it, or a whole text."""
     if found.marked is None:
         return "".join(row + "\n" for _, line in found.lines for row in clean_rows(line))
     first, end = found.marked
@@ -179,7 +179,7 @@ _GONE: dict[State | None, str] = {
 
 
 def view_state(found: View) -> str:
-    """Return in words whether what is shown is what was indexed."""
+    """Return in words whether the text shown is still what was indexed."""
     if found.stored:
         return f"{_GONE.get(found.state, 'no longer in the file')}; this is the indexed text"
     if found.state is None:
@@ -224,7 +224,7 @@ def _pending(found: Status) -> str:
 
 
 def check(found: CheckReport, style: TerminalStyle) -> str:
-    """Return that an index is intact, and what was repaired."""
+    """Return the message that an index is intact, and what was repaired."""
     intact = f"{clean_name(found.place)} is intact: {size_of(found.documents, found.passages)}; all checksums match\n"
     if not found.problems:
         return intact

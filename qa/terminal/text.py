@@ -9,13 +9,13 @@ from itertools import pairwise
 
 # Joiners that shape Persian, Indic scripts and emoji; they neither reorder nor hide anything.
 _JOINERS = "\u200c\u200d"
-# Control characters and their visible pictures, or the white space that they are.
+# Control characters and their visible pictures, or white space to show instead.
 _CONTROLS = {chr(code): chr(0x2400 + code) for code in range(32)}
 _CONTROLS |= {"\x7f": "\u2421", "\t": "    ", **dict.fromkeys("\r\f\v\x85", " ")}
 
 
 def clean(text: str) -> str:
-    """Return a text without anything that could drive a terminal or reorder what is read; newlines stay.
+    """Return a text without anything that could control a terminal or reorder the text; newlines stay.
 
     Control characters become their visible pictures (ESC becomes "␛"), C1 controls and lone surrogates U+FFFD;
     bidi controls, tags and other invisible characters are dropped.
@@ -24,7 +24,7 @@ def clean(text: str) -> str:
 
 
 def clean_rows(line: str) -> list[str]:
-    r"""Return a line of a file as cleaned rows: what ends a line on some screens ("\f", U+2028) begins another row."""
+    r"""Return a line of a file as cleaned rows, split at what ends a line on some screens ("\f", U+2028)."""
     return [clean(row) for row in line.splitlines()] or [""]
 
 
@@ -34,7 +34,7 @@ def clean_line(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    r"""Return a file name or message on one line, with what could do harm escaped ("\n", "\x1b", "\u202e")."""
+    r"""Return a file name or message on one line, with harmful characters escaped ("\n", "\x1b", "\u202e")."""
     return "".join(c if c not in "\n\t" and _clean_character(c) == c else _escaped(c) for c in text)
 
 
@@ -121,12 +121,12 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def is_item(line: str) -> bool:
-    """Whether a line begins an item of a list, or is quoted."""
+    """Return whether a line begins a list item or a quotation."""
     return _ITEM.match(line) is not None
 
 
 def _fence_end(lines: Sequence[str], at: int) -> int:
-    """One past the code that begins at `at`, a fence that is closed or a Python session; `at` if there is none."""
+    """Return the end of the code that begins at `at`, a closed fence or a Python session; `at` if none does."""
     if lines[at].lstrip().startswith(">>> "):
         return next((number for number in range(at, len(lines)) if not lines[number]), len(lines))
     found = _FENCE.match(lines[at])
@@ -173,7 +173,7 @@ def _fit(group: list[str], width: int) -> list[str]:
 
 
 def _lead(line: str) -> tuple[str, str]:
-    """What precedes the words of a first line (indent, bullet), and what replaces it on the lines below."""
+    """Return what precedes the words of a line (indent, bullet), and what replaces it on continuation lines."""
     found = _ITEM.match(line) or re.match(r"\s*", line)
     lead = line[: found.end() if found else 0]
     return lead, " " * cells(lead)

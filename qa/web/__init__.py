@@ -1,1 +1,1 @@
-"""Asked over HTTP: the API, the page, whom both let in, and the server."""
+"""HTTP: the API, the web page, access control, and the server."""

@@ -1,4 +1,4 @@
-"""Whom a server knows and lets in: host names, and the token beyond the loopback interface."""
+"""Access control: the host names a server answers to, and the token it requires beyond the loopback interface."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def is_loopback(address: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Whom a server lets in.
+    """Which requests a server accepts.
 
     Attributes:
-        local: Whether it is on the loopback interface, and known by no other name.
-        names: Further names that it is known by, in lower case.
-        token: What requests must have, or "".
-        port: Where it listens; cookies are for all ports of a host.
+        local: Whether it listens on the loopback interface, and answers to no other name.
+        names: Other names it answers to, in lower case.
+        token: The token that requests must carry, or "".
+        port: The port it listens on; part of the cookie's name, as browsers share cookies between a host's ports.
     """
 
     local: bool = True
@@ -40,13 +40,13 @@ class Access:
 
     @classmethod
     def beyond_this_machine(cls, host: str, token: str, port: int) -> Access:
-        """Return that of a server that others reach, by its addresses, this machine's name, or the name of `host`."""
-        own = socket.gethostname().lower()
-        names = frozenset({own, f"{own.partition('.')[0]}.local", host.lower()})
+        """Return the access of a server that others reach by its addresses, this machine's name, or `host`."""
+        hostname = socket.gethostname().lower()
+        names = frozenset({hostname, f"{hostname.partition('.')[0]}.local", host.lower()})
         return cls(local=False, names=names, token=token, port=port)
 
     def knows(self, host: str) -> bool:
-        """Return whether a `Host` is meant for this server: any address, as rebinding takes a name, or a known name."""
+        """Return whether a `Host` means this server: a known name, or any address, as DNS rebinding needs a name."""
         name = _name_of(host)
         if name in {"localhost", *self.names}:
             return True
@@ -57,48 +57,48 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie that stands for the token."""
+        """The name of the cookie that replaces the token."""
         return f"qa-{self.port}"
 
     @property
     def cookie_value(self) -> str:
-        """What it holds: nothing that the token could be computed from."""
+        """The cookie's value, from which the token cannot be recovered."""
         return hmac.digest(self.token.encode(), b"cookie of qa serve", "sha256").hex()
 
     def has_token(self, headers: Headers) -> bool:
-        """Return whether a request has the token, as a bearer or by the cookie; none is needed without one."""
+        """Return whether a request carries the token, as bearer or cookie; True if no token is set."""
         if not self.token:
             return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self.is_token(given.strip()):
             return True
-        return any(_same(one, self.cookie_value) for one in _cookies(headers, self.cookie))
+        return any(_same(value, self.cookie_value) for value in _cookies(headers, self.cookie))
 
     def is_token(self, given: str) -> bool:
-        """Return whether a text is the token; that takes as long for any text."""
+        """Return whether a text is the token, in constant time."""
         return bool(self.token) and _same(given, self.token)
 
     def grant(self, headers: MutableHeaders) -> None:
-        """Let a browser in from now on."""
+        """Set the cookie that lets a browser in from now on."""
         headers.append("Set-Cookie", f"{self.cookie}={self.cookie_value}; Path=/; HttpOnly; SameSite=Strict")
 
 
 def _same(given: str, secret: str) -> bool:
-    one, other = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (given, secret))
-    return hmac.compare_digest(one, other)
+    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (given, secret))
+    return hmac.compare_digest(*digests)
 
 
 def _cookies(headers: Headers, name: str) -> Iterable[str]:
     for line in headers.getlist("cookie"):
         try:
-            found = SimpleCookie(line)
+            cookies = SimpleCookie(line)
         except CookieError:
             continue
-        if name in found:
-            yield found[name].value
+        if name in cookies:
+            yield cookies[name].value
 
 
 def _name_of(host: str) -> str:
-    """The name or address in a `Host`, without its port; "" for what is no host."""
-    found = _HOST.fullmatch(host.lower())
-    return found["address"] or found["name"] if found else ""
+    """Return the name or address in a `Host`, without its port; "" if it is invalid."""
+    match = _HOST.fullmatch(host.lower())
+    return match["address"] or match["name"] if match else ""

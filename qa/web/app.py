@@ -1,4 +1,4 @@
-"""The application: the routes behind the guard, and how errors are answered."""
+"""The application: routes, error handlers, and the guard in front of them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from qa.web.page.routes import page_routes
 from qa.web.service.problems import on_bug, on_http_error, on_tool_error
 from qa.web.service.service import Service
 
-# Of a request; the only one with a body is the form of the token.
+# Of a request's body, in bytes; only the token form has one.
 _MAX_BODY = 16 * 1024
 
 
 def create_app(service: Service, access: Access, log: Callable[[str], None] | None = None) -> ASGIApp:
-    """Return the application that serves a collection: the API, and the page."""
+    """Return the application that serves a collection: the API and the page."""
     app = Starlette(
         routes=[
             *api_routes(service),

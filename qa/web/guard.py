@@ -1,7 +1,7 @@
-"""What the server turns away, and what browsers may do with what it sends.
+"""The guard: which requests are refused, and the security headers of every response.
 
-A page of another site must not reach a server on the loopback interface, directly or by a name of its own that it lets
-point there (DNS rebinding), so `Host`, `Origin` and `Sec-Fetch-Site` are checked. Beyond it there is a token.
+A page of another site must not reach a server on the loopback interface, directly or through a name of its own that
+resolves to it (DNS rebinding), so `Host`, `Origin` and `Sec-Fetch-Site` are checked. Other interfaces need a token.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from qa.web.service.problems import on_http_error
 
 API = "/api/"
 HEALTH = "/api/v1/health"
-# Of every answer: nothing but our own files runs or is shown, nobody frames it, and no address goes to other sites.
+# Of every response: only our own files run or are shown, no site frames it, and no other site sees the address.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    # With `no-referrer`, browsers would send forms with `Origin: null`.
+    # With `no-referrer`, browsers send forms with `Origin: null`.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -37,12 +37,12 @@ _HEADERS = {
 
 
 class Guard:
-    """Turns away what must not come in, and sets the headers of all answers.
+    """Refuses unwanted requests, and sets the headers of all responses.
 
     Args:
-        app: What answers the rest.
-        access: Whom to let in.
-        log: Called with a line for each request that was answered.
+        app: Answers all other requests.
+        access: Which requests to accept.
+        log: Called with a line for each answered request.
     """
 
     def __init__(self, app: ASGIApp, access: Access, log: Callable[[str], None] | None = None) -> None:
@@ -68,31 +68,31 @@ class Guard:
         request = Request(scope, receive)
         try:
             self._check_source(scope, request.headers)
-            answer = self._turned_away(request) or self._app
+            answer = self._check_token(request) or self._app
         except HTTPException as error:
             answer = on_http_error(request, error)
         await answer(scope, receive, guarded)
 
-    def _turned_away(self, request: Request) -> Response | None:
-        """What a request without the token gets: the form, if it is a browser's."""
+    def _check_token(self, request: Request) -> Response | None:
+        """Return None if a request is authorised, else a browser's redirect or token form; refuse other clients."""
         is_page = not request.url.path.startswith(API)
-        if is_page and (onward := token_in_address(request, self._access)) is not None:
-            return onward
+        if is_page and (redirect := token_in_address(request, self._access)) is not None:
+            return redirect
         if request.url.path in (HEALTH, LOGIN, *LOOKS) or self._access.has_token(request.headers):
             return None
         if is_page and "text/html" in request.headers.get("accept", ""):
             return login_form(request)
         raise HTTPException(
-            401, "a token is required: the one that qa serve printed.", {"WWW-Authenticate": 'Bearer realm="qa"'}
+            401, "a token is required: the one printed by qa serve.", {"WWW-Authenticate": 'Bearer realm="qa"'}
         )
 
     def _check_source(self, scope: Scope, headers: Headers) -> None:
-        """Refuse what a page of another site may have sent."""
+        """Refuse requests that a page of another site may have sent."""
         if scope["http_version"] not in ("1.0", "1.1"):
             raise HTTPException(505, "this server speaks HTTP/1.1.")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._access.knows(hosts[0]):
-            raise HTTPException(421, "this server is not known under that host name.")
+            raise HTTPException(421, "this server does not answer to that host name.")
         origins = headers.getlist("origin")
         if any(origin.lower() not in _origins(hosts[0]) for origin in origins):
             raise HTTPException(403, "requests from other sites are refused.")
@@ -108,14 +108,14 @@ def _origins(host: str) -> dict[str, None]:
 
 
 def _is_link(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody follows a link to a page, which no other page can read."""
-    navigates = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return scope["method"] in ("GET", "HEAD") and navigates and not scope["path"].startswith(API)
+    """Return whether a user follows a link to a page; the linking site cannot read the response."""
+    is_navigation = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return scope["method"] in ("GET", "HEAD") and is_navigation and not scope["path"].startswith(API)
 
 
 def _line(scope: Scope, status: int, seconds: float) -> str:
     client = scope["client"][0] if scope["client"] else "-"
-    # The token may be in it.
+    # Keep the token out of the log.
     query = re.sub(r"(^|&)token=[^&]*", r"\1token=…", scope["query_string"].decode("ascii", "replace"))
-    asked = f"{scope['method']} {scope['path']}{'?' if query else ''}{query}"
-    return f"{time.strftime('%H:%M:%S')} {status} {asked} {seconds * 1000:.0f} ms {client}"
+    request = f"{scope['method']} {scope['path']}{'?' if query else ''}{query}"
+    return f"{time.strftime('%H:%M:%S')} {status} {request} {seconds * 1000:.0f} ms {client}"

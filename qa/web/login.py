@@ -1,4 +1,4 @@
-"""How a browser shows the token once: a form, or `?token=` in the address; a cookie stands for it from then on."""
+"""Login: a browser gives the token once, in a form or as `?token=` in the address, and gets a cookie in return."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.routing import Route
 from qa.web.access import Access
 
 LOGIN = "/login"
-# What the form looks like needs no token, and says nothing of the collection.
+# The form's style and icon: served without a token, as they reveal nothing about the collection.
 LOOKS = ("/static/page.css", "/static/icon.svg")
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -21,7 +21,7 @@ _PAGE = """<!doctype html>
 <link rel="icon" href="{icon}" type="image/svg+xml"><link rel="stylesheet" href="{style}"></head>
 <body><main class="token"><h1 class="logo">qa</h1>
 <form method="post" action="{login}">
-<label for="token">Token, as <code>qa serve</code> printed it</label>
+<label for="token">Token, as printed by <code>qa serve</code></label>
 <input id="token" name="token" type="password" required autofocus autocomplete="current-password">
 <input type="hidden" name="next" value="{next}"><button>Continue</button>
 <p role="alert">{problem}</p>
@@ -30,13 +30,13 @@ _PAGE = """<!doctype html>
 
 
 def login_form(request: Request) -> Response:
-    """Return the form that asks for the token, and leads on to what was asked for."""
+    """Return the form that asks for the token and then redirects to the requested page."""
     wanted = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
     return _form("/" if request.url.path == LOGIN else wanted, "", 401)
 
 
 def login_route(access: Access) -> Route:
-    """Return the route that takes the form."""
+    """Return the route that handles the form."""
 
     async def login(request: Request) -> Response:
         if request.method != "POST":
@@ -47,25 +47,25 @@ def login_route(access: Access) -> Route:
             return Response(status_code=400)
         wanted = given.get("next", ["/"])[0]
         if not access.is_token(given.get("token", [""])[0]):
-            return _form(wanted, "That is not the token.", 401)
-        return _onward(access, wanted)
+            return _form(wanted, "Wrong token.", 401)
+        return _grant_and_redirect(access, wanted)
 
     return Route(LOGIN, login, methods=["GET", "POST"], name="login")
 
 
 def token_in_address(request: Request, access: Access) -> Response | None:
-    """Return the way to the same address without the token that is in it; None where there is no right one."""
+    """Return a redirect to the same address without its token; None if it has no valid one."""
     if not access.token or request.method != "GET":
         return None
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
     if not any(name == "token" and access.is_token(value) for name, value in pairs):
         return None
     rest = urlencode([pair for pair in pairs if pair[0] != "token"])
-    return _onward(access, f"{request.url.path}?{rest}" if rest else request.url.path)
+    return _grant_and_redirect(access, f"{request.url.path}?{rest}" if rest else request.url.path)
 
 
-def _onward(access: Access, wanted: str) -> Response:
-    # Two slashes at the start would lead to another host.
+def _grant_and_redirect(access: Access, wanted: str) -> Response:
+    # Two leading slashes would lead to another host.
     response = RedirectResponse("/" + wanted.lstrip("/\\"), 303)
     access.grant(response.headers)
     return response

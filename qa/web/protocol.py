@@ -1,6 +1,6 @@
-"""A connection: uvicorn's, with the limits that it lacks.
+"""uvicorn's HTTP/1.1 protocol, with limits.
 
-uvicorn waits forever for a request that was begun, and holds any number of connections.
+uvicorn itself waits forever for an incomplete request, and holds any number of connections.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# Of the request line and the headers together.
+# Of the request line and the headers together, in bytes.
 MAX_HEAD = 64 * 1024
 _MOST_CONNECTIONS = 256
-# For a request to arrive as a whole, and for its answer to be fetched once it is complete.
+# For a whole request to arrive, and for a complete response to be fetched.
 _REQUEST_SECONDS = 10.0
 _FETCH_SECONDS = 60.0
 _BUSY = b"""HTTP/1.1 503 Service Unavailable\r
@@ -27,14 +27,14 @@ _RECEIVED = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
 
 
 class LimitedProtocol(H11Protocol):
-    """A connection that is closed when its request does not arrive, or its answer is not fetched, in time."""
+    """A connection that is closed if its request does not arrive, or its response is not fetched, in time."""
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         if len(self.connections) > _MOST_CONNECTIONS:
             transport.write(_BUSY)
@@ -43,7 +43,7 @@ class LimitedProtocol(H11Protocol):
             self._await_request()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the time for the whole request does not start again."""
+        """Handle more data, without restarting the deadline of the whole request."""
         super().data_received(data)
         if self.conn.their_state in _RECEIVED:
             self._stop_waiting()
@@ -51,17 +51,17 @@ class LimitedProtocol(H11Protocol):
             self._await_request()
 
     def on_response_complete(self) -> None:
-        """Give a slow reader time, but not forever."""
+        """Give a slow client limited time to fetch the response."""
         super().on_response_complete()
         self.loop.call_later(_FETCH_SECONDS, self._abort_if_unread)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
+        """Cancel the deadline."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, or too long; nothing is sent into an answer that has begun."""
+        """Refuse data that is too long or not HTTP; abort instead if a response has begun."""
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
             return

@@ -1,4 +1,4 @@
-"""The server: an address, a collection, and an orderly end."""
+"""The server: listens on an address, serves a collection, and shuts down cleanly."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from qa.web.app import create_app
 from qa.web.protocol import MAX_HEAD, LimitedProtocol
 from qa.web.service.service import Service
 
-# What open questions have to finish in when the server is stopped.
+# How long open requests have to finish when the server is stopped.
 _STOP_SECONDS = 30
-# An idle connection is kept so long for the next request.
+# How long an idle connection is kept open.
 _IDLE_SECONDS = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens: its socket, and the URL by which this machine reaches it."""
+    """Where a server listens."""
 
     socket: socket.socket
     host: str
@@ -48,30 +48,30 @@ class Address:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[Address]:
-    """Listen until the end of the block; connections wait until `serve` runs. Port 0 is any that is free.
+    """Listen until the end of the block; connections wait until `serve` runs. Port 0 picks a free port.
 
     Raises:
-        UsageError: There is no such address here, or the port is taken.
+        UsageError: This machine has no such address, or the port is taken.
     """
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise _cannot_listen(host, port, error) from error
-    with found:
+    with listener:
         try:
             if os.name == "posix":  # elsewhere it would let others take the port
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(place)
-            found.listen(128)
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(128)
         except OSError as error:
             raise _cannot_listen(host, port, error) from error
-        yield Address(found, host, found.getsockname()[1])
+        yield Address(listener, host, listener.getsockname()[1])
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> UsageError:
     return UsageError(
-        f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose others with --host, --port."
+        f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with --host or --port."
     )
 
 
@@ -83,20 +83,19 @@ def serve(
     ready: Callable[[], None],
     log: Callable[[str], None] | None = None,
 ) -> int | None:
-    """Serve a collection until a signal, and return that; open questions are answered first.
+    """Serve a collection until a signal stops it, answer open requests, and return the signal.
 
     Args:
-        address: Where it listens already.
-        collection: What answers.
-        token: What requests must have, or "".
-        ready: Called once requests are answered.
+        address: Where the server already listens.
+        collection: The collection to serve.
+        token: The token that requests must carry, or "".
+        ready: Called once the server answers requests.
         log: Called with a line for each request.
     """
     service = Service(collection)
     beyond = Access.beyond_this_machine(address.host, token, address.port)
     access = Access(token=token, port=address.port) if address.is_local else beyond
-    config = server_config(create_app(service, access, log))
-    server = _Server(config, ready)
+    server = _Server(server_config(create_app(service, access, log)), ready)
     try:
         server.run(sockets=[address.socket])
     finally:
@@ -105,7 +104,7 @@ def serve(
 
 
 def server_config(app: ASGIApp) -> uvicorn.Config:
-    """Return how an application is served: plain HTTP/1.1 with our limits, and not a word of uvicorn's own."""
+    """Return uvicorn's configuration for an application: plain HTTP/1.1 with our limits and no logging of its own."""
     return uvicorn.Config(
         app,
         http=LimitedProtocol,
@@ -125,7 +124,7 @@ def server_config(app: ASGIApp) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's, that says when it is ready and ends without raising its signal again."""
+    """uvicorn's server, which reports when it is ready and stops without raising the signal again."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -142,9 +141,9 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        previous = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in previous.items():
                 signal.signal(number, handler)

@@ -1,10 +1,10 @@
-"""Answers without an index behind them."""
+"""Answers built without an index."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qa.answer.results import Highlight, Hit, IndexInfo, Result, Source, State
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Result, Source, State
 
 
 def hit(
@@ -22,6 +22,8 @@ def hit(
     return Hit(rank, key, 1.0, text, "", (), source, marks)
 
 
-def result(*hits: Hit, confidence: float = 0.5, found: bool = True) -> Result:
-    """An answer of these passages."""
-    return Result("?", None, found, confidence, None, hits, IndexInfo(1, 1, "m", 1), {})
+def result(
+    *hits: Hit, question: str = "?", answer: Answer | None = None, confidence: float = 0.5, found: bool = True
+) -> Result:
+    """An answer with these passages."""
+    return Result(question, None, found, confidence, answer, hits, IndexInfo(1, 1, "m", 1), {})

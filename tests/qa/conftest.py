@@ -1,4 +1,4 @@
-"""Collections for the tests of the commands."""
+"""Collections for tests of the commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.qa.commands import TALKS, TRAVEL, WordRetriever
 
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of two documents that is the working directory; models are doubles."""
+    """A folder of two documents, which is the working directory; models are replaced by doubles."""
     root = tmp_path / "notes"
     (root / "sub").mkdir(parents=True)
     for path, text in (("talks.md", TALKS), ("sub/travel.md", TRAVEL)):
@@ -31,6 +31,6 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def indexed(notes: Path) -> Path:
-    """The same folder with an index."""
+    """The `notes` folder with an index."""
     build.build_index(notes)
     return notes

@@ -1,4 +1,4 @@
-"""Passages and queries without an index behind them."""
+"""Passages and queries built without an index."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from qa.retrieval.query import Query, QueryTokens
 
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:
-    """A passage as the index gives it back; its text proper begins at `body`."""
+    """A passage as the index returns it; its own text begins at `body`."""
     document = StoredDocument(1, path, "0" * 64, 0, 0, 0, "text/plain", "", 1)
     digest = text_digest(text)
-    key = passage_key(path, digest, start)
-    end = start + len(text)
+    key, end = passage_key(path, digest, start), start + len(text)
     return StoredPassage(1, key, document, 1, start, end, body, (1, 1), None, None, (), context, text, digest)
 
 
 def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *, mode: Mode = Mode.HYBRID) -> Query:
-    """A query whose tokens count the same, or as `weights` says."""
+    """A query whose tokens are weighted equally, or by `weights`."""
     encoded = encoder.encode_query_tokens(text)
     count = len(encoded.spans)
     tokens = QueryTokens(encoded, np.full(count, 1 / max(count, 1)) if weights is None else np.array(weights))
@@ -33,13 +32,13 @@ def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *
 
 
 def match(asked: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:
-    """How a passage matches a query."""
+    """Match a passage with a query."""
     (found,) = matches(asked, [passage], encoder)
     return found
 
 
 def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
-    """How passages match a query."""
+    """Match passages with a query."""
     assert asked.tokens is not None
     return match_tokens(asked.tokens, passages, encoder)
 
@@ -47,7 +46,7 @@ def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -
 def reading(
     text: str, *, answer: str = "", sure: float = 5.0, answered: float = 0.0, relevant: float = 0.0, none: float = 0.0
 ) -> Reading:
-    """What a reader tells of a text; its tokens are words and marks. `sure`: the logits of where the answer is."""
+    """What the reader model finds in a text; `sure` is the logit of the answer's start and end."""
     spans = np.array([found.span() for found in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
     at = text.index(answer)
     starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2

@@ -1,4 +1,4 @@
-"""The defaults that rank, mark and judge: a tenth more or less of any changes a number that is written down here."""
+"""Defaults of ranking, highlighting and confidence: changing any of them by a tenth changes a number recorded here."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ import pytest
 
 from index import Snapshot
 from index.lexical import bm25
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer import confidence, extract
 from qa.answer.confidence import Features, LogisticModel, probability
 from qa.answer.results import Mode
@@ -24,9 +22,10 @@ from qa.retrieval.hybrid import Pool
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
+from tests.qa.indexes import build
 from tests.qa.passages import stored
 
-# By the name of a stage what it finds, in numbers and names.
+# What a stage computes, in numbers and names.
 Found = dict[str, object]
 FOX = ("fox", "red fox runs", "red fox fox", "hen and fox in a longer line of words")
 
@@ -34,28 +33,25 @@ FOX = ("fox", "red fox runs", "red fox fox", "hen and fox in a longer line of wo
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One document of 430 passages, two whose passages are 100 and 101 characters apart, one of near-duplicates."""
-    folder = tmp_path_factory.mktemp("defaults")
+    folder, files = tmp_path_factory.mktemp("defaults"), {}
     names = ("zq" + "".join("bcdfghjklm"[int(digit)] for digit in f"{number:03}") for number in range(430))
     many = (f"## {name}\n\n" + "red " * (n % 20 + 1) + "hen " * (n // 20 + 1) for n, name in enumerate(names))
     foxes = (f"## {name}\n\n{words}" for name, words in zip("abcd", FOX, strict=True))
-    (folder / "many.md").write_text("\n\n".join(("# many", *many, *foxes)))
+    files["many.md"] = "\n\n".join(("# many", *many, *foxes))
     for gap in (100, 101):
         between = f"\n\n## b\n\n{'m' * (gap - 10)}\n\n"
-        (folder / f"gap{gap}.md").write_text(f"# gap\n\n## z\n\nowl owl{between}## c\n\nowl and more")
+        files[f"gap{gap}.md"] = f"# gap\n\n## z\n\nowl owl{between}## c\n\nowl and more"
     ten, two = "one two three four five six seven eight nine ten", "eleven twelve"
     near = (f"## {name}\n\n{words}" for name, words in zip("abc", (ten, ten[:-4], f"{ten} {two}"), strict=True))
-    (folder / "near.md").write_text("\n\n".join(("# near", *near)))
-    update_index(Request(folder, BagEncoder()))
-    stated = folder.parent / "stated"
-    stated.mkdir()
-    for name in "abcd":
-        (stated / f"{name}.md").write_text(f"---\nfirst: {name}1\nsecond: {name}2\n---\n# {name}\n\nowl")
-    update_index(Request(stated, BagEncoder()))
+    files["near.md"] = "\n\n".join(("# near", *near))
+    build(folder, files)
+    note = "---\nfirst: {0}1\nsecond: {0}2\n---\n# {0}\n\nowl"
+    build(folder.parent / "stated", {f"{name}.md": note.format(name) for name in "abcd"})
     return folder
 
 
 def fused(root: Path) -> Found:
-    """Two pools of a question, and the keyword scores of passages with others near them."""
+    """The first two pools of a question, and the keyword scores of passages with matching neighbours."""
     with Snapshot(root / ".qa") as snapshot:
         first, second = islice(hybrid.pools(snapshot, query(snapshot, "red fox"), Stopwatch()), 2)
         beside = next(hybrid.pools(snapshot, query(snapshot, "owl", Mode.KEYWORD), Stopwatch()))
@@ -66,14 +62,14 @@ def fused(root: Path) -> Found:
     return {**pools, "beside": rounded(beside.keyword)}
 
 
-def by_words(root: Path) -> Found:
-    """BM25 of a rare word and of one that most passages have."""
+def keyword_scores(root: Path) -> Found:
+    """BM25 scores of a rare word and of a frequent one."""
     with Snapshot(root / ".qa") as snapshot:
         return {word: rounded([one.score for one in snapshot.keyword(word, 3)]) for word in ("fox", "red")}
 
 
-def told_apart(root: Path) -> Found:
-    """Near-duplicates behind all others, and before what pools behind the deepest bring; and much front matter."""
+def deduplicated(root: Path) -> Found:
+    """Levels of near-duplicates in one pool and in several, and of front matter."""
     with Snapshot(root / ".qa") as snapshot:
         a, b, c = (one.id for one in snapshot.passages_of("near.md"))
         last = snapshot.passages_of("gap100.md")[0].id
@@ -98,8 +94,8 @@ def front_matter(root: Path) -> str:
         return " ".join(str(one.level) for one in found)
 
 
-def marked(_: Path) -> Found:
-    """Sentences, items and pieces of long sentences."""
+def highlighted(_: Path) -> Found:
+    """Highlighted sentences, items and parts of long sentences."""
     close = dict(zip(("A one.", "B two.", "C three.", "D four."), (1.0, 0.95, 0.9, 0.85), strict=True))
     closer = dict(zip(close, (1.0, 0.99, 0.98, 0.97), strict=True))
     items = "Foxes:\n" + "".join(f"- item {number}\n" for number in range(14))
@@ -116,13 +112,13 @@ def marked(_: Path) -> Found:
     }
 
 
-def judged(_: Path) -> Found:
-    """Probabilities, and the least that counts as found."""
+def confidences(_: Path) -> Found:
+    """Probabilities, and the lowest that counts as found."""
     each = np.eye(5, dtype=int).tolist()
     cases = [Features(*one) for one in (*each, [0] * 5)]
     models = {"read": confidence.READ, "reranked": confidence.RERANKED, "quick": confidence.QUICK}
     found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
-    lookups = [confidence.of_lookup(0.5, stands=True, is_nowhere=nowhere) for nowhere in (False, True)]
+    lookups = [confidence.of_lookup(0.5, is_found=True, is_nowhere=nowhere) for nowhere in (False, True)]
     return {**found, "lookups": lookups, "threshold": confidence.THRESHOLD}
 
 
@@ -133,16 +129,16 @@ def query(snapshot: Snapshot, question: str, mode: Mode = Mode.HYBRID) -> Query:
 
 
 def rounded(values: object) -> list[float]:
-    """To nine significant digits."""
+    """Values to nine significant digits."""
     return [float(f"{value:.9g}") for value in np.atleast_1d(np.asarray(values, dtype=np.float64)).tolist()]
 
 
 STAGES: dict[ModuleType, Callable[[Path], Found]] = {
     hybrid: fused,
-    bm25: by_words,
-    distinct: told_apart,
-    extract: marked,
-    confidence: judged,
+    bm25: keyword_scores,
+    distinct: deduplicated,
+    extract: highlighted,
+    confidence: confidences,
 }
 EXPECTED: dict[ModuleType, Found] = {
     hybrid: {
@@ -155,12 +151,7 @@ EXPECTED: dict[ModuleType, Found] = {
         "red": [2.07600166e-06, 2.07353566e-06, 2.07250259e-06],
     },
     distinct: {"in one pool": "a0 c0 b1", "in several": "a0 c1 b2 z4", "front matter": "0 0 1 1"},
-    extract: {
-        "close": ["A one.", "B two."],
-        "closer": ["A one.", "B two.", "C three."],
-        "list": 11,
-        "long": 399,
-    },
+    extract: {"close": ["A one.", "B two."], "closer": ["A one.", "B two.", "C three."], "list": 11, "long": 399},
     confidence: {
         "read": [0.696777653, 0.696777653, 0.518491562, 0.816677892, 0.652942818, 0.696777653],
         "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441, 0.0377968441, 0.0377968441],
@@ -169,17 +160,17 @@ EXPECTED: dict[ModuleType, Found] = {
         "threshold": 0.5,
     },
 }
-# How much is read or kept at once, and how rows are stored: no score depends on it.
-NO_RANK = {"_READ_AHEAD", "_MAX_CACHED_TERMS", "_PART", "HASHES"}
+# Sizes of reads and caches and the storage format, on which no score depends.
+WITHOUT_EFFECT = {"_READ_AHEAD", "_MAX_CACHED_TERMS", "_PART", "HASHES"}
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
-def test_what_the_defaults_come_to(root: Path, stage: ModuleType) -> None:
+def test_defaults_give_the_recorded_numbers(root: Path, stage: ModuleType) -> None:
     assert STAGES[stage](root) == EXPECTED[stage]
 
 
-def moved(value: object) -> Iterator[object]:
-    """A default a tenth lower and higher; of several numbers each by itself."""
+def changed(value: object) -> Iterator[object]:
+    """A default lowered and raised by a tenth; the weights of a model one at a time."""
     for factor in (0.9, 1.1):
         if isinstance(value, LogisticModel):
             for at, weight in enumerate(value.weights):
@@ -196,14 +187,14 @@ DEFAULTS = [
     (stage, name)
     for stage in STAGES
     for name, value in vars(stage).items()
-    if name.isupper() and name not in NO_RANK and list(moved(value))
+    if name.isupper() and name not in WITHOUT_EFFECT and list(changed(value))
 ]
 
 
 @pytest.mark.parametrize(("stage", "name"), DEFAULTS, ids=lambda one: getattr(one, "__name__", one))
-def test_a_default_that_moves_by_a_tenth_changes_a_number(
+def test_changing_a_default_by_a_tenth_changes_a_number(
     root: Path, stage: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for value in moved(getattr(stage, name)):
+    for value in changed(getattr(stage, name)):
         monkeypatch.setattr(stage, name, value)
         assert STAGES[stage](root) != EXPECTED[stage], value

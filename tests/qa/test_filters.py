@@ -1,4 +1,4 @@
-"""Filters: which files each part of one lets through, and what is said where nothing is left."""
+"""Filters: which files and records match, and the error if none do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ import pytest
 from corpus.errors import UsageError
 from index.dense.scope import Scope
 from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
 from qa.explore.items import Items
 from qa.filters import Filter, _near_type, merged, select
 from tests.corpus.readers.samples import archives
 from tests.encoders import BagEncoder
+from tests.qa.indexes import built, write
 
 FILES = {
     "talks/boats.md": "---\nauthor: Ida Grün\ntags: [sea, Rust]\nstatus: open\n---\n# Boats\n\nOars are long.\n",
@@ -32,13 +31,11 @@ CHANGED = {"talks/boats.md": "2024-01-31 23:59", "talks/rust.md": "2024-02-01 00
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     root = tmp_path_factory.mktemp("filters")
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+    write(root, FILES)
+    for path in FILES:
         time = datetime.fromisoformat(CHANGED.get(path, "2026-03-01 08:00")).timestamp()
         os.utime(root / path, (time, time))
-    update_index(Request(root, BagEncoder()))
-    with Snapshot(root / ".qa") as opened:
+    with built(root) as opened:
         yield opened
 
 
@@ -58,7 +55,7 @@ def selected(snapshot: Snapshot, **given: Any) -> list[str]:
         ({"types": [".PY", "text/plain"]}, ["gauge.py", "plain.txt"]),
         ({"types": "python"}, ["gauge.py"]),
         ({"types": "text/x-*"}, ["gauge.py"]),
-        # A month begins with its first minute, and ends with its last.
+        # A month includes its first minute and its last.
         ({"until": "2024-01"}, ["talks/boats.md"]),
         ({"until": "2024-01-31"}, ["talks/boats.md"]),
         ({"since": "2024-02", "until": "2024-02-01"}, ["talks/rust.md"]),
@@ -66,21 +63,21 @@ def selected(snapshot: Snapshot, **given: Any) -> list[str]:
         ({"since": date(2025, 6, 1), "until": "2025-12"}, ["plain.txt"]),
         ({"since": "2025-06-01T12:01"}, ["gauge.py"]),
         ({"since": datetime(2025, 6, 1, 12).astimezone(), "until": "2025-06-01T12:01"}, ["plain.txt"]),
-        # As a shell completes it: from the folder of the collection.
+        # As a shell completes paths in the collection's folder.
         ({"path": "./talks"}, ["talks/boats.md", "talks/rust.md"]),
         ({"path": ["*.md", "!././talks/boats.md"]}, ["talks/rust.md"]),
-        # A word of the value, whatever its case; not a part of one, and not a line of the text.
+        # A whole word of the value, ignoring case; neither part of a word, nor a line of the text.
         ({"where": {"author": "grün"}}, ["talks/boats.md"]),
         ({"where": "Author=IDA GRÜN"}, ["talks/boats.md"]),
         ({"where": "tags=rust"}, ["talks/boats.md"]),
         ({"where": {"status": "open"}}, ["talks/boats.md"]),
         ({"where": "title=rust"}, ["talks/rust.md"]),
-        # Several add up: also those of one name.
+        # Several conditions must all hold, even on one field.
         ({"where": ["tags=sea", "tags=rust"]}, ["talks/boats.md"]),
         ({"where": "author=ida", "path": "*.md", "types": "md", "since": "2023"}, ["talks/boats.md"]),
     ],
 )
-def test_what_passes(snapshot: Snapshot, given: dict[str, Any], expected: list[str]) -> None:
+def test_matching_files(snapshot: Snapshot, given: dict[str, Any], expected: list[str]) -> None:
     assert selected(snapshot, **given) == expected
 
 
@@ -100,8 +97,7 @@ def test_what_passes(snapshot: Snapshot, given: dict[str, Any], expected: list[s
         ({"where": ["author=tom", "tags=sea"]}, "nothing in the collection has author=tom, and has tags=sea."),
     ],
 )
-def test_nothing_passes(snapshot: Snapshot, given: dict[str, Any], message: str) -> None:
-    """What is near is named, so that the next try is right."""
+def test_no_match_is_an_error_with_suggestions(snapshot: Snapshot, given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         selected(snapshot, **given)
     assert str(caught.value).startswith(message)
@@ -122,13 +118,13 @@ def test_a_type_may_be_called_by_its_program(snapshot: Snapshot, kind: str, suff
         *({name: []} for name in ("path", "types")),
     ],
 )
-def test_what_cannot_be_read(given: dict[str, Any]) -> None:
+def test_an_invalid_filter_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Filter.of(**given)
 
 
-def test_a_path_beside_a_filter() -> None:
-    """It is part of the filter; two of them are none too many by chance, so that is refused."""
+def test_a_separate_path_is_merged_into_the_filter() -> None:
+    """If the filter already has a path, that is refused."""
     assert merged(None, None) == merged("", None) == Filter() == Filter.of(where=())
     with pytest.raises(UsageError, match="path is an empty list"):
         merged([], None)
@@ -169,17 +165,14 @@ RECORDS = {
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     root = tmp_path_factory.mktemp("records")
-    for path, text in RECORDS.items():
-        (root / path).write_text(text, encoding="utf-8")
     rows: list[list[str | float]] = [["boat", "author"], ["Skiff", "Ida"], ["Punt", "Eve"]]
     (root / "boats.xlsx").write_bytes(archives.xlsx({"Boats": rows}))
-    update_index(Request(root, BagEncoder()))
-    with Snapshot(root / ".qa") as opened:
+    with built(root, RECORDS) as opened:
         yield opened
 
 
 def places(snapshot: Snapshot, **given: Any) -> list[str]:
-    """Each record that passes once, by its file and title or page."""
+    """Matching records without repetition, by file and title or page."""
     found = select(snapshot, Filter.of(**given))
     assert found is not None
     numbers = found.passages if isinstance(found, Scope) else snapshot.columns(found).passages
@@ -190,24 +183,20 @@ def places(snapshot: Snapshot, **given: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("where", "expected"),
     [
-        # By any name for who wrote it; what its text says is no header.
+        # Synonyms of "author" match; a line of the text is not a header.
         ("from=ida", ["box.mbox Boats for Monday"]),
         ("sender=eve", ["one.eml Solo"]),
         ("author=eve", ["boats.xlsx 1", "one.eml Solo"]),
         ("to=ida", ["box.mbox Re: Boats"]),
         ("subject=boats", ["box.mbox Boats for Monday", "box.mbox Re: Boats"]),
         ("date=2024-05-03", ["box.mbox Re: Boats"]),
-        # Of all formats at once, whole files and records together.
+        # Records and whole files of all formats.
         ("author=tom", ["box.mbox Re: Boats", "people.csv Keels", "refs.bib Iron", "wide.csv"]),
         (
             "author=ida",
             [
-                "boats.xlsx 1",
-                "box.mbox Boats for Monday",
-                "page.md page",
-                "people.csv Hulls",
-                "refs.bib k1",
-                "wide.csv",
+                *("boats.xlsx 1", "box.mbox Boats for Monday", "page.md page"),
+                *("people.csv Hulls", "refs.bib k1", "wide.csv"),
             ],
         ),
         ("title=hulls", ["people.csv Hulls"]),
@@ -217,16 +206,16 @@ def places(snapshot: Snapshot, **given: Any) -> list[str]:
         ("tags=rust", ["list.json One"]),
         (["year=1999", "author=tom"], ["refs.bib Iron"]),
         (["boat=skiff", "author=ida"], ["boats.xlsx 1"]),
-        # Both must hold of one row, not of one passage.
+        # Both conditions must hold for one row, not only for one passage.
         (["author=ida", "name=n4000"], ["wide.csv"]),
     ],
 )
-def test_records_that_pass(records: Snapshot, where: Any, expected: list[str]) -> None:
+def test_matching_records(records: Snapshot, where: Any, expected: list[str]) -> None:
     assert places(records, where=where) == expected
 
 
-def test_all_passages_of_a_record_pass(records: Snapshot) -> None:
-    """Also those that do not repeat its fields; of a table only those that have the row."""
+def test_all_passages_of_a_record_match(records: Snapshot) -> None:
+    """This includes those that do not repeat its fields; in a table, only passages with the row match."""
     found = select(records, Filter.of(where="subject=re boats", types="mbox"))
     assert isinstance(found, Scope)
     own = [one.id for one in records.passages_of("box.mbox") if one.title == "Re: Boats"]
@@ -241,8 +230,8 @@ def test_all_passages_of_a_record_pass(records: Snapshot) -> None:
             select(records, Filter.of(where=where))
 
 
-def test_records_are_ranked_alone(records: Snapshot) -> None:
-    """Both halves, topics and what is similar choose from the same passages, but for front matter."""
+def test_only_matching_records_are_ranked(records: Snapshot) -> None:
+    """Keyword search, dense search, topics and similarity choose from the same passages, except front matter."""
     among = select(records, Filter.of(where="author=ida"))
     assert isinstance(among, Scope)
     chosen = set(among.passages.tolist())

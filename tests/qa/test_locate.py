@@ -1,4 +1,4 @@
-"""Which index a command means."""
+"""How a command finds its index."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ def _corpus(folder: Path) -> Path:
     return folder
 
 
-def test_upward_from_a_folder_as_git_does(tmp_path: Path) -> None:
-    _corpus(tmp_path / "a")
-    inner = _corpus(tmp_path / "a" / "b")
+def test_the_nearest_index_above_is_found(tmp_path: Path) -> None:
+    outer, inner = _corpus(tmp_path / "a"), _corpus(tmp_path / "a" / "b")
     deep = inner / "c" / "d"
     deep.mkdir(parents=True)
-    assert find_index(deep) == inner
-    assert find_index(inner) == inner
-    assert find_index(tmp_path / "a") == tmp_path / "a"
+    assert find_index(deep) == find_index(inner) == inner
+    assert find_index(outer) == outer
 
 
 @pytest.mark.parametrize("named", ["notes", "notes/.qa", "notes/", "notes/.qa/"])
 def test_named_by_root_or_by_index_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-    """--index and QA_INDEX take the corpus root or the .qa folder, and never look further up."""
+    """--index and QA_INDEX accept the corpus root or the .qa folder."""
     root = _corpus(tmp_path / "notes")
     monkeypatch.chdir(tmp_path)
     assert find_index(index=Path(named)) == root
@@ -52,14 +50,14 @@ def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_named_start_beats_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that opens a folder gets that folder, whatever the user's shell says."""
+    """A program that opens a folder gets that folder, whatever the environment says."""
     root = _corpus(tmp_path / "notes")
     monkeypatch.setenv("QA_INDEX", str(_corpus(tmp_path / "variable")))
     assert find_index(root) == root
     assert find_index(root / ".qa") == root
 
 
-def test_none_names_the_command(tmp_path: Path) -> None:
+def test_without_an_index_the_error_names_the_command(tmp_path: Path) -> None:
     here = tmp_path / "my notes"
     here.mkdir()
     with pytest.raises(NoIndexError) as caught:
@@ -70,7 +68,7 @@ def test_none_names_the_command(tmp_path: Path) -> None:
     assert str(caught.value) == f"no index in {here}. Build one with: qa index '{here}'"
 
 
-def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
+def test_folders_above_a_named_one_are_not_searched(tmp_path: Path) -> None:
     """A mistyped --index must not find some other collection."""
     root = _corpus(tmp_path / "notes")
     (root / "deep").mkdir()
@@ -81,7 +79,7 @@ def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
 
 
 def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a forgotten QA_INDEX is noticed."""
+    """Otherwise, a forgotten QA_INDEX would be hard to notice."""
     monkeypatch.setenv("QA_INDEX", str(tmp_path / "gone"))
     with pytest.raises(NoIndexError, match="from QA_INDEX"):
         find_index()
@@ -100,7 +98,7 @@ def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert find_or_here() == working_directory() == tmp_path
 
 
-def test_a_name_too_long_is_no_index() -> None:
+def test_a_path_that_is_too_long_has_no_index() -> None:
     assert not has_index(Path("x" * 5000))
 
 
@@ -114,13 +112,12 @@ def test_near_paths(wanted: str, similar: str) -> None:
 
 
 def test_command_survives_the_shell() -> None:
-    """Blanks are quoted; a leading dash is no option."""
+    """Blanks are quoted, and a leading dash is not taken for an option."""
     assert command_for("a b") == "qa index 'a b'"
     assert command_for("-x") == "qa index -- -x"
 
 
-def test_root_keeps_the_users_links(tmp_path: Path) -> None:
-    """A link to a folder stays the link: the user chose that name."""
-    (tmp_path / "real" / ".qa").mkdir(parents=True)
-    (tmp_path / "link").symlink_to(tmp_path / "real")
+def test_symbolic_links_are_not_resolved(tmp_path: Path) -> None:
+    """The user chose the link's name."""
+    (tmp_path / "link").symlink_to(_corpus(tmp_path / "real"))
     assert root_of(tmp_path / "link" / ".qa") == tmp_path / "link"

@@ -1,4 +1,4 @@
-"""Scripts beside files that are named as our packages are."""
+"""Scripts in a folder with files that have the names of our packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.paths import REPOSITORY
 
-# As an installed qa is found: behind the script's own folder.
+# Like an installed qa, this checkout is found after the script's own folder.
 FIND = f"import sys\nsys.path.append({str(REPOSITORY)!r})\n"
 ASK = """
 from qa import QAError, Retriever, build_index
@@ -22,7 +22,7 @@ with Retriever.open("notes") as retriever:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A script's folder, with documents that the reader process is needed for."""
+    """A script's folder, with a document that requires the reader process."""
     (tmp_path / "notes").mkdir()
     page = "<html><body><h1>Harbour</h1><p>The harbour closes at dusk.</p></body></html>"
     (tmp_path / "notes" / "a.html").write_text(page, encoding="utf-8")
@@ -35,7 +35,7 @@ def run(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("kind", ["modules", "packages", "folders"])
-def test_a_script_beside_files_of_these_names_works(folder: Path, kind: str) -> None:
+def test_a_script_next_to_files_with_these_names_works(folder: Path, kind: str) -> None:
     for name in ("index", "corpus"):
         if kind == "modules":
             (folder / f"{name}.py").write_text("raise SystemExit('the wrong one')\n", encoding="utf-8")
@@ -48,22 +48,22 @@ def test_a_script_beside_files_of_these_names_works(folder: Path, kind: str) -> 
 
 
 @pytest.mark.parametrize("name", ["index", "corpus"])
-def test_a_module_that_is_already_there_is_explained(folder: Path, name: str) -> None:
+def test_a_conflict_with_an_imported_module_is_explained(folder: Path, name: str) -> None:
     (folder / f"{name}.py").write_text("", encoding="utf-8")
     done = run(folder, f"import {name}\nimport qa\n")
     *_, last = done.stderr.splitlines()
     assert last == (
-        f"ImportError: qa has a package of its own named {name}, and {folder / name}.py was imported under that name "
-        "before. Rename that one, or use qa in a process of its own."
+        f"ImportError: qa includes a package named {name}, but {folder / name}.py is already imported under that name. "
+        "Rename it, or run qa in a separate process."
     )
 
 
-def test_our_own_package_may_be_there_already(folder: Path) -> None:
+def test_our_own_package_may_already_be_imported(folder: Path) -> None:
     assert run(folder, "import index\nimport qa\nqa.Retriever\n").stderr == ""
 
 
-def test_a_process_of_a_pool_finds_them_too(folder: Path) -> None:
-    """Where processes are started afresh, they import the script again."""
+def test_pool_processes_find_our_packages_too(folder: Path) -> None:
+    """Spawned processes import the script again."""
     (folder / "index.py").write_text("raise SystemExit('the wrong one')\n", encoding="utf-8")
     code = (
         "import multiprocessing\nimport qa\n\n\ndef name(error):\n    return type(error), qa.BuildReport\n\n\n"

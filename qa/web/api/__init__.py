@@ -1,1 +1,1 @@
-"""The API under `/api/v1`: its endpoints and what they take, their description, and a page to try them on."""
+"""The API under `/api/v1`: its endpoints and their parameters, its OpenAPI description, and a page to try it on."""

@@ -1,4 +1,4 @@
-"""The endpoints of the API: what they take, and that they answer as the command line does with `--json`."""
+"""The endpoints of the API, which answer as the command line does with `--json`."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One address of the API.
+    """One endpoint of the API.
 
     Attributes:
-        name: Behind `/api/v1/`.
+        name: The path after `/api/v1/`.
         summary: What it returns.
         command: The command whose JSON it returns, or "".
-        parameters: Those it takes.
-        slow: Whether it looks at the whole collection.
-        lacks: Whether it answers 404 where the collection does not have what is asked for.
+        parameters: The parameters it takes.
+        slow: Whether it reads the whole collection.
+        can_be_missing: Whether it answers 404 if the collection does not have what is requested.
     """
 
     name: str
@@ -52,24 +52,24 @@ class Endpoint:
     command: str
     parameters: tuple[Parameter, ...]
     slow: bool = False
-    lacks: bool = False
+    can_be_missing: bool = False
 
 
-_TAKES_QUESTION = (QUESTION, K, MODE, RERANK, *FILTERS)
-_TAKES_PLACE = (PLACE, K, DOCUMENTS, *FILTERS)
+_SEARCH = (QUESTION, K, MODE, RERANK, *FILTERS)
+_SIMILAR = (PLACE, K, DOCUMENTS, *FILTERS)
 ENDPOINTS = (
-    Endpoint("ask", "The answer to a question", "ask", (*_TAKES_QUESTION, TOPIC)),
-    Endpoint("search", "The passages that answer best, alone", "", _TAKES_QUESTION),
-    Endpoint("similar", "What is like a place or a text", "similar", (PLACE, K, DOCUMENTS, *FILTERS), lacks=True),
+    Endpoint("ask", "The answer to a question", "ask", (*_SEARCH, TOPIC)),
+    Endpoint("search", "The best passages, without an answer", "", _SEARCH),
+    Endpoint("similar", "Passages or documents like a place or a text", "similar", _SIMILAR, can_be_missing=True),
     Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, *FILTERS), slow=True),
-    Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), lacks=True),
+    Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), can_be_missing=True),
     Endpoint("status", "What is indexed, and what has changed since", "status", (), slow=True),
 )
 
 
 def api_routes(service: Service) -> list[BaseRoute]:
     """Return the routes of the API."""
-    routes = [Route(f"/api/v1/{one.name}", partial(_answer, service, one), name=one.name) for one in ENDPOINTS]
+    routes = [Route(f"/api/v1/{each.name}", partial(_answer, service, each), name=each.name) for each in ENDPOINTS]
     return [*routes, Route("/api/v1/health", partial(_health, service), name="health")]
 
 
@@ -78,7 +78,7 @@ async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Res
     try:
         body = await service.run(request, partial(_body, endpoint, given), slow=endpoint.slow)
     except UsageError as error:
-        if type(error) is UsageError and endpoint.lacks:
+        if type(error) is UsageError and endpoint.can_be_missing:
             return problem(NOT_FOUND, str(error))
         raise
     return JSONResponse(body)

@@ -1,4 +1,4 @@
-"""The parameters of requests: described once, for reading them and for the description of the API."""
+"""The parameters of requests, defined once for parsing and for the API's description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS, Mode
 from qa.retrieval.question_text import LONGEST_QUESTION
 
-# Pairs in one query.
+# Name-value pairs in one query string.
 _MOST_PAIRS = 100
 
 
@@ -21,13 +21,13 @@ class Parameter:
     """A parameter in the query of a URL.
 
     Attributes:
-        name: As in the URL.
+        name: Its name in the URL.
         about: What it means.
-        parse: From its text; a ValueError says what is wrong.
-        schema: What it may be, as JSON Schema.
-        required: Whether there must be one.
-        repeated: Whether there may be several; they arrive as a tuple.
-        example: What one looks like.
+        parse: Parses its text; its ValueError says what the value must be.
+        schema: JSON Schema of its value.
+        required: Whether it must be given.
+        repeated: Whether it may be given several times; the values become a tuple.
+        example: An example value.
     """
 
     name: str
@@ -40,21 +40,21 @@ class Parameter:
 
 
 def read_parameters(query: bytes, known: Sequence[Parameter]) -> dict[str, Any]:
-    """Return the values of a query by name, those that are not given (or empty, as forms send them) left out.
+    """Return the values of a query by name, leaving out empty ones, which forms send.
 
     Raises:
         UsageError: It is not UTF-8, or has an unknown, missing, repeated or invalid parameter.
     """
-    by_name = {one.name: one for one in known}
+    by_name = {each.name: each for each in known}
     given: dict[str, list[str]] = {}
     for name, value in _pairs(query):
         if name not in by_name:
-            raise UsageError(f"no parameter {name!r}.{_near(name, list(by_name))}")
+            raise UsageError(f"no parameter {name!r}.{_suggestion(name, list(by_name))}")
         if value.strip():
             given.setdefault(name, []).append(value)
-    for one in known:
-        if one.required and one.name not in given:
-            raise UsageError(f"the {one.name} is empty." if one.name == "question" else f"{one.name} is missing.")
+    for each in known:
+        if each.required and each.name not in given:
+            raise UsageError(f"the {each.name} is empty." if each.name == "question" else f"{each.name} is missing.")
     return {name: _value(by_name[name], values) for name, values in given.items()}
 
 
@@ -69,24 +69,24 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
         raise UsageError(f"more than {_MOST_PAIRS} parameters.") from error
 
 
-def _near(name: str, known: list[str]) -> str:
-    near = get_close_matches(name[:100], known, 1)
-    return f" Did you mean {near[0]}?" if near else f" Known: {', '.join(known) or 'none'}."
+def _suggestion(name: str, known: list[str]) -> str:
+    close = get_close_matches(name[:100], known, 1)
+    return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(known) or 'none'}."
 
 
-def _value(one: Parameter, values: list[str]) -> Any:
-    if len(values) > 1 and not one.repeated:
-        raise UsageError(f"{one.name} was given {len(values)} times; it takes one value.")
+def _value(parameter: Parameter, values: list[str]) -> Any:
+    if len(values) > 1 and not parameter.repeated:
+        raise UsageError(f"{parameter.name} was given {len(values)} times; it takes one value.")
     try:
-        parsed = tuple(one.parse(value) for value in values)
+        parsed = tuple(parameter.parse(value) for value in values)
     except ValueError as error:
-        raise UsageError(f"{one.name} must be {error}.") from error
-    return parsed if one.repeated else parsed[0]
+        raise UsageError(f"{parameter.name} must be {error}.") from error
+    return parsed if parameter.repeated else parsed[0]
 
 
 def _number(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        # `int` alone takes "1_0", and digits of all scripts.
+        # `int` alone accepts "1_0", and digits of all scripts.
         if text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
             return int(text)
         raise ValueError(f"a number from {least:,} to {most:,}")
@@ -113,7 +113,7 @@ _BOOLEAN = {"type": "boolean"}
 
 
 def number(name: str, about: str, least: int, most: int) -> Parameter:
-    """Return a parameter that is a whole number."""
+    """Return an integer parameter."""
     return Parameter(name, about, _number(least, most), {"type": "integer", "minimum": least, "maximum": most})
 
 
@@ -135,7 +135,7 @@ FILTERS = (
     Parameter("type", "Only files of a type, such as pdf or text/markdown; repeatable.", repeated=True),
     Parameter("since", "Only files changed since a day, month or year, such as 2024-05."),
     Parameter("until", "Only files last changed up to a day, month or year."),
-    Parameter("where", "Only what states this about itself, such as author=Ida; of several all hold.", repeated=True),
+    Parameter("where", "Only documents with a field, such as author=Ida; if repeated, all must match.", repeated=True),
 )
 MODE = Parameter(
     "mode",
@@ -143,14 +143,14 @@ MODE = Parameter(
     _choice(*(mode.value for mode in Mode)),
     {"type": "string", "enum": [mode.value for mode in Mode]},
 )
-RERANK = flag("rerank", "Whether to re-rank the first passages, or to be faster and less accurate.")
+RERANK = flag("rerank", "Whether to re-rank the first passages; false is faster and less accurate.")
 PLACE = Parameter(
     "place",
-    'As cited: "path:line", "path:first-last", "path, p. 3", "path § heading", a passage id; or a path.',
+    'A citation: "path:line", "path:first-last", "path, p. 3", "path § heading" or a passage id; or a path.',
     required=True,
     example="notes/talks.md:9-14",
 )
 CONTEXT = number("context", "Lines before and after it; 3 by default.", 0, 10_000)
-DOCUMENTS = flag("documents", "Whole documents and records, such as abstracts, instead of passages.")
+DOCUMENTS = flag("documents", "Return whole documents and records, such as abstracts, instead of passages.")
 TOPIC = Parameter("topic", "Only passages of this topic, by its id.", schema={"type": "string", "maxLength": 20})
-TOPICS = number("n", "How many topics; as many as the data suggest by default.", 1, 200)
+TOPICS = number("n", "How many topics; by default, as many as the data suggest.", 1, 200)

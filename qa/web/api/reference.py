@@ -1,4 +1,4 @@
-"""The description of the API, and a page to read and to try it on, which needs no script and nothing from elsewhere."""
+"""The API's description, and a page to read it and try it out, without scripts or anything from elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reference_routes() -> list[BaseRoute]:
     return [
         Route("/api/v1/openapi.json", lambda _: JSONResponse(_description())),
         Route("/api/v1/docs", _page),
-        Route("/api/v1/docs.css", lambda _: Response(_own("reference.css"), media_type="text/css")),
+        Route("/api/v1/docs.css", lambda _: Response(_read("reference.css"), media_type="text/css")),
     ]
 
 
@@ -36,29 +36,29 @@ def _page(_request: Request) -> Response:
 
 @cache
 def _rendered() -> str:
-    from jinja2 import Environment  # noqa: PLC0415 - takes longer than a question, and few read this
+    from jinja2 import Environment  # noqa: PLC0415 - importing it takes longer than a question, and few read this page
 
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_own("reference.html"))
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_read("reference.html"))
     schemas = _description()["components"]["schemas"]
-    operations = {path.rpartition("/")[2]: one["get"] for path, one in _description()["paths"].items()}
+    operations = {path.rpartition("/")[2]: item["get"] for path, item in _description()["paths"].items()}
     return template.render(endpoints=ENDPOINTS, operations=operations, schemas=schemas, kinds=KINDS, kind_of=_kind_of)
 
 
 def _kind_of(schema: dict[str, Any]) -> str:
-    """A schema in a few words, such as "list of Hit"."""
+    """Describe a schema in a few words, such as "list of Hit"."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:
-        return " or ".join(_kind_of(one) for one in schema["anyOf"])
+        return " or ".join(map(_kind_of, schema["anyOf"]))
     if "enum" in schema:
-        return " or ".join("null" if one is None else str(one) for one in schema["enum"])
+        return " or ".join("null" if value is None else str(value) for value in schema["enum"])
     if "const" in schema:
         return str(schema["const"])
     if schema.get("type") == "array":
         return f"list of {_kind_of(schema['items'])}" if "items" in schema else f"{schema['minItems']} numbers"
-    found = schema.get("type", "")
-    return " or ".join(found) if isinstance(found, list) else found
+    kind = schema.get("type", "")
+    return " or ".join(kind) if isinstance(kind, list) else kind
 
 
-def _own(name: str) -> str:
+def _read(name: str) -> str:
     return files("qa.web.api").joinpath(name).read_text(encoding="utf-8")

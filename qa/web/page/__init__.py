@@ -1,1 +1,1 @@
-"""The page: questions, answers and sources in a browser, rendered here, with a little script that saves loading."""
+"""The web page: questions, answers and sources, rendered on the server; a small script only saves page loads."""

@@ -1,4 +1,4 @@
-"""What one page shows, found by asking the collection."""
+"""The content of a page, found by asking the collection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from qa.web.page.state import PageState
 if TYPE_CHECKING:
     from index import Index
 
-# In a collection of more files, types are typed in; a list of more is none to choose from.
+# With more files or types, the page has a text field for the type instead of a list.
 _MAX_COUNTED, _MAX_TYPES = 20_000, 30
 
 Types = tuple[tuple[str, int], ...]
@@ -29,17 +29,17 @@ Types = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What a page shows.
+    """The content of a page.
 
     Attributes:
-        collection: The name of its folder.
-        documents: How many there are.
-        passages: How many there are.
+        collection: The name of the collection's folder.
+        documents: How many documents it has.
+        passages: How many passages it has.
         types: Suffixes of its files, and how many files have each.
         result: The answer to the question.
-        similar: Neighbours of a place.
-        source: The source that is open, or why it is not.
-        problem: Why there is neither answer nor neighbours.
+        similar: Passages similar to a place.
+        source: The open source, or why it cannot be shown.
+        problem: Why there is neither `result` nor `similar`.
     """
 
     collection: str = ""
@@ -53,32 +53,32 @@ class PageContent:
 
     @property
     def status(self) -> int:
-        """Of the response: that of the first problem."""
+        """The response's status: that of the first problem, or 200."""
         problem = self.problem or (self.source if isinstance(self.source, PageProblem) else None)
         return problem.status if problem else 200
 
 
 def _asking(served: Served, state: PageState) -> dict[str, Any]:
-    """The arguments of a question: what the page says, else what is set for the collection."""
+    """Return the arguments of a question: from the page's state, else from the collection's settings."""
     return served.asking(
         {
             "k": int(state.k) if state.k.isascii() and state.k.isdecimal() and 1 <= int(state.k) <= MAX_HITS else None,
             "mode": state.mode if state.mode in tuple(Mode) else None,
-            "path": _several(state.path, ",") or None,
-            "type": _several(state.type, ",") or None,
+            "path": _split(state.path, ",") or None,
+            "type": _split(state.type, ",") or None,
             "since": state.since,
             "until": state.until,
-            "where": _several(state.where, ";"),
+            "where": _split(state.where, ";"),
         }
     )
 
 
-def _several(text: str, between: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, text.split(between))))
+def _split(text: str, separator: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(separator))))
 
 
 class PageMaker:
-    """Makes what pages show; several threads may use it."""
+    """Makes the content of pages; thread-safe."""
 
     def __init__(self) -> None:
         self._sources = Sources()
@@ -87,7 +87,7 @@ class PageMaker:
         self._last = PageContent()
 
     def content(self, served: Served, state: PageState) -> PageContent:
-        """Return what a page shows; what a person can change about the question is part of it."""
+        """Return the content of a page; an error in the question becomes part of it."""
         info = served.snapshot.info
         types = self._types_of(served.snapshot)
         self._last = content = PageContent(served.root.name or str(served.root), info.documents, info.passages, types)
@@ -102,15 +102,15 @@ class PageMaker:
                 result = served.retriever.ask(state.q, **asking)
                 content = replace(content, result=shown_result(result, state, asking["k"]))
         except UsageError as error:
-            content = replace(content, problem=problem_of(error, "This cannot be asked"))
+            content = replace(content, problem=problem_of(error, "Invalid request"))
         return replace(content, source=self.source(served, state)) if state.open else content
 
     def failed(self, problem: PageProblem) -> PageContent:
-        """Return what a page shows where nothing can be asked."""
+        """Return the content of a page if nothing can be asked."""
         return replace(self._last, problem=problem)
 
     def source(self, served: Served, state: PageState) -> SourceView | PageProblem:
-        """Return the source that is open, or why it cannot be shown."""
+        """Return the open source, or why it cannot be shown."""
         try:
             if (wanted := state.wanted) is None:
                 raise UsageError("no place given.")
@@ -119,10 +119,10 @@ class PageMaker:
             return problem_of(error, "This place cannot be shown")
 
     def picture(self, served: Served, path: str, page: int) -> bytes:
-        """Return a page of a PDF of the collection as PNG.
+        """Return a page of a PDF in the collection as PNG.
 
         Raises:
-            UsageError: There is no such file in the index, or it cannot be drawn.
+            UsageError: The index has no such PDF, or it cannot be drawn.
         """
         document = served.snapshot.document(path)
         if document is None or document.media_type != PDF.media_type:
@@ -134,12 +134,12 @@ class PageMaker:
             raise UsageError(f"{path}: {error.reason}") from error
 
     def _types_of(self, snapshot: Index) -> Types:
-        """The suffixes of the files, the commonest first; counted once for each generation."""
+        """Return the suffixes of the files, commonest first; counted once per generation."""
         with self._lock:
             generation = snapshot.info.generation
             if self._types[0] != generation:
                 files = snapshot.documents() if snapshot.info.files <= _MAX_COUNTED else ()
-                counts = Counter(PurePosixPath(one.path).suffix.lower()[1:] for one in files)
-                known = sorted(((name, n) for name, n in counts.items() if name), key=lambda one: (-one[1], one[0]))
-                self._types = (generation, tuple(known) if len(known) <= _MAX_TYPES else ())
+                counts = Counter(PurePosixPath(file.path).suffix.lower()[1:] for file in files)
+                types = sorted(((name, n) for name, n in counts.items() if name), key=lambda pair: (-pair[1], pair[0]))
+                self._types = (generation, tuple(types) if len(types) <= _MAX_TYPES else ())
             return self._types[1]

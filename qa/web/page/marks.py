@@ -1,4 +1,4 @@
-"""What is marked in a text, and a text cut where its marks begin and end."""
+"""Marks in a text, and the text cut into pieces where they begin and end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """Characters of a text that are marked in one way.
+    """A piece of text with a single mark.
 
     Attributes:
-        text: The characters.
+        text: Its characters.
         mark: "passage", "sentence", "answer", or "" for none.
-        is_place: Whether what was looked for begins here.
+        is_place: Whether the cited place begins here.
     """
 
     text: str
@@ -27,7 +27,7 @@ class MarkedText:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is marked in a document: passages (or sentences, lightly), in these sentences, in these the answer."""
+    """The marks in a document: passages (or lightly marked sentences), sentences inside them, and answers in those."""
 
     passages: tuple[Span, ...] = ()
     sentences: tuple[Span, ...] = ()
@@ -40,11 +40,11 @@ class Marks:
 
     @property
     def place(self) -> int | None:
-        """Where what was looked for begins: the first sentence, else the passage."""
+        """Where the cited place begins: at the first sentence, else at the first passage."""
         return min((start for start, _ in self.sentences or self.passages), default=None)
 
     def moved(self, by: int) -> Marks:
-        """The same in a document where everything is so many characters later."""
+        """Return the same marks, `by` characters later."""
 
         def move(spans: tuple[Span, ...]) -> tuple[Span, ...]:
             return tuple((start + by, end + by) for start, end in spans)
@@ -52,7 +52,7 @@ class Marks:
         return Marks(move(self.passages), move(self.sentences), move(self.answers))
 
     def cut(self, text: str, first: int = 0) -> tuple[MarkedText, ...]:
-        """Cut a text, which begins at character `first` of the document."""
+        """Cut a text that begins at character `first` of the document into pieces at its marks."""
         last = first + len(text)
         inside = [(name, max(a, first), min(b, last)) for name, (a, b) in self._layers if a < last and first < b]
         edges = sorted({first, last, *(edge for _, *span in inside for edge in span)})
@@ -65,13 +65,13 @@ class Marks:
 
 
 def window(length: int, around: Span, edges: Iterable[int], *, room: int) -> Span:
-    """Return which characters of a long document to show: those around a place, from edge to edge where there are any.
+    """Return which characters of a long document to show around a place, cut at edges if possible.
 
     Args:
-        length: Of the document.
+        length: The document's length.
         around: The place.
-        edges: Where it may be cut, such as the beginnings of lines, in order.
-        room: How many characters at most.
+        edges: Where the document may be cut, such as the beginnings of lines, in order.
+        room: How many characters to show at most.
     """
     if length <= room:
         return 0, length

@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures, with boxes around what is cited; the last pictures are kept."""
+"""Pages of PDFs as pictures, with boxes around cited text; recent pictures are cached."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import ClassVar
 from corpus import Sandbox
 from corpus.types import PagePicture
 
-# Bytes of pictures that are kept.
+# Bytes of pictures to cache.
 _ROOM = 24 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A box on a page, in points from its upper left corner; `mark` is "passage" or "sentence"."""
+    """A box on a page, in points from the page's upper left corner; `mark` is "passage" or "sentence"."""
 
     mark: str
     x: float
@@ -28,7 +28,7 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """A page of a PDF: its size in points, boxes on it, and how many pages there are."""
+    """A page of a PDF: its size in points, the boxes on it, and the number of pages in the document."""
 
     kind: ClassVar[str] = "picture"
     sha256: str
@@ -40,45 +40,45 @@ class PictureView:
 
     @property
     def first(self) -> Rectangle | None:
-        """The box that a reader looks for: that of the sentence, else of the passage."""
-        return next((one for one in self.boxes if one.mark == "sentence"), next(iter(self.boxes), None))
+        """The box to scroll to: the sentence's first, else the passage's."""
+        return next((box for box in self.boxes if box.mark == "sentence"), next(iter(self.boxes), None))
 
 
 class Pictures:
-    """Draws pages; several threads may use it."""
+    """Draws pages and caches them; thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], PagePicture] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, int], PagePicture] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
     def draw(self, sandbox: Sandbox, data: bytes, sha256: str, page: int) -> PagePicture:
-        """Return a page of a PDF with this digest; `Unreadable` where it cannot be drawn."""
-        if (kept := self.kept(sha256, page)) is not None:
-            return kept
+        """Draw a page of a PDF with this digest; raises `Unreadable` if that fails."""
+        if (cached := self.cached(sha256, page)) is not None:
+            return cached
         drawn = sandbox.draw(data, page)
         with self._lock:
-            self._size += len(drawn.png) if (sha256, page) not in self._kept else 0
-            self._kept[sha256, page] = drawn
-            while self._size > _ROOM and len(self._kept) > 1:
-                self._size -= len(self._kept.popitem(last=False)[1].png)
+            self._size += len(drawn.png) if (sha256, page) not in self._cache else 0
+            self._cache[sha256, page] = drawn
+            while self._size > _ROOM and len(self._cache) > 1:
+                self._size -= len(self._cache.popitem(last=False)[1].png)
         return drawn
 
-    def kept(self, sha256: str, page: int) -> PagePicture | None:
-        """Return a picture if it is kept."""
+    def cached(self, sha256: str, page: int) -> PagePicture | None:
+        """Return a picture if it is cached."""
         with self._lock:
-            found = self._kept.get((sha256, page))
-            if found is not None:
-                self._kept.move_to_end((sha256, page))
-            return found
+            picture = self._cache.get((sha256, page))
+            if picture is not None:
+                self._cache.move_to_end((sha256, page))
+            return picture
 
 
 def boxes_on(sandbox: Sandbox, data: bytes, page: int, texts: Sequence[tuple[str, int, str]]) -> tuple[Rectangle, ...]:
-    """Return the boxes on a page of texts, each given as its mark, the page that it begins on, and its words."""
-    found = sandbox.boxes(data, [(begins, text) for _, begins, text in texts])
+    """Return the boxes of texts on a page; each text is given as its mark, the page it begins on, and its words."""
+    boxes_of_texts = sandbox.boxes(data, [(begins, text) for _, begins, text in texts])
     return tuple(
         Rectangle(mark, left, top, round(right - left, 1), round(bottom - top, 1))
-        for (mark, _, _), boxes in zip(texts, found, strict=True)
+        for (mark, _, _), boxes in zip(texts, boxes_of_texts, strict=True)
         for on, left, top, right, bottom in boxes
         if on == page
     )

@@ -1,4 +1,4 @@
-"""Answers and passages as the templates show them."""
+"""Prepares answers and passages for the templates."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from qa.web.page.marks import MarkedText, Marks, Span
 from qa.web.page.state import PageState
 from qa.web.page.text_views import TextBlock
 
-# Other places of the same text that are named.
+# How many other places of the same text are listed.
 _ALSO = 3
 _MORE = 10
-# A line that was broken because it was full.
+# The end of a line that was wrapped because it was full.
 _FULL_LINE = re.compile(r"(?<=[^\n]{50})\r?\n(?=[^\W\d_]|[\"'“‘(])")
 _SOURCE_TYPES = ("text/x-", "text/javascript")
 _PROSE = frozenset({"text/x-rst", "text/x-org", "text/x-tex", "text/x-bibtex"})
@@ -51,7 +51,7 @@ class ShownHit:
 
 @dataclass(frozen=True, slots=True)
 class ShownAlternative:
-    """What other passages answer."""
+    """An answer from other passages."""
 
     text: str
     cited: tuple[ShownPlace, ...]
@@ -75,14 +75,14 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class ShownSimilar:
-    """What is like a place."""
+    """Passages similar to a place."""
 
     place: str
     passages: tuple[ShownHit, ...]
 
 
 def shown_result(result: Result, state: PageState, k: int) -> ShownResult:
-    """Return an answer with the addresses that belong to it."""
+    """Return an answer with the links it needs."""
     places = {hit.rank: _place(hit, state) for hit in result.passages}
 
     def cited(ranks: Iterable[int]) -> tuple[ShownPlace, ...]:
@@ -96,7 +96,7 @@ def shown_result(result: Result, state: PageState, k: int) -> ShownResult:
         text=answer.text.strip("\n") if answer else "",
         sentence=_sentence(answer) if answer else (),
         cited=cited(answer.citations) if answer else (),
-        alternatives=tuple(ShownAlternative(one.text, cited(one.citations)) for one in answer.alternatives)
+        alternatives=tuple(ShownAlternative(other.text, cited(other.citations)) for other in answer.alternatives)
         if answer
         else (),
         corrections=result.corrections,
@@ -106,21 +106,21 @@ def shown_result(result: Result, state: PageState, k: int) -> ShownResult:
 
 
 def shown_similar(similar: Similar, state: PageState) -> ShownSimilar:
-    """Return what is like a place."""
+    """Return passages similar to a place."""
     return ShownSimilar(similar.of.place or similar.of.given, shown_hits(similar.passages or (), state))
 
 
 def shown_hits(hits: Sequence[Hit], state: PageState, answer: Answer | None = None) -> tuple[ShownHit, ...]:
-    """Return passages with their sentences marked, and in the first that is cited the answer itself."""
+    """Return passages with their sentences marked, and the answer itself in the first cited one."""
     return tuple(_shown(hit, state, answer) for hit in hits)
 
 
 def _shown(hit: Hit, state: PageState, answer: Answer | None) -> ShownHit:
     first, (start, end) = hit.source.chars[0], display.body_span(hit)
     is_code = hit.source.media_type.startswith(_SOURCE_TYPES) and hit.source.media_type not in _PROSE
-    sentences = tuple(light.chars for light in hit.highlights)
+    sentences = tuple(highlight.chars for highlight in hit.highlights)
     answers: tuple[Span, ...] = ()
-    if answer and sentences and hit.rank == answer.citations[0]:
+    if answer and sentences and hit.rank in answer.citations[:1]:
         at = hit.text.find(answer.text, sentences[0][0] - first)
         is_part = at >= 0 and len(answer.text) < len(hit.highlights[0].text)
         answers = ((first + at, first + at + len(answer.text)),) if is_part else ()
@@ -133,7 +133,7 @@ def _shown(hit: Hit, state: PageState, answer: Answer | None) -> ShownHit:
         like=state.closed.link(like=hit.id),
         state=hit.source.state.value,
         trail=tuple(filter(None, map(str.strip, display.trail(hit)))),
-        pieces=_marks(sentences, answers, found=answer is not None).cut(text, first + start),
+        pieces=_marks(sentences, answers, is_found=answer is not None).cut(text, first + start),
         is_code=is_code,
         is_open=state.open == hit.id,
         also_in=tuple(
@@ -144,9 +144,9 @@ def _shown(hit: Hit, state: PageState, answer: Answer | None) -> ShownHit:
     )
 
 
-def _marks(sentences: tuple[Span, ...], answers: tuple[Span, ...], *, found: bool) -> Marks:
-    """The best sentence stands out, unless it is doubtful that any answers."""
-    return Marks(sentences[1:], sentences[:1], answers) if found else Marks(sentences)
+def _marks(sentences: tuple[Span, ...], answers: tuple[Span, ...], *, is_found: bool) -> Marks:
+    """Return marks that make the best sentence stand out, or all alike if no answer was found."""
+    return Marks(sentences[1:], sentences[:1], answers) if is_found else Marks(sentences)
 
 
 def _blank(line_end: re.Match[str]) -> str:
@@ -160,7 +160,7 @@ def _place(hit: Hit, state: PageState) -> ShownPlace:
 
 
 def _sentence(answer: Answer) -> tuple[MarkedText, ...]:
-    """The sentence of the answer in one line, the answer marked in it; nothing where that is all of it."""
+    """Return the answer's sentence in one line with the answer marked; () if the answer is the whole sentence."""
     sentence, text = " ".join(answer.sentence.split()), " ".join(answer.text.split())
     if sentence in ("", text):
         return ()
@@ -169,7 +169,7 @@ def _sentence(answer: Answer) -> tuple[MarkedText, ...]:
 
 
 def heading_levels(blocks: Sequence[TextBlock]) -> list[int]:
-    """Return the level of each heading below the two of the page, none skipped; 0 for what is no heading."""
+    """Return the level of each heading, below the page's own two and none skipped; 0 for other blocks."""
     levels, last = [], 2
     for block in blocks:
         if block.kind == BlockKind.HEADING:

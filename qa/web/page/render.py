@@ -1,4 +1,4 @@
-"""Templates, in which all text of documents and of requests is escaped."""
+"""Renders the templates, which escape all text from documents and requests."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-# What would show a name in another order than it has: "gpj.exe" as "exe.jpg".
+# Bidirectional controls, which would make "gpj.exe" read as "exe.jpg".
 _REORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no answer of the API waits for it
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - the API does not need it
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("qa.web.page"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -34,10 +34,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    found.globals.update(count=_count, heading_levels=heading_levels, picture_of=_picture)
-    found.filters["name"] = _name
-    found.tests["problem"] = lambda value: isinstance(value, PageProblem)
-    return found
+    environment.globals.update(count=_count, heading_levels=heading_levels, picture_of=_picture)
+    environment.filters["name"] = _name
+    environment.tests["problem"] = lambda value: isinstance(value, PageProblem)
+    return environment
 
 
 def render_page(state: PageState, content: PageContent) -> str:
@@ -47,12 +47,12 @@ def render_page(state: PageState, content: PageContent) -> str:
 
 
 def render_source(state: PageState, source: SourceView | PageProblem) -> str:
-    """Return a source alone, as the page has it beside the passages."""
+    """Return only a source, as the page shows it beside the passages."""
     return _environment().get_template("source.html").render(state=state, source=source)
 
 
 def _status(content: PageContent) -> str:
-    """What a screen reader says when the page is there."""
+    """Return what a screen reader announces once the page is loaded."""
     if content.problem:
         return f"{content.problem.title}. {content.problem.detail}"
     if content.similar:
@@ -65,8 +65,8 @@ def _status(content: PageContent) -> str:
 
 
 def _name(text: str) -> str:
-    r"""A file name as it is shown, such as "\u202egpj.exe"."""
-    return _REORDERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    r"""Return a file name with its bidirectional controls made visible, such as "\u202egpj.exe"."""
+    return _REORDERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _count(number: int, word: str) -> str:

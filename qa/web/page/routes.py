@@ -1,4 +1,4 @@
-"""The page's routes: a question, its answer and passages, and a source beside them; each view is an address."""
+"""The page's routes: a question with its answer and passages, and a source beside them; each view has a URL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qa.web.page.state import PageState
 from qa.web.service.service import Service
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
-# Of the pictures of pages: they have their digest in their address, and nobody else may keep them.
+# Pictures never change, as their URL has their digest; only the browser itself may cache them.
 _KEEP = {"Cache-Control": "private, max-age=86400, immutable"}
 
 
@@ -45,7 +45,7 @@ async def _page(service: Service, maker: PageMaker, request: Request) -> Respons
 
 
 async def _source(service: Service, maker: PageMaker, request: Request) -> Response:
-    """What the page's script puts beside the passages."""
+    """Return only the source, which the page's script puts beside the passages."""
     state = PageState.read(request.query_params)
 
     def make(served: Served) -> tuple[str, int]:
@@ -61,11 +61,11 @@ async def _html(
     make: Callable[[Served], tuple[str, int]],
     on_problem: Callable[[PageProblem], str],
 ) -> Response:
-    """What a thread makes, or the page that says why not."""
+    """Return the HTML that a thread makes, or a page with the problem."""
     headers = {}
     try:
         text, status = await service.run(request, make)
-    # Whatever it is, a person reads it in the browser; the API's own handlers answer the rest.
+    # People read any error in the browser; the application's handlers are for the API.
     except Exception as error:
         problem = problem_of(error)
         text, status = on_problem(problem), problem.status

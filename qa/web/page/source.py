@@ -1,4 +1,4 @@
-"""What is shown of a source: its text or its page around a place, with what was cited marked."""
+"""A view of a source: its text or its page around a place, with the cited text marked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Body = LinesView | BlocksView | TableView | PictureView | MarkdownView
 
-# Characters of a document that are shown at once.
+# How many characters of a document are shown at once.
 ROOM = 24_000
 _LINE_END = re.compile("\n")
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -35,12 +35,12 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to show.
+    """Which source to show.
 
     Attributes:
         place: A place as `qa show` takes it, such as a passage id.
-        mark: A sentence of it, by its characters in the document as indexed.
-        at: Another part of the same document: from this character on, or for a PDF this page.
+        mark: A sentence in it to mark, by its characters in the document as indexed.
+        at: Another part of the same document to show: from this character on, or this page of a PDF.
     """
 
     place: str
@@ -53,18 +53,18 @@ class SourceView:
     """A source, ready to be shown.
 
     Attributes:
-        path: Of its file.
-        title: Of the document or record, or "".
+        path: The path of its file.
+        title: The title of the document or record, or "".
         citation: The place, as cited.
-        heading: Headings above it, outermost first.
-        key: The id of the passage, if the place is one.
-        state: Of the file now.
+        heading: The headings above it, outermost first.
+        key: The passage's id, or "" if the place is not a single passage.
+        state: The file's current state.
         text: The passage as indexed, or "".
         is_there: Whether the file still has the passage.
-        reason: Why there is no body, or "".
-        body: What to show; None where the file cannot be read, or no longer has the passage.
-        earlier: Where the part before this one is, as `Wanted.at`; None at the beginning.
-        later: Where the part after it is; None at the end.
+        reason: Why the file cannot be read, or "".
+        body: The text or page to show; None if the file cannot be read.
+        earlier: Where the previous part is, as `Wanted.at`; None at the beginning.
+        later: Where the next part is; None at the end.
     """
 
     path: str
@@ -86,38 +86,38 @@ class Sources:
 
     def __init__(self) -> None:
         self.pictures = Pictures()
-        # By its digest as well: whoever pages through a long document has it parsed once.
+        # Keyed by digest too; paging through a long document parses it only once.
         self._load = lru_cache(maxsize=4)(_load)
 
     def view(self, root: Path, snapshot: Index, wanted: Wanted, sandbox: Sandbox) -> SourceView:
         """Return a source at a place.
 
         Raises:
-            UsageError: The collection has no such place: what is hidden or left out is not shown.
+            UsageError: The collection has no such place; hidden and excluded files are not shown.
         """
-        found = find_place(snapshot, root, wanted.place, None)
-        if found is None or found.document is None:
+        place = find_place(snapshot, root, wanted.place, None)
+        if place is None or place.document is None:
             raise UsageError(f"{wanted.place} is not in the collection.")
-        view = _named(found)
+        view = _named(place)
         try:
-            if found.document.media_type == PDF.media_type:
-                return self._page(view, found, wanted, read_file(root, found.path), sandbox)
-            document = self._load(root, found.path, snapshot.info.formats, sandbox, digest(read_file(root, found.path)))
+            if place.document.media_type == PDF.media_type:
+                return self._page(view, place, wanted, read_file(root, place.path), sandbox)
+            document = self._load(root, place.path, snapshot.info.formats, sandbox, digest(read_file(root, place.path)))
         except Unreadable as error:
             state = State.MISSING if error.gone else State.CHANGED
             return replace(view, state=state, is_there=False, reason=error.reason)
-        return _text(view, found, wanted, document)
+        return _text(view, place, wanted, document)
 
-    def _page(self, view: SourceView, found: Place, wanted: Wanted, data: bytes, sandbox: Sandbox) -> SourceView:
-        """A page of a PDF; one that has changed shows the page as it is now, with what is found of the passage."""
+    def _page(self, view: SourceView, place: Place, wanted: Wanted, data: bytes, sandbox: Sandbox) -> SourceView:
+        """Show the current page of a PDF; if the file has changed, mark as much of the passage as it still has."""
         sha256 = digest(data)
-        is_same = found.document is not None and sha256 == found.document.sha256
-        begins = found.page or (found.passages[0].page if found.passages else None) or 1
+        is_same = place.document is not None and sha256 == place.document.sha256
+        begins = place.page or (place.passages[0].page if place.passages else None) or 1
         page = wanted.at or begins
         drawn = self.pictures.draw(sandbox, data, sha256, page)
-        # By paragraph: between two of them a page may have its number, or a figure.
+        # By paragraph, as a page number or a figure may come between two of them.
         texts = [("passage", begins, text) for text in _BLANK_LINES.split(view.text) if text.strip()]
-        if view.text and (sentence := _sentence(found, wanted)):
+        if view.text and (sentence := _sentence(place, wanted)):
             texts.append(("sentence", begins, sentence))
         boxes = boxes_on(sandbox, data, page, texts) if texts else ()
         return replace(
@@ -134,32 +134,31 @@ def _load(root: Path, path: str, formats: tuple[str, ...], sandbox: Sandbox, _sh
     return load(root, path, formats=formats, sandbox=sandbox)
 
 
-def _named(found: Place) -> SourceView:
-    first = found.passages[0] if found.passages else None
-    title = first.title if first else found.document.title if found.document else ""
-    lines, page = (first.lines, first.page) if first else (found.lines, found.page)
-    citation = cite(found.path, lines, page)
-    key = first.key if first and len(found.passages) == 1 else ""
-    text = "\n".join(passage.text for passage in found.passages)
-    return SourceView(found.path, title, citation, first.heading if first else (), key, State.VERIFIED, text)
+def _named(place: Place) -> SourceView:
+    first = place.passages[0] if place.passages else None
+    title = first.title if first else place.document.title if place.document else ""
+    lines, page = (first.lines, first.page) if first else (place.lines, place.page)
+    citation = cite(place.path, lines, page)
+    key = first.key if first and len(place.passages) == 1 else ""
+    text = "\n".join(passage.text for passage in place.passages)
+    return SourceView(place.path, title, citation, first.heading if first else (), key, State.VERIFIED, text)
 
 
-def _sentence(found: Place, wanted: Wanted) -> str:
-    first = found.passages[0]
+def _sentence(place: Place, wanted: Wanted) -> str:
+    first = place.passages[0]
     if wanted.mark is None or not first.start <= wanted.mark[0] < wanted.mark[1] <= first.end:
         return ""
     return first.text[wanted.mark[0] - first.start : wanted.mark[1] - first.start]
 
 
-def _text(view: SourceView, found: Place, wanted: Wanted, document: Document) -> SourceView:
-    is_same = found.document is not None and document.sha256 == found.document.sha256
+def _text(view: SourceView, place: Place, wanted: Wanted, document: Document) -> SourceView:
+    is_same = place.document is not None and document.sha256 == place.document.sha256
     view = replace(view, state=State.VERIFIED if is_same else State.CHANGED)
-    span, marks = _marked(found, wanted, document, is_same=is_same)
-    if span is None and found.passages:
+    span, marks = _marked(place, wanted, document, is_same=is_same)
+    if span is None and place.passages:
         view = replace(view, is_there=False)
     around = span or (0, 0)
     if wanted.at is not None:
-        # The part that begins there.
         at = min(wanted.at, max(0, len(document.text) - 1)) + ROOM // 2
         around = (at, at)
     begin, end = _extent(document, around[0] if wanted.at is None else around[0] - ROOM // 2)
@@ -174,26 +173,26 @@ def _text(view: SourceView, found: Place, wanted: Wanted, document: Document) ->
 
 
 def _extent(document: Document, at: int) -> Span:
-    """The characters among which parts are chosen: of a workbook those of one sheet."""
+    """Return the characters that parts are cut from: in a workbook those of one sheet, else the whole document."""
     page = document.page_of(at) if document.media_type in SHEETS else None
     return (0, len(document.text)) if page is None else document.page_span(page) or (0, len(document.text))
 
 
-def _marked(found: Place, wanted: Wanted, document: Document, *, is_same: bool) -> tuple[Span | None, Marks]:
-    """Where the place is in the document as it is now, and what is marked there."""
-    if found.page is not None:
-        span = document.page_span(found.page)
+def _marked(place: Place, wanted: Wanted, document: Document, *, is_same: bool) -> tuple[Span | None, Marks]:
+    """Return where the place is in the current document, and its marks."""
+    if place.page is not None:
+        span = document.page_span(place.page)
         return span, Marks((span,) if span else ())
-    if found.lines is not None:
+    if place.lines is not None:
         lines = LineMap(document.text)
-        if document.file_lines != () or not 1 <= found.lines[0] <= len(lines):
+        if document.file_lines != () or not 1 <= place.lines[0] <= len(lines):
             return None, Marks()
-        span = lines.span(found.lines[0])[0], lines.span(min(max(found.lines), len(lines)))[1]
+        span = lines.span(place.lines[0])[0], lines.span(min(max(place.lines), len(lines)))[1]
         return span, Marks((span,))
-    if not found.passages:
+    if not place.passages:
         return None, Marks()
-    first, last = found.passages[0], found.passages[-1]
-    sentence = (wanted.mark,) if wanted.mark and _sentence(found, wanted) else ()
+    first, last = place.passages[0], place.passages[-1]
+    sentence = (wanted.mark,) if wanted.mark and _sentence(place, wanted) else ()
     span = (first.start, last.end)
     marks = Marks((span,), sentence)
     if not is_same:
@@ -206,7 +205,7 @@ def _marked(found: Place, wanted: Wanted, document: Document, *, is_same: bool) 
 
 
 def _edges(document: Document, around: Span) -> list[int]:
-    """Where a document may be cut: between lines if it is shown line by line, else between blocks."""
+    """Return where a document may be cut: between lines if it is shown line by line, else between blocks."""
     if _is_lines(document):
         low, high = max(0, around[0] - ROOM), around[1] + ROOM
         return [at + 1 for at in range(low, min(high, len(document.text))) if document.text[at] == "\n"]
@@ -215,10 +214,10 @@ def _edges(document: Document, around: Span) -> list[int]:
 
 
 def _cuts(text: str, block: Block) -> Iterator[int]:
-    """Where a block begins, and each row of a table that is one block."""
+    """Yield where a block begins, and in a table each further row."""
     yield block.start
     if block.kind is BlockKind.TABLE:
-        yield from (found.end() for found in _LINE_END.finditer(text, block.start, block.end))
+        yield from (line_end.end() for line_end in _LINE_END.finditer(text, block.start, block.end))
 
 
 def _is_lines(document: Document) -> bool:
@@ -232,7 +231,7 @@ def _body(document: Document, shown: Span, marks: Marks) -> Body:
         return table_view(document, shown, marks)
     if document.media_type != MARKDOWN.media_type:
         return blocks_view(document, shown, marks)
-    from qa.web.page.markdown import markdown_view  # noqa: PLC0415 - its parser is of no use for other formats
+    from qa.web.page.markdown import markdown_view  # noqa: PLC0415 - other formats do not need its parser
 
     start, end = shown
     head = next((block for block in document.blocks[:1] if block.kind in (BlockKind.META, BlockKind.DATA)), None)

@@ -1,4 +1,4 @@
-"""What a page shows, as its URL says it: every view has an address that can be sent to others."""
+"""The state of a page, kept in its URL, so that every view can be linked to."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The parameters of the page; each is "" where it is not given.
+    """The parameters of the page; each is "" if it is not given.
 
     Attributes:
         q: The question.
-        like: Instead of a question, a place whose neighbours are wanted.
-        path: Patterns of paths, with commas between.
-        type: Suffixes or media types, with commas between.
+        like: Instead of a question, a place to find similar passages for.
+        path: Patterns of paths, separated by commas.
+        type: Suffixes or media types, separated by commas.
         since: The first day on which files were changed.
-        until: The last one.
-        where: Fields, `name=value`, with semicolons between.
+        until: The last day on which files were changed.
+        where: Fields as `name=value`, separated by semicolons.
         mode: How to search.
         k: How many passages to show.
         open: The place whose source is open.
-        mark: The sentence that is marked there, `first-end`.
-        at: Another part of it: a character, or a page of a PDF.
+        mark: The sentence marked in the source, as `first-end`.
+        at: Another part of the source to show: a character, or a page of a PDF.
     """
 
     q: str = ""
@@ -49,32 +49,32 @@ class PageState:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> PageState:
-        """Return what a URL says, of which the question has two names.
+        """Return the state in a URL's query, where `question` is another name for `q`.
 
-        Other parameters are ignored, as they may be of those who sent the link.
+        Other parameters are ignored, as whoever sent the link may have added them.
         """
         given = {"q": query.get("question", ""), **query}
         return cls(**{field.name: given.get(field.name, "").strip() for field in fields(cls)})
 
     def link(self, **changes: Any) -> str:
-        """Return the address of the page with other parameters."""
+        """Return the URL of the page with some parameters changed."""
         given = {name: str(value) for name, value in (asdict(self) | changes).items() if value not in ("", None)}
         return f"/?{urlencode(given, errors='surrogatepass')}" if given else "/"
 
     def opened(self, place: str, mark: Span | None = None, at: int | None = None) -> str:
-        """Return the address with a source open; its place is where browsers scroll to."""
+        """Return the URL with a source open, scrolled to the cited place."""
         marked = f"{mark[0]}-{mark[1]}" if mark else ""
         return self.link(open=place, mark=marked, at="" if at is None else at) + "#place"
 
     @property
     def closed(self) -> PageState:
-        """The same without a source."""
+        """The same state without an open source."""
         return replace(self, open="", mark="", at="")
 
     @property
     def filtered(self) -> int:
         """How many filters are set."""
-        return sum(bool(one) for one in (self.path, self.type, self.since, self.until, self.where, self.mode))
+        return sum(map(bool, (self.path, self.type, self.since, self.until, self.where, self.mode)))
 
     @property
     def wanted(self) -> Wanted | None:

@@ -1,4 +1,4 @@
-"""Tables and sheets as tables again: their rows were extracted as lines of `name: value`."""
+"""Turns tables and sheets, whose rows were extracted as lines of `name: value`, back into tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHEETS = frozenset({ODS.media_type, XLS.media_type, XLSX.media_type})
 TABLES = SHEETS | {kind.media_type for name in ("a.csv", "a.tsv") if (kind := format_of(name))}
 _NAME = re.compile(r"(?P<name>[^\n:]{1,80}): ?(?P<value>.*)", re.DOTALL)
 _ROW = re.compile(r"[Rr]ow (\d+)\)?$")
-# A table of many short rows has one a line.
+# A table of many short rows has one row per line.
 _SHORT_ROW = re.compile(r"Row (?P<number>\d+): (?P<cells>.*)")
 _NEXT_CELL = re.compile("; ")
 _LINE = re.compile(r"[^\n]+")
@@ -25,7 +25,7 @@ _LINE = re.compile(r"[^\n]+")
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row: its number in the file, and a cell a column."""
+    """A row: its number in the file, and one cell per column."""
 
     number: int | None
     cells: tuple[tuple[MarkedText, ...], ...]
@@ -44,7 +44,7 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class _TableRecord:
-    """A row of the extracted text: where its title is, and its lines or fields."""
+    """A row of the extracted text: its number, and where its title and its lines or fields are."""
 
     number: int | None
     title: Span | None
@@ -52,14 +52,14 @@ class _TableRecord:
 
 
 def table_view(document: Document, shown: Span, marks: Marks) -> TableView:
-    """Return the rows that are in some characters of a table."""
+    """Return the rows in the shown characters of a table."""
     blocks = [block for block in document.blocks if block.start < shown[1] and shown[0] < block.end]
     is_sheet = document.media_type in SHEETS
     records = list(_records(document, blocks, shown, is_sheet=is_sheet))
     columns = _columns(document.text, records)
-    titled = ("Title",) if any(one.title for one in records) else ()
+    titled = ("Title",) if any(record.title for record in records) else ()
     sheet = blocks[0].heading[:1] if is_sheet and blocks else ()
-    rows = (_row(document.text, one, columns, marks, titled=bool(titled)) for one in records)
+    rows = (_row(document.text, record, columns, marks, titled=bool(titled)) for record in records)
     return TableView("".join(sheet), (*titled, *columns), tuple(rows))
 
 
@@ -82,40 +82,40 @@ def _records(document: Document, blocks: Sequence[Block], shown: Span, *, is_she
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    return (found.span() for found in _LINE.finditer(text, start, end))
+    return (line.span() for line in _LINE.finditer(text, start, end))
 
 
 def _short_rows(text: str, begin: int, stop: int) -> Iterator[_TableRecord]:
     for start, end in _lines(text, begin, stop):
-        found = _SHORT_ROW.fullmatch(text, start, end)
-        cells = found.start("cells") if found else start
-        cuts = [cells, *(mark.end() for mark in _NEXT_CELL.finditer(text, cells, end))]
-        spans = [(one, other - 2) for one, other in pairwise(cuts)] + [(cuts[-1], end)]
-        yield _TableRecord(int(found["number"]) if found else None, None, tuple(spans))
+        row = _SHORT_ROW.fullmatch(text, start, end)
+        cells = row.start("cells") if row else start
+        cuts = [cells, *(separator.end() for separator in _NEXT_CELL.finditer(text, cells, end))]
+        spans = [(cell, following - 2) for cell, following in pairwise(cuts)] + [(cuts[-1], end)]
+        yield _TableRecord(int(row["number"]) if row else None, None, tuple(spans))
 
 
 def _columns(text: str, records: Sequence[_TableRecord]) -> tuple[str, ...]:
-    """The names of fields in the order in which they first appear; one that only one row of many has is a value's."""
+    """Return field names in order of appearance; one in a single row of many is taken for part of a value."""
     counts: Counter[str] = Counter()
-    for one in records:
-        counts.update({found["name"]: 1 for span in one.fields if (found := _NAME.fullmatch(text, *span))})
+    for record in records:
+        counts.update({field["name"]: 1 for span in record.fields if (field := _NAME.fullmatch(text, *span))})
     return tuple(name for name, count in counts.items() if count > 1 or len(records) < 3)
 
 
 def _row(text: str, record: _TableRecord, columns: Sequence[str], marks: Marks, *, titled: bool) -> TableRow:
-    """A row whose lines without the name of a column go on with the cell above."""
+    """Return a row; lines without a column's name continue the cell above."""
     spans: dict[str, list[Span]] = {name: [] for name in columns}
     loose: list[Span] = []
     current = loose
     for start, end in record.fields:
-        found = _NAME.fullmatch(text, start, end)
-        named = found if found and found["name"] in spans else None
+        field = _NAME.fullmatch(text, start, end)
+        named = field if field and field["name"] in spans else None
         current = spans[named["name"]] if named else current
         current.append((named.start("value") if named else start, end))
     cells = [_cell(text, cell, marks) for cell in spans.values()]
     cells = [_cell(text, [record.title] if record.title else [], marks), *cells] if titled else cells
-    # Without names, each line is a cell.
-    cells += ([_cell(text, loose, marks)] if loose else []) if columns else [_cell(text, [one], marks) for one in loose]
+    # Without column names, each line is a cell.
+    cells += ([_cell(text, loose, marks)] if loose else []) if columns else [_cell(text, [s], marks) for s in loose]
     starts = {start for start, _ in record.fields}
     if marks.place in starts and not any(piece.is_place for cell in cells for piece in cell):
         cells = _with_place(cells)
@@ -123,7 +123,7 @@ def _row(text: str, record: _TableRecord, columns: Sequence[str], marks: Marks, 
 
 
 def _with_place(cells: Sequence[tuple[MarkedText, ...]]) -> list[tuple[MarkedText, ...]]:
-    """The place is the name of a column, which is not shown in the row: it moves to what is first marked."""
+    """Move the place to the first marked piece, if it was on a column's name, which a row does not show."""
     first = next(((n, m) for n, cell in enumerate(cells) for m, piece in enumerate(cell) if piece.mark), None)
     return [
         tuple(replace(piece, is_place=(n, m) == first) for m, piece in enumerate(cell)) for n, cell in enumerate(cells)

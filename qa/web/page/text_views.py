@@ -1,4 +1,4 @@
-"""A document's text as it is, line by line, or by its blocks where it was extracted from something else."""
+"""Views of a document's text: by lines for a text file, by blocks if it was extracted from another format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LinesView:
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A block of extracted text: heading, item, code or text; the level of a heading is from 1, of an item from 0."""
+    """A block of extracted text: heading, item, code or text; levels start at 1 for headings, at 0 for items."""
 
     kind: str
     level: int
@@ -40,14 +40,14 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class BlocksView:
-    """Text that was extracted from a document, by its blocks."""
+    """Blocks of text extracted from a document."""
 
     kind: ClassVar[str] = "blocks"
     blocks: tuple[TextBlock, ...]
 
 
 def lines_view(document: Document, shown: Span, marks: Marks) -> LinesView:
-    """Return the lines of a text file that are in some of its characters."""
+    """Return the lines in the shown characters of a text file."""
     start, end = shown
     first = LineMap(document.text[:start]).line_of(start)
     return LinesView(tuple(_numbered(document.text[start:end], start, first, marks)))
@@ -62,7 +62,7 @@ def _numbered(text: str, at: int, first: int, marks: Marks) -> Iterator[Numbered
 
 
 def blocks_view(document: Document, shown: Span, marks: Marks) -> BlocksView:
-    """Return the blocks that are in some characters of a document."""
+    """Return the blocks in the shown characters of a document."""
     return BlocksView(
         tuple(
             TextBlock(

@@ -1,1 +1,1 @@
-"""The collection that is served, the threads that answer requests from it, and what errors are called."""
+"""What all routes share: the served collection, the threads that answer from it, and how errors are reported."""

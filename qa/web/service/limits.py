@@ -1,4 +1,4 @@
-"""How much is done at once and how long it may take: the rest is refused at once, with when to come again."""
+"""Limits on concurrent requests and their time; further requests are refused at once, with a time to retry."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ _T = TypeVar("_T")
 
 
 class Lane:
-    """Work of one kind, done by a few threads; a line of limited length waits for them.
+    """A thread pool for one kind of work, with a bounded queue.
 
     Args:
-        name: Of its threads.
-        workers: How many work at once.
-        places: How many requests are in it at most, at work or waiting.
-        each: How many of them one client may have.
-        seconds: How long a request may wait and work.
+        name: Names its threads.
+        workers: How many threads it has.
+        places: How many requests it holds at most, running or waiting.
+        each: How many of them may be one client's.
+        seconds: How long a request may wait and run.
     """
 
     def __init__(self, name: str, *, workers: int, places: int, each: int, seconds: float) -> None:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"qa-{name}")
         self._places, self._each, self._seconds = places, each, seconds
-        self._clients: Counter[str] = Counter()
+        self._open_requests: Counter[str] = Counter()
 
     async def run(self, client: str, call: Callable[[], _T]) -> _T:
-        """Return what a call returns, once a thread had time for it.
+        """Run a call in a thread and return its result.
 
         Raises:
-            HTTPException: 429 if this client has too many requests open, 503 if all have, or if time is over.
+            HTTPException: 429 if this client has too many open requests, 503 if all together have or time is up.
         """
-        if self._clients[client] >= self._each:
+        if self._open_requests[client] >= self._each:
             raise HTTPException(429, f"you have {self._each} requests in progress. Try again when one is done.")
-        if self._clients.total() >= self._places:
+        if self._open_requests.total() >= self._places:
             raise HTTPException(503, f"the server is busy ({self._places} requests). Try again in a moment.")
         loop = asyncio.get_running_loop()
-        self._clients[client] += 1
+        self._open_requests[client] += 1
         future = self._threads.submit(call)
-        # Not before the thread is done: a client that gave up does not make room for another.
+        # Only when the thread is done: a client that gives up frees no place while its call still runs.
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave, client))
         try:
             async with asyncio.timeout(self._seconds):
@@ -52,13 +52,13 @@ class Lane:
             raise HTTPException(503, f"no answer within {self._seconds:g} s. Try again in a moment.") from None
 
     def close(self) -> None:
-        """Start nothing more."""
+        """Cancel waiting requests and accept no more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _leave(self, client: str) -> None:
-        self._clients[client] -= 1
-        if not self._clients[client]:
-            del self._clients[client]
+        self._open_requests[client] -= 1
+        if not self._open_requests[client]:
+            del self._open_requests[client]
 
 
 def cores() -> int:

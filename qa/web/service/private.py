@@ -1,4 +1,4 @@
-"""What no client is told: where on this machine the collection is, its index and its model."""
+"""Removes what clients must not see: where on this machine the collection, its index and its model are."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ def without_folder(message: str, root: Path) -> str:
 
 
 def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
-    """Return the JSON of a command as clients get it; texts of documents are as they are."""
-    found = dict(body)
+    """Return a command's JSON as clients may see it; texts of documents are left unchanged."""
+    public = dict(body)
     if "model" in body:
-        found["model"] = _model_name(body["model"])
-    if isinstance(about := body.get("index"), dict):
-        found["index"] = {**about, "model": _model_name(about["model"])}
-    elif about is not None:  # of `qa status`: a folder, or the address of a store
-        found["index"] = INDEX_FOLDER
+        public["model"] = _model_name(body["model"])
+    if isinstance(index := body.get("index"), dict):
+        public["index"] = {**index, "model": _model_name(index["model"])}
+    elif index is not None:  # from `qa status`: a folder, or the address of a store
+        public["index"] = INDEX_FOLDER
     if "changes" in body:
         reason = body["changes"]["problem"]
-        found["changes"] = {**body["changes"], "problem": reason and without_folder(reason, root)}
-    return found
+        public["changes"] = {**body["changes"], "problem": reason and without_folder(reason, root)}
+    return public
 
 
 def _model_name(model: str) -> str:
-    """A model may be a folder."""
+    """Return a model's name; if it is a folder, that folder's name."""
     return Path(model).name if Path(model).is_absolute() else model

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457), with the tool's own messages."""
+"""Reports errors as problem details (RFC 9457), with the tool's own messages."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from corpus.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-# What a client that is turned away for the moment waits, in seconds.
+# Seconds that a client should wait after 429 or 503.
 RETRY_AFTER = "1"
 
 _log = logging.getLogger(__name__)
 
 
 class ProblemKind(NamedTuple):
-    """What a problem is called: the fragment of its `type`, its status, and its title."""
+    """A kind of problem: the fragment of its `type`, its status, and its title."""
 
     name: str
     status: int
@@ -40,7 +40,7 @@ class ProblemKind(NamedTuple):
 INVALID = ProblemKind("invalid-request", 400, "Invalid request")
 NOT_FOUND = ProblemKind("not-in-collection", 404, "Not in the collection")
 BUG = ProblemKind("internal-error", 500, "Internal error")
-# The first that an error is an instance of.
+# An error is of the first kind whose class it is an instance of.
 _KINDS: dict[type[QAError], ProblemKind] = {
     CorpusError: ProblemKind("folder-unavailable", 503, "The folder of documents is not available"),
     UsageError: INVALID,
@@ -53,16 +53,16 @@ _KINDS: dict[type[QAError], ProblemKind] = {
 KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 
 
-def told(error: QAError) -> tuple[ProblemKind, str]:
-    """Return what an error of the tool is called, and what a client is told of it.
+def client_message(error: QAError) -> tuple[ProblemKind, str]:
+    """Return the kind of an error of the tool, and the message for the client.
 
-    What is wrong with the server itself is said on its terminal alone: it names folders, hosts and commands there.
+    Faults of the server itself are explained on its terminal only, as those messages name folders, hosts and commands.
     """
-    kind = next((kind for each, kind in _KINDS.items() if isinstance(error, each)), BUG)
+    kind = next((kind for error_class, kind in _KINDS.items() if isinstance(error, error_class)), BUG)
     if kind.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return kind, str(error)
     _log.warning("%s", error)
-    return kind, "The terminal of the server says more."
+    return kind, "See the server's terminal for details."
 
 
 def problem(kind: ProblemKind, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -72,17 +72,17 @@ def problem(kind: ProblemKind, detail: str, headers: dict[str, str] | None = Non
 
 
 def _response(body: dict[str, Any], status: int, headers: dict[str, str] | None) -> Response:
-    more = {"Retry-After": RETRY_AFTER} if status in (429, 503) else {}
-    return Response(json.dumps(body, ensure_ascii=False), status, {**more, **(headers or {})}, MEDIA_TYPE)
+    retry = {"Retry-After": RETRY_AFTER} if status in (429, 503) else {}
+    return Response(json.dumps(body, ensure_ascii=False), status, {**retry, **(headers or {})}, MEDIA_TYPE)
 
 
 def on_tool_error(_request: Request, error: Exception) -> Response:
-    """Answer a request that failed for a reason that the tool knows."""
-    return problem(*told(error)) if isinstance(error, QAError) else on_bug(_request, error)
+    """Answer a request that failed with an error of the tool."""
+    return problem(*client_message(error)) if isinstance(error, QAError) else on_bug(_request, error)
 
 
 def on_http_error(_request: Request, error: Exception) -> Response:
-    """Answer a request that was refused: an unknown path or method, a missing token, too much at once."""
+    """Answer a refused request: an unknown path or method, a missing token, too many requests."""
     if not isinstance(error, HTTPException):
         return on_bug(_request, error)
     title = HTTPStatus(error.status_code).phrase
@@ -92,7 +92,7 @@ def on_http_error(_request: Request, error: Exception) -> Response:
 
 
 def on_bug(_request: Request, error: Exception) -> Response:
-    """Answer a request that failed for no known reason; what it was stays on the server's side."""
+    """Answer a request that failed unexpectedly; details are logged, not sent."""
     _log.warning("internal error: %s: %s. This is a bug in qa; QA_DEBUG=1 shows where.", type(error).__name__, error)
     _log.debug("unexpected error", exc_info=error)
-    return problem(BUG, "A bug in qa. The terminal of the server says more.")
+    return problem(BUG, "A bug in qa. See the server's terminal for details.")

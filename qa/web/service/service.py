@@ -1,4 +1,4 @@
-"""What the routes share: the collection, and the threads that work on it."""
+"""The service behind all routes: a collection, and the threads that answer from it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _T = TypeVar("_T")
 
 
 class Service:
-    """Answers requests from the newest state of a collection; see `Lane.run` for what it refuses."""
+    """Answers requests from the newest state of a collection, within the limits of `Lane.run`."""
 
     def __init__(self, collection: ServedCollection) -> None:
         self.collection = collection
         self._questions = Lane("question", workers=2 * cores(), places=128, each=64, seconds=60)
-        # What looks at the whole collection: it delays no question, and does not pile up.
-        self._looks = Lane("look", workers=1, places=8, each=4, seconds=120)
+        # Requests that read the whole collection must neither delay questions nor pile up.
+        self._slow_requests = Lane("look", workers=1, places=8, each=4, seconds=120)
 
     async def run(self, request: Request, call: Callable[[Served], _T], *, slow: bool = False) -> _T:
-        """Return what a call with the newest state returns; one that looks at the whole collection is slow."""
+        """Call with the newest state and return the result; `slow` is for calls that read the whole collection."""
         client = request.client.host if request.client else ""
-        lane = self._looks if slow else self._questions
+        lane = self._slow_requests if slow else self._questions
 
         def answer() -> _T:
             try:
@@ -39,6 +39,6 @@ class Service:
         return await lane.run(client, answer)
 
     def close(self) -> None:
-        """Start nothing more."""
+        """Cancel waiting requests and accept no more."""
         self._questions.close()
-        self._looks.close()
+        self._slow_requests.close()

@@ -1,4 +1,4 @@
-"""Whether a cited file still is what was indexed."""
+"""Whether a cited file is still what was indexed."""
 
 from __future__ import annotations
 
@@ -22,21 +22,20 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_verified(root: Path) -> None:
-    """The same bytes, whatever their time."""
+def test_the_same_bytes_are_verified_whatever_the_files_time(root: Path) -> None:
     os.utime(root / "notes" / "a.md", (1, 1))
     assert file_state(root, "notes/a.md", DIGEST) is State.VERIFIED
 
 
 @pytest.mark.parametrize("data", [b"", b"Caf\xc3\xa9\n", b"Caf\xc3\xa8\r\n", b"\0\xff"])
-def test_changed(root: Path, data: bytes) -> None:
-    """Other bytes, if only a line end, a letter of the same size, or no longer text."""
+def test_any_other_bytes_are_a_change(root: Path, data: bytes) -> None:
+    """Even if only a line end or a letter differs, or the file is no longer text."""
     (root / "notes" / "a.md").write_bytes(data)
     assert file_state(root, "notes/a.md", DIGEST) is State.CHANGED
 
 
 def test_missing(root: Path) -> None:
-    """The file is gone, or a folder above it, or a file stands where the folder was."""
+    """The file or its folder is gone, or there is a file in place of the folder."""
     (root / "notes" / "a.md").unlink()
     assert file_state(root, "notes/a.md", DIGEST) is State.MISSING
     (root / "notes").rmdir()
@@ -47,7 +46,7 @@ def test_missing(root: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
 def test_something_else_in_its_place(root: Path, kind: str) -> None:
-    """A FIFO is not waited on, and nothing but a regular file is verified, even a link to the same bytes."""
+    """Only a regular file is verified, not even a link to the same bytes; a FIFO is not waited for."""
     file = root / "notes" / "a.md"
     file.rename(root / "kept.md")
     if kind == "fifo":
@@ -60,7 +59,7 @@ def test_something_else_in_its_place(root: Path, kind: str) -> None:
 
 
 def test_cite() -> None:
-    """Lines as editors open them; a page where there is one."""
+    """A citation has lines as editors open them, or the page if there is one."""
     assert cite("a.md", (9, 14), None) == "a.md:9-14"
     assert cite("a.md", (9, 9), None) == "a.md:9"
     assert cite("a b.pdf", (9, 14), 3) == "a b.pdf, p. 3"

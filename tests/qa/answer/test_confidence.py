@@ -30,8 +30,8 @@ def test_probability_is_logistic() -> None:
 
 
 @pytest.mark.parametrize("model", [confidence.RERANKED, confidence.QUICK], ids=["reranked", "quick"])
-def test_each_feature_pulls_its_way(model: LogisticModel) -> None:
-    """A closer passage and a better sentence make an answer surer, a number it lacks less sure."""
+def test_each_feature_has_its_effect(model: LogisticModel) -> None:
+    """A closer passage and a better sentence raise the confidence, and a missing number lowers it."""
     middle = probability(Features(0.5, 0.7, 0.0), model)
     assert probability(Features(0.6, 0.7, 0.0), model) > middle
     assert probability(Features(0.5, 0.8, 0.0), model) > middle
@@ -40,8 +40,8 @@ def test_each_feature_pulls_its_way(model: LogisticModel) -> None:
     assert probability(nothing, model) < confidence.THRESHOLD < probability(everything, model)
 
 
-def test_of_two_that_answer_what_is_less_about_the_question_is_surer() -> None:
-    """What is about it is the likelier said to answer it."""
+def test_confidence_rises_with_answered_and_falls_with_relevant() -> None:
+    """The reader is more likely to see an answer in a relevant passage, so relevance is subtracted."""
     read = reading("x", answered=3.0, relevant=5.0)
     found = features_of("who won?", stored("x"), cosine=0.5, sentence=0.25, reading=read)
     assert found == Features(0.5, 0.25, 0.0, 3.0, 5.0)
@@ -53,7 +53,7 @@ def test_of_two_that_answer_what_is_less_about_the_question_is_surer() -> None:
 
 @given(cosine=st.floats(-1, 1), sentence=FINITE, missing=st.sampled_from((0.0, 1.0)))
 def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float) -> None:
-    """In [0, 1], without overflow, whatever the features."""
+    """Between 0 and 1, without overflow, whatever the features."""
     assert 0.0 < probability(Features(cosine, sentence, missing), confidence.RERANKED) < 1.0
 
 
@@ -78,7 +78,7 @@ def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float
     ],
 )
 def test_a_number_that_the_passage_lacks(question: str, missing: float) -> None:
-    """Looked for in the text, the headings and the path; the punctuation behind a number is not part of it."""
+    """It is looked for in the text, the headings and the path, without the punctuation that follows it."""
     text = "Eight won in 2024, 12,000 to 3.5, against three. 2023-06-04."
     found = features(question, text, path="vol-7/x.txt", context="Edition 9")
     assert found == Features(0.5, 0.25, missing)

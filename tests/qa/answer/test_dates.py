@@ -1,18 +1,14 @@
-"""Dates of questions in the forms that the collection has."""
+"""Dates in questions, and the forms in which the collection has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.dates import dates_in, with_other_forms
 from qa.retrieval.retriever import Retriever
-from tests.encoders import BagEncoder
+from tests.qa.indexes import build, opened
 
 BOOKINGS = "\n".join(
     ["Date,Room,Who"]
@@ -23,18 +19,12 @@ BOOKINGS = "\n".join(
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("bookings")
-    (folder / "bookings.csv").write_text(BOOKINGS)
-    (folder / "plan.txt").write_text("On 24 December there is a party. On 3 May 2024 we meet.\n")
-    update_index(Request(folder, BagEncoder()))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def snapshot(root: Path) -> Iterator[Snapshot]:
-    with Snapshot(root / ".qa") as snapshot:
-        yield snapshot
+    plan = "On 24 December there is a party. On 3 May 2024 we meet.\n"
+    build(folder, {"bookings.csv": BOOKINGS, "plan.txt": plan})
+    with opened(folder) as found:
+        yield found
 
 
 @pytest.mark.parametrize(
@@ -60,7 +50,7 @@ def snapshot(root: Path) -> Iterator[Snapshot]:
         ("6.24.2024", None),
     ],
 )
-def test_dates_of_a_text(text: str, date: tuple[int, int, int] | None) -> None:
+def test_dates_in_a_text(text: str, date: tuple[int, int, int] | None) -> None:
     assert [one[:3] for one in dates_in(text)] == ([] if date is None else [date])
 
 
@@ -83,17 +73,18 @@ def test_dates_of_a_text(text: str, date: tuple[int, int, int] | None) -> None:
         ("am 24. Juli 2024", "am 24. Juli 2024 (7/24/2024)"),
     ],
 )
-def test_other_forms_of_the_same_date_stand_behind_it(snapshot: Snapshot, asked: str, searched: str) -> None:
-    """Those that the collection has, of the same day; a year that is not asked for may be any."""
-    assert with_other_forms(asked, snapshot, None) == searched
+def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
+    retriever: Retriever, asked: str, searched: str
+) -> None:
+    """Forms of the same day; without a year in the question, any year matches."""
+    assert with_other_forms(asked, retriever.snapshot, None) == searched
 
 
 @pytest.mark.parametrize(
     ("asked", "who"), [("who has the hall on 4 June", "Guest 4"), ("who cooks on June 22, 2024", "Cook 22")]
 )
-def test_a_row_is_found_by_its_date(root: Path, asked: str, who: str) -> None:
-    """The result says what was asked, and its number is not missing from a cell with a zero before it."""
-    with Retriever.open(root, encoder=BagEncoder(), reader=False) as retriever:
-        result = retriever.ask(asked)
+def test_a_row_is_found_by_its_date(retriever: Retriever, asked: str, who: str) -> None:
+    """The result keeps the question as it was asked."""
+    result = retriever.ask(asked)
     assert result.passages[0].text.endswith(who)
     assert (result.question, result.corrections) == (asked, ())

@@ -1,4 +1,4 @@
-"""A result as Python and notebooks show it."""
+"""How Python and notebooks show a result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RESULT = Result("q", None, True, 0.87, Answer(_TEXT[:14], (1,)), (_HIT,), Index
 
 
 def test_text() -> None:
-    """The answer and the places, and nothing that drives a terminal."""
+    """The text has the answer and the citations, without control sequences."""
     assert str(_RESULT) == "Soup <b>is</b> [1]\nConfidence: high (87%)\n[1] a<b>.md:3-4  Talks › Lunch[2J"
     assert str(replace(_RESULT, found=False)).startswith(
         "No passage answers this with confidence.\nConfidence: high (87%)\n[1]"
@@ -24,15 +24,15 @@ def test_text() -> None:
 
 
 def test_html_is_escaped() -> None:
-    """No markup of a document is markup of the page; what answers is marked."""
+    """Markup in a document is escaped, and the answer is marked."""
     page = _RESULT._repr_html_()
     assert "<b>a&lt;b&gt;.md:3-4</b> Talks › Lunch" in page
     assert "<mark>Soup &lt;b&gt;is&lt;/b&gt;</mark> served &amp; eaten at noon.</blockquote>" in page
     assert "<b>is" not in page
 
 
-def test_a_passage_by_itself() -> None:
-    """Where it is and what it says; what is no longer in its file is not shown as if it were."""
+def test_a_single_passage() -> None:
+    """It shows its citation and text, and says if its file has changed."""
     changed = replace(_HIT, source=replace(_SOURCE, state=State.CHANGED), title="Notes")
     assert str(_HIT) == f"[1] a<b>.md:3-4  Talks › Lunch[2J\n{_TEXT}"
     assert str(changed).startswith("[1] a<b>.md:3-4  Notes › Talks › Lunch[2J  (changed since it was indexed)\n")
@@ -42,7 +42,7 @@ def test_a_passage_by_itself() -> None:
 
 
 def test_as_a_dictionary() -> None:
-    """What `qa ask --json` prints, of a result and of a passage; it can be printed."""
+    """`to_dict` gives what `qa ask --json` prints, for a result and for a passage."""
     assert json.loads(json.dumps(_RESULT.to_dict())) == _RESULT.as_json()
     assert _HIT.to_dict() == _RESULT.to_dict()["passages"][0]
     assert _HIT.to_dict()["source"]["state"] == "verified"

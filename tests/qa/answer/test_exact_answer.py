@@ -1,4 +1,4 @@
-"""The exact answer: words or a sentence, who agrees, who contradicts."""
+"""The exact answer: a few words or a sentence, and the passages that agree or contradict."""
 
 from __future__ import annotations
 
@@ -16,39 +16,47 @@ from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
 
-# A passage, what the reader takes for the answer, and its logit that there is one.
-Told = tuple[str, str, float]
+# A passage, its answer according to the reader, and the reader's logit that it has one.
+Read = tuple[str, str, float]
 
 
 def answer(
-    question: str, told: Sequence[Told], *, readers: Sequence[bool] | None = None, paths: Sequence[str] | None = None
+    question: str, read: Sequence[Read], *, with_reader: bool = True, paths: Sequence[str] | None = None
 ) -> Answer | None:
-    named = zip(told, paths or ["x.txt"] * len(told), strict=True)
+    named = zip(read, paths or ["x.txt"] * len(read), strict=True)
     passages = [replace(stored(text, path=path), id=number) for number, ((text, _, _), path) in enumerate(named)]
     readings: dict[int, Reading] = {}
-    for number, (text, words, sure) in enumerate(told):
-        if readers is None or readers[number]:
-            readings[number] = reading(text, answer=words, answered=sure)
+    if with_reader:
+        readings = {at: reading(text, answer=words, answered=sure) for at, (text, words, sure) in enumerate(read)}
     extracts = {
-        number: extract(passage, readings[number].share if number in readings else lambda *_: 1.0)
+        number: extract(passage, readings[number].share if with_reader else lambda *_: 1.0)
         for number, passage in enumerate(passages)
     }
     return exact_answer(question, passages, extracts, readings)
 
 
+def answer_text(question: str, text: str, read: str | Reading) -> str:
+    """The answer from one passage, whose answer according to the reader is `read`."""
+    passage = stored(text)
+    found = read if isinstance(read, Reading) else reading(text, answer=read, answered=3)
+    given = exact_answer(question, [passage], {1: extract(passage, found.share)}, {1: found})
+    assert given is not None
+    return given.text
+
+
 CROPS = ("peas", "beans", "old peas")
 OPENED = "The hall is old. It opened on 12 May 1932, in rain."
+OPENED_SENTENCE = "It opened on 12 May 1932, in rain."
 
 
 def test_a_few_words_with_their_sentence() -> None:
     found = answer("When did it open?", [(OPENED, "12 May 1932", 3)])
-    assert found == Answer("12 May 1932", (1,), "It opened on 12 May 1932, in rain.")
+    assert found == Answer("12 May 1932", (1,), OPENED_SENTENCE)
 
 
 @pytest.mark.parametrize("question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it"])
 def test_other_questions_get_a_sentence(question: str) -> None:
-    sentence = "It opened on 12 May 1932, in rain."
-    assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(sentence, (1,), sentence)
+    assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(OPENED_SENTENCE, (1,), OPENED_SENTENCE)
 
 
 @pytest.mark.parametrize(
@@ -61,19 +69,14 @@ def test_other_questions_get_a_sentence(question: str) -> None:
     ],
 )
 def test_a_number_answers_how_warm_it_is(question: str, words: str, expected: str) -> None:
-    """Where no number is the answer, or the question asks for more, the sentence is."""
-    found = answer(question, [("Heating. The room is too cold in May, at 19 °C.", words, 3)])
-    assert found is not None
-    assert found.text == expected
+    """If the answer is not a number, or the question asks for more, the sentence is given."""
+    assert answer_text(question, "Heating. The room is too cold in May, at 19 °C.", words) == expected
 
 
-def test_where_the_reader_rather_sees_no_answer_a_sentence_is_quoted() -> None:
-    passage = stored(OPENED)
-    for none, text in ((2 * 9.0, "12 May 1932"), (2 * 9.1, "It opened on 12 May 1932, in rain.")):
-        read = reading(OPENED, answer="12 May 1932", sure=5.0, none=none)
-        found = exact_answer("When did it open?", [passage], {1: extract(passage, read.share)}, {1: read})
-        assert found is not None
-        assert found.text == text
+@pytest.mark.parametrize(("none", "expected"), [(2 * 9.0, "12 May 1932"), (2 * 9.1, OPENED_SENTENCE)])
+def test_a_sentence_is_quoted_if_the_reader_prefers_no_answer(none: float, expected: str) -> None:
+    read = reading(OPENED, answer="12 May 1932", sure=5.0, none=none)
+    assert answer_text("When did it open?", OPENED, read) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,11 +89,17 @@ def test_where_the_reader_rather_sees_no_answer_a_sentence_is_quoted() -> None:
         ("Extra arguments are in *args and **kwargs there.", "*args", "*args"),
         ("Set `first` and `second` here.", "`first` and `second`", "`first` and `second`"),
         ("It is 5* of them.", "5*", "5*"),
+        ("It was 71 of 307 (23%), most often then.", "71 of 307 (23%", "71 of 307 (23%)"),
+        ("It was 71 of 307 (23%), most often then.", "(23%", "23%"),
+        ("It was 71 of 307 (23%), most often then.", "23%)", "23%"),
+        ("It is [a] f(x) here.", "x)", "x"),
+        ("It is the pump (or the hose, or both) here.", "the pump (or the hose", "the pump (or the hose"),
+        ("It is (a) one or (b) two here.", "a) one or (b) two", "(a) one or (b) two"),
+        ("It is (here) now.", "(here)", "(here)"),
     ],
 )
-def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> None:
-    found = answer("Which one is it?", [(sentence, named, 3)])
-    assert found == Answer(shown, (1,), sentence)
+def test_no_half_of_a_pair_of_marks_or_brackets(sentence: str, named: str, shown: str) -> None:
+    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
 @pytest.mark.parametrize(
@@ -135,15 +144,7 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
         ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),
         ("It rose from 3-5 to 7 -> 8 there.", "5", "5"),
         ("It rose from 3-5 to 7 -> 8 there.", "8", "8"),
-    ],
-)
-def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
-    assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
+        # Ranges.
         ("Only between 22:00 and 6:00 on weekdays.", "between 22:00", "between 22:00 and 6:00"),
         ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
         ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
@@ -152,26 +153,8 @@ def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: s
         ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
     ],
 )
-def test_no_half_of_a_range(sentence: str, named: str, shown: str) -> None:
-    found = answer("When was it?", [(sentence, named, 3)])
-    assert found is not None
-    assert found.text == shown
-
-
-@pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
-        ("It was 71 of 307 (23%), most often then.", "71 of 307 (23%", "71 of 307 (23%)"),
-        ("It was 71 of 307 (23%), most often then.", "(23%", "23%"),
-        ("It was 71 of 307 (23%), most often then.", "23%)", "23%"),
-        ("It is [a] f(x) here.", "x)", "x"),
-        ("It is the pump (or the hose, or both) here.", "the pump (or the hose", "the pump (or the hose"),
-        ("It is (a) one or (b) two here.", "a) one or (b) two", "(a) one or (b) two"),
-        ("It is (here) now.", "(here)", "(here)"),
-    ],
-)
-def test_no_half_of_a_pair_of_brackets(sentence: str, named: str, shown: str) -> None:
-    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+def test_no_part_of_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
+    assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +163,7 @@ def test_no_half_of_a_pair_of_brackets(sentence: str, named: str, shown: str) ->
         (
             "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
             "A Method for Stochastic\nOptimization",
-            None,
+            "Adam: A Method for Stochastic\nOptimization",
         ),
         ("It is called “The Sea, the Sea” today.", "the Sea", "the Sea"),
         ("It is called “Under the Sea” today.", "the Sea", "Under the Sea"),
@@ -188,11 +171,9 @@ def test_no_half_of_a_pair_of_brackets(sentence: str, named: str, shown: str) ->
         ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
     ],
 )
-def test_no_half_of_a_title(sentence: str, named: str, shown: str | None) -> None:
-    """Between quotation marks or emphasis, if it is the greater part."""
-    found = answer("What is it?", [(sentence, named, 3)])
-    assert found is not None
-    assert found.text == (shown or "Adam: A Method for Stochastic\nOptimization")
+def test_no_part_of_a_title(sentence: str, named: str, shown: str) -> None:
+    """A title between quotation marks or in emphasis is completed if the answer is the greater part of it."""
+    assert answer_text("What is it?", sentence, named) == shown
 
 
 @pytest.mark.parametrize(
@@ -207,129 +188,113 @@ def test_no_half_of_a_title(sentence: str, named: str, shown: str | None) -> Non
     ],
 )
 def test_one_of_two_numbers(question: str, sentence: str, first: str, second: str, shown: str) -> None:
-    """The reader tells where an answer begins apart from where it ends: its likeliest one may have both."""
+    """The reader scores the start and the end of an answer separately, so its best span may cover both numbers."""
     one, begin, end = (
         reading(sentence, answer=words, sure=sure) for words, sure in ((first, 5), (second, 4), (second, 6))
     )
     both = replace(one, start=np.maximum(one.start, begin.start), end=np.maximum(one.end, end.end))
-    found = exact_answer(question, [stored(sentence)], {1: extract(stored(sentence), both.share)}, {1: both})
-    assert found is not None
-    assert found.text == shown
+    assert answer_text(question, sentence, both) == shown
 
 
-def test_part_of_a_date_is_the_answer_to_a_question_for_it() -> None:
-    for question, shown in (("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")):
-        found = answer(question, [("It was 6 July 2024.", "2024", 3)])
-        assert found == Answer(shown, (1,), "It was 6 July 2024.")
+@pytest.mark.parametrize(
+    ("question", "shown"), [("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")]
+)
+def test_a_part_of_a_date_is_given_if_it_is_asked_for(question: str, shown: str) -> None:
+    assert answer(question, [("It was 6 July 2024.", "2024", 3)]) == Answer(shown, (1,), "It was 6 July 2024.")
 
 
 @pytest.mark.parametrize(
     ("question", "named", "shown"),
     [
-        ("Who is a vegetarian?", "Vegetarian", None),
-        ("What is that?", ":", None),
+        ("Who is a vegetarian?", "Vegetarian", "Vegetarian: Jonas"),
+        ("What is that?", ":", "Vegetarian: Jonas"),
         ("Who is it, Jonas or Eve?", "Jonas", "Jonas"),
         ("Who is vegetarian?", "Jonas", "Jonas"),
     ],
 )
-def test_words_that_tell_nothing_are_no_answer(question: str, named: str, shown: str | None) -> None:
-    sentence = "Vegetarian: Jonas"
-    found = answer(question, [(sentence, named, 3)])
-    assert found is not None
-    assert found.text == (shown or sentence)
+def test_words_without_information_are_not_an_answer(question: str, named: str, shown: str) -> None:
+    assert answer_text(question, "Vegetarian: Jonas", named) == shown
 
 
-def test_a_list_is_the_answer_as_a_whole() -> None:
+def test_a_list_is_given_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
 
 
-def test_words_are_whole() -> None:
-    """A token may begin or end inside a word, and an answer never does."""
+def test_an_answer_consists_of_whole_words() -> None:
+    """Although a token may begin or end inside a word."""
     whole = reading("in the 1930s", answer="1930s")
     inner = replace(whole, spans=whole.spans - np.array([[0, 0], [0, 0], [0, 1]], dtype=np.int32))
-    passage = stored("in the 1930s")
-    found = exact_answer("When?", [passage], {1: extract(passage, inner.share)}, {1: inner})
-    assert found is not None
-    assert found.text == "1930s"
+    assert answer_text("When?", "in the 1930s", inner) == "1930s"
 
 
 def test_passages_that_agree_are_cited() -> None:
-    """If the reader is sure that they answer; the same words, but for articles and case."""
-    told = [
+    """If the reader is sure that they answer in the same words, apart from articles and case."""
+    read = [
         ("It was the Red Fox.", "the Red Fox", 3.0),
         ("A hen.", "A hen", 3.0),
         ("Nobody but a red fox.", "a red fox", 0.5),
         ("Red fox, some say.", "Red fox", -0.5),
     ]
-    found = answer("Who was it?", told)
-    assert found == Answer("the Red Fox", (1, 3), "It was the Red Fox.")
+    assert answer("Who was it?", read) == Answer("the Red Fox", (1, 3), "It was the Red Fox.")
 
 
 @pytest.mark.parametrize(
-    ("question", "sentence", "shown"),
+    ("things", "sentence", "shown"),
     [
-        (
-            "Which languages does she speak?",
-            "French (C2), English,\nsome Italian.",
-            "French (C2), English,\nsome Italian",
-        ),
-        ("Which language does she speak?", "French (C2), English, some Italian.", "French (C2)"),
-        (
-            "Which languages does she speak?",
-            "French (C2), when she has to be understood, and some Italian.",
-            "French (C2)",
-        ),
-        ("Which languages does she speak?", "French (C2), English.", "French (C2)"),
+        ("languages", "French (C2), English,\nsome Italian.", "French (C2), English,\nsome Italian"),
+        ("language", "French (C2), English, some Italian.", "French (C2)"),
+        ("languages", "French (C2), when she has to be understood, and some Italian.", "French (C2)"),
+        ("languages", "French (C2), English.", "French (C2)"),
     ],
 )
-def test_all_of_a_sentence_of_names_answers_where_several_things_are_asked_for(
-    question: str, sentence: str, shown: str
+def test_a_list_of_names_is_given_as_a_whole_if_several_things_are_asked_for(
+    things: str, sentence: str, shown: str
 ) -> None:
-    found = answer(question, [(sentence, "French (C2)", 3.0)])
+    assert answer_text(f"Which {things} does she speak?", sentence, "French (C2)") == shown
+
+
+def alternatives(question: str, read: Sequence[Read], paths: Sequence[str] | None = None) -> Sequence[Alternative]:
+    found = answer(question, read, paths=paths)
     assert found is not None
-    assert found.text == shown
+    return found.alternatives
 
 
-def test_passages_that_give_another_date_are_named() -> None:
-    """Of the same form, if the reader is sure of both."""
-    told = [(OPENED, "12 May 1932", 3.0), ("Opened on 14 June 1932.", "14 June 1932", 2.0), ("In 1930.", "1930", 2.0)]
-    found = answer("When did it open?", told)
-    assert found is not None
-    assert found.alternatives == (Alternative("14 June 1932", (2,)),)
-    assert answer("When did it open?", [(text, words, 1.5) for text, words, _ in told]) == found
-    unsure = [(text, words, 1.4) for text, words, _ in told]
-    assert answer("When?", [told[0], *unsure[1:]]).alternatives == ()  # type: ignore[union-attr]
-    assert answer("When?", [unsure[0], *told[1:]]).alternatives == ()  # type: ignore[union-attr]
+def test_passages_with_another_date_are_named() -> None:
+    """If the date has the same form and the reader is sure of both."""
+    read = [(OPENED, "12 May 1932", 3.0), ("Opened on 14 June 1932.", "14 June 1932", 2.0), ("In 1930.", "1930", 2.0)]
+    found = answer("When did it open?", read)
+    assert alternatives("When did it open?", read) == (Alternative("14 June 1932", (2,)),)
+    assert answer("When did it open?", [(text, words, 1.5) for text, words, _ in read]) == found
+    unsure = [(text, words, 1.4) for text, words, _ in read]
+    assert alternatives("When?", [read[0], *unsure[1:]]) == ()
+    assert alternatives("When?", [unsure[0], *read[1:]]) == ()
 
 
-def test_what_another_year_has_is_no_contradiction() -> None:
-    """Of a question with a year: the year in the sentence counts, else those in the path."""
-    texts = [
-        "It costs EUR 5.",
-        "In 2023 it cost EUR 4.",
-        "Now it costs 7 euros.",
-        "Since 2024: EUR 6.",
-        "Only EUR 2,022.",
+@pytest.mark.parametrize(
+    ("question", "others"),
+    [
+        ("What was the fee in 2024?", ["EUR 6", "EUR 2,022"]),
+        ("What is the fee?", ["EUR 4", "7 euros", "EUR 6", "EUR 2,022"]),
+    ],
+)
+def test_the_value_of_another_year_does_not_contradict(question: str, others: list[str]) -> None:
+    """If the question names a year: the year in the sentence decides, or else those in the path."""
+    read = [
+        ("It costs EUR 5.", "EUR 5", 3.0),
+        ("In 2023 it cost EUR 4.", "EUR 4", 3.0),
+        ("Now it costs 7 euros.", "7 euros", 3.0),
+        ("Since 2024: EUR 6.", "EUR 6", 3.0),
+        ("Only EUR 2,022.", "EUR 2,022", 3.0),
     ]
-    paths = ["fees.md", "2024/a.md", "fees_2022.md", "2022.md", "x.md"]
-    told = [(text, text[text.index("EUR ") : -1] if "EUR" in text else "7 euros", 3.0) for text in texts]
-    for question, others in (("What was the fee in 2024?", ["EUR 6", "EUR 2,022"]), ("What is the fee?", texts)):
-        found = answer(question, told, paths=paths)
-        assert found is not None
-        assert [one.text for one in found.alternatives] == (
-            others if others is not texts else [a for _, a, _ in told[1:]]
-        )
+    found = alternatives(question, read, ["fees.md", "2024/a.md", "fees_2022.md", "2022.md", "x.md"])
+    assert [one.text for one in found] == others
 
 
-def test_what_something_else_has_is_no_contradiction() -> None:
-    """The other passage must have the question's words that the answering one has."""
-    told = [
-        (f"The {crop} were sown on {day} May.", f"{day} May", 3.0) for crop, day in zip(CROPS, (1, 2, 3), strict=True)
-    ]
-    found = answer("When were the green peas sown?", told)
-    assert found is not None
-    assert [one.text for one in found.alternatives] == ["3 May"]
+def test_the_value_of_something_else_does_not_contradict() -> None:
+    """The other passage must have those of the question's words that the answering passage has."""
+    read = [(f"The {crop} were sown on {day} May.", f"{day} May", 3.0) for day, crop in enumerate(CROPS, 1)]
+    assert [one.text for one in alternatives("When were the green peas sown?", read)] == ["3 May"]
 
 
 def test_years_are_found_in_time_proportional_to_the_text() -> None:
@@ -339,9 +304,8 @@ def test_years_are_found_in_time_proportional_to_the_text() -> None:
 
 
 def test_without_the_reader_the_answer_is_a_sentence() -> None:
-    """Of the first passage that has one."""
-    told = [("", "", 0.0), ("It opened in May.", "May", 0.0)]
-    found = answer("When did it open?", told, readers=(False, False))
+    """It comes from the first passage that has one."""
+    found = answer("When did it open?", [("", "", 0.0), ("It opened in May.", "May", 0.0)], with_reader=False)
     assert found == Answer("It opened in May.", (2,), "It opened in May.")
     assert answer("When?", [("", "", 0.0)]) is None
     assert answer("When?", []) is None
@@ -362,11 +326,11 @@ def test_without_the_reader_the_answer_is_a_sentence() -> None:
         ("boiler error E4", False),
     ],
 )
-def test_which_questions_a_few_words_answer(question: str, words: bool) -> None:
+def test_questions_that_a_few_words_answer(question: str, words: bool) -> None:
     assert asks_for_words(question) is words
 
 
-def test_what_says_the_same() -> None:
+def test_answers_that_say_the_same() -> None:
     assert is_same("the 11,603 papers", "11,603")
     assert not is_same("3,704 of 11,603", "11,603 of 3,704")
     assert not is_same("the", "a")
@@ -395,5 +359,5 @@ def test_what_says_the_same() -> None:
         ("09:30", "9:30", False),
     ],
 )
-def test_what_contradicts(one: str, other: str, expected: bool) -> None:
+def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
     assert contradicts(one, other) is contradicts(other, one) is expected

@@ -1,4 +1,4 @@
-"""The sentences that answer, and where they stand."""
+"""The sentences that answer a question, and their places."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ENCODER = BagEncoder(max_tokens=100_000)
 
 
 def extracted(question: str, text: str, *, start: int = 0, body: int = 0, context: str = "") -> Extract:
-    """The extract of a passage for a question whose words all count the same."""
+    """The extract of a passage for a question whose words have equal weights."""
     passage, asked = stored(text, start=start, body=body, context=context), query(question, ENCODER)
     return extract(passage, partial(span_score, asked, match(asked, passage, ENCODER)), question)
 
 
 def test_the_sentence_that_answers() -> None:
-    """The best sentence, in document characters, with its score; headings above are no sentences."""
+    """The best sentence is given in document characters with its score; headings are not sentences."""
     document = "x" * 100 + "# Fox\n\nCats purr. The red fox runs. Dogs bark."
     found = extracted("red fox", document[100:], start=100, body=7)
     assert found.highlights == (Highlight((118, 135), "The red fox runs."),)
@@ -34,24 +34,21 @@ def test_the_sentence_that_answers() -> None:
     assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
 
 
-END = "\n\nThat is all."
-DUTIES = "- Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday" + END
+DUTIES = "Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
 
 
 @pytest.mark.parametrize(
-    ("question", "context", "answer"),
+    ("question", "heading", "answer"),
     [
-        ("Which opening duties are there?", "Club › Opening duties", DUTIES.removesuffix(END)[2:]),
-        ("what are the duties when opening", "Club › Opening duties", DUTIES.removesuffix(END)[2:]),
-        ("Which duties are there on Sunday?", "Club › Opening duties", "Sweep on Sunday"),
-        ("What is the first duty?", "Club › Opening duties", "Unlock the door."),
-        ("Which opening duties are there?", "Club › Other things", "Sweep on Sunday"),
+        ("Which opening duties are there?", "Opening duties", DUTIES),
+        ("what are the duties when opening", "Opening duties", DUTIES),
+        ("Which duties are there on Sunday?", "Opening duties", "Sweep on Sunday"),
+        ("What is the first duty?", "Opening duties", "Unlock the door."),
+        ("Which opening duties are there?", "Other things", "Sweep on Sunday"),
     ],
 )
-def test_the_list_below_a_heading_is_the_answer_to_a_question_for_what_is_in_it(
-    question: str, context: str, answer: str
-) -> None:
-    assert extracted(question, DUTIES, context=context).answer == answer
+def test_a_list_answers_a_question_about_the_heading_above_it(question: str, heading: str, answer: str) -> None:
+    assert extracted(question, f"- {DUTIES}\n\nThat is all.", context=f"Club › {heading}").answer == answer
 
 
 TASKS = "Garden:\n\n- [x] cut the hedge\n- [ ] repair the latch\n- [ ] buy compost\n- [X] sweep"
@@ -71,28 +68,25 @@ OPEN, DONE = "[ ] repair the latch\n[ ] buy compost", "[x] cut the hedge\n[X] sw
         ("When does the garden open?", TASKS),
     ],
 )
-def test_tasks_are_told_by_their_boxes(question: str, answer: str) -> None:
-    """The sentence that is most like the question is "cut the hedge", or that above all of them."""
+def test_tasks_are_selected_by_their_boxes(question: str, answer: str) -> None:
+    """Although the sentence most similar to the question is "cut the hedge", or the one above the tasks."""
     found = extracted(question, TASKS)
     assert found.answer == answer
     assert [one.text for one in found.highlights if one.text.startswith("[")] == [
         line for line in answer.replace("- ", "").splitlines() if line.startswith("[")
     ]
+
+
+def test_without_tasks_a_question_about_them_gets_a_sentence() -> None:
     assert extracted("what is still to do?", "Still nothing is to do. Cats purr.").answer == "Still nothing is to do."
 
 
-def test_the_rows_of_a_table_are_what_is_extracted() -> None:
-    """Without the bars on both sides; neither the names of the columns nor the rule below them."""
+def test_the_rows_of_a_table_are_extracted() -> None:
+    """Without the bars at both ends; neither the column names nor the rule below them are extracted."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."
     assert extracted("red fee", text).highlights[0].text == "red kayak | 5"
-    spans = _sentences(text, 0, "")
-    assert [text[start:end] for start, end in spans] == [
-        "Fees.",
-        "All of them.",
-        "red kayak | 5",
-        "ferry | 7",
-        "The end.",
-    ]
+    found = [text[start:end] for start, end in _sentences(text, 0, "")]
+    assert found == ["Fees.", "All of them.", "red kayak | 5", "ferry | 7", "The end."]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +99,7 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
         ("Built: when\nOwned: yes", "Built: when"),
-        # Who keeps notes doubts, and names numbers
+        # A question mark in notes may express doubt, and a line may end with a number.
         ("it was built when? 1926?\n\nIt is old.", "it was built when?"),
         ("hall: it was built when it was. Or not?\n\nIt is old.", "hall: it was built when it was."),
         ("Hall: it was built when it was. ok?\n\nIt is old.", "Hall: it was built when it was. ok?"),
@@ -117,7 +111,7 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ),
     ],
 )
-def test_a_sentence_that_asks_gives_way_to_the_one_after_it(text: str, answer: str) -> None:
+def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, answer: str) -> None:
     found = extracted("when was it built", text)
     assert found.answer == found.highlights[0].text == answer
     assert len({highlight.chars for highlight in found.highlights}) == len(found.highlights)
@@ -132,12 +126,12 @@ def test_a_sentence_that_asks_gives_way_to_the_one_after_it(text: str, answer: s
         ("when was it released", "2.0.0 was released (12 January), v2"),
     ],
 )
-def test_of_items_the_one_with_the_code_that_is_asked_about_answers(question: str, answer: str) -> None:
+def test_the_list_item_with_the_code_in_question_answers(question: str, answer: str) -> None:
     items = "- 2.1.0 (3 March)\n- 2.0.0 was released (12 January), v2"
     assert extracted(question, items).answer == answer
 
 
-def test_in_prose_a_code_may_stand_beside_the_answer() -> None:
+def test_in_prose_the_code_and_the_answer_may_be_in_different_sentences() -> None:
     prose = "It has K-33 inside. Only two were made, and when was told."
     assert extracted("when was K-33 made", prose).answer == "Only two were made, and when was told."
 
@@ -150,19 +144,18 @@ def test_list_markers_are_left_out(marker: str) -> None:
     assert extracted("blue hen", text).highlights == (Highlight((start, start + 8), "blue hen"),)
 
 
-def test_the_day_of_a_date_is_no_marker() -> None:
+def test_the_day_of_a_date_is_not_a_marker() -> None:
     found = extract(stored("5. Mai 2023: Besuch.\n\n6. Maier kam."), lambda *_: 1.0)
     assert [light.text for light in found.highlights] == ["5. Mai 2023: Besuch.", "Maier kam."]
 
 
-def test_what_only_looks_like_a_marker_stays() -> None:
-    """A minus sign, a year and a number without a gap belong to the text."""
-    for text in ("-5 degrees at night", "1998 was cold", "3.5 metres of snow"):
-        assert extracted("cold night snow", text).highlights[0].text == text
+@pytest.mark.parametrize("text", ["-5 degrees at night", "1998 was cold", "3.5 metres of snow"])
+def test_numbers_that_only_look_like_a_marker_stay(text: str) -> None:
+    assert extracted("cold night snow", text).highlights[0].text == text
 
 
 def test_long_sentences_are_cut() -> None:
-    """At most 400 characters, cut between words, nothing lost but the blanks between."""
+    """Into pieces of at most 400 characters, cut between words, losing only the blanks in between."""
     text = "filler " * 150 + "needle" + " filler" * 20
     (best,) = extracted("needle", text).highlights
     assert best.chars == (2 * 399, len(text))
@@ -173,7 +166,7 @@ def test_long_sentences_are_cut() -> None:
 
 @pytest.mark.parametrize("before", ["; or (ii) ", ", (b) ", ": and (3) ", "; "])
 def test_a_long_sentence_is_cut_at_its_clauses(before: str) -> None:
-    """Before the last item, or behind the last semicolon, that fits; commas and brackets alone are no such place."""
+    """Before the last item or after the last semicolon that fits, but not at commas and brackets alone."""
     first = "owls " * 20 + "owls"
     second = "needle, foxes (see a) " * 8 + "hens " * 30 + "hens"
     (best, *_) = extracted("needle", f"{first}{before}{second}.").highlights
@@ -181,19 +174,19 @@ def test_a_long_sentence_is_cut_at_its_clauses(before: str) -> None:
 
 
 def test_a_word_longer_than_a_highlight_is_cut() -> None:
-    """Without a gap the cut falls anywhere, and no piece is empty."""
+    """Without a blank it is cut anywhere, and no piece is empty."""
     text = "x" * 400 + " " + "y" * 900
     assert _sentences(text, 0, "") == [(0, 400), (401, 801), (801, 1201), (1201, 1301)]
 
 
-def test_where_no_sentence_has_anything_in_common_one_is_extracted() -> None:
-    """The first, since there is nothing to choose by; three would only look like an answer."""
+def test_only_one_sentence_is_extracted_if_none_has_anything_in_common_with_the_question() -> None:
+    """Three would only look like an answer."""
     found = extracted("zebra", "Cats purr. Dogs bark. Hens cluck.")
     assert len(found.highlights) == 1
 
 
 def test_further_sentences_that_are_nearly_as_good() -> None:
-    """Three at most, best first, equal ones in the order of the text; lesser ones not at all."""
+    """At most three sentences are highlighted, best first, equal ones in the order of the text."""
     text = "Red fox. Blue hen. Red fox! Far red fox. The red fox runs far."
     scores = {"Red fox": 1.5, "Far red fox.": 1 + 1 / sqrt(6), "The red fox runs far.": 1 + 1 / sqrt(10)}
     assert scores["Far red fox."] > 0.92 * 1.5 > scores["The red fox runs far."]
@@ -202,14 +195,13 @@ def test_further_sentences_that_are_nearly_as_good() -> None:
     assert len(extracted("red fox", "Red fox. " * 5).highlights) == 3
 
 
-def test_scores_that_differ_by_rounding_alone_are_ties() -> None:
+def test_scores_that_differ_only_by_rounding_are_ties() -> None:
     found = extract(stored("One. Two. Three."), lambda start, _: 0.5 + start * 1e-12)
     assert [one.text for one in found.highlights] == ["One.", "Two.", "Three."]
 
 
 @pytest.mark.parametrize(("text", "body"), [("", 0), (" \n ", 0), ("# Only a heading\n", 17)])
-def test_nothing_to_mark(text: str, body: int) -> None:
-    """Without text proper there is no sentence."""
+def test_without_text_below_the_heading_nothing_is_extracted(text: str, body: int) -> None:
     assert extracted("red fox", text, body=body) == Extract()
 
 
@@ -219,8 +211,8 @@ def test_nothing_to_mark(text: str, body: int) -> None:
     ),
     start=st.integers(0, 1000),
 )
-def test_a_highlight_is_what_stands_there(text: str, start: int) -> None:
-    """Whatever the text: exact characters, stripped, not blank, 400 at most, not overlapping."""
+def test_highlights_are_exact(text: str, start: int) -> None:
+    """For any text: the exact characters, stripped, not blank, at most 400, and not overlapping."""
     highlights = extracted("a b", text, start=start).highlights
     assert bool(highlights) == bool(text.strip())
     for highlight in highlights:
@@ -234,8 +226,8 @@ def test_a_highlight_is_what_stands_there(text: str, start: int) -> None:
 LIST = "Cats purr.\n\nThe red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes\n\nDogs bark.\n- at night"
 
 
-def test_a_list_is_marked_behind_the_sentence_that_introduces_it() -> None:
-    """Item by item, up to where the list ends; the answer is the whole."""
+def test_a_list_is_highlighted_after_the_sentence_that_introduces_it() -> None:
+    """Item by item, to the end of the list; the answer is the sentence and the list."""
     found = extracted("red fox eats", LIST)
     assert [one.text for one in found.highlights] == ["The red fox eats:", "hens.", "Not often.", "12 mice", "grapes"]
     assert found.answer == "The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes"
@@ -250,13 +242,13 @@ def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
     assert len(extracted("red fox", text).highlights) == 1
 
 
-def test_of_a_long_list_ten_items_are_extracted() -> None:
+def test_at_most_ten_items_of_a_list_are_extracted() -> None:
     text = "Red foxes eat:\n" + "".join(f"- hen {number}\n" for number in range(30))
     assert [one.text for one in extracted("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
 
 
-def test_the_row_with_what_is_looked_up_is_the_answer() -> None:
-    """Not the whole table, nor the sentence that scores best."""
+def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
+    """Not by the whole table, nor by the sentence with the best score."""
     text = "Codes are here.\n\n| a | b |\n|---|---|\n| TM-428 | slow |\n| TM-429 | many |"
     at = text.index("TM-429")
     found = extract(stored(text), lambda start, _: float(start == 0), looked_up=at)

@@ -1,4 +1,4 @@
-"""Answers that a heading gives."""
+"""Answers from headings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract
 from qa.answer.heading_answer import heading_answer
 from qa.answer.results import Highlight
+from tests.qa.indexes import write
 from tests.qa.passages import reading, stored
 
 RELEASE = "## 1.4.2 (17 June 2023)\n\n- Fixed a crash.\n"
@@ -25,8 +26,8 @@ def heading_of(question: str, answer: str, *, answered: float = 3.0, text: str =
     return heading_answer(question, stored(text, start=90, body=body), reading(text, answer=answer, answered=answered))
 
 
-def test_a_heading_answers_as_a_sentence_does() -> None:
-    """It is highlighted where it stands in the document, without its marks, and quoted in a few words."""
+def test_a_heading_answers_like_a_sentence() -> None:
+    """It is highlighted at its place in the document, without its marks, and quoted in a few words."""
     found = heading_of(WHEN, "17 June 2023")
     assert found is not None
     assert found.highlights == (Highlight((93, 113), "1.4.2 (17 June 2023)"),)
@@ -41,65 +42,62 @@ def test_a_heading_answers_as_a_sentence_does() -> None:
     [
         pytest.param("What crashed?", "Fixed a crash", 3.0, id="it is in the text"),
         pytest.param(WHEN, "17 June 2023", -1.0, id="the reader is not sure"),
-        pytest.param("Which version is 1.4.2?", "1.4.2", 3.0, id="nothing is told"),
+        pytest.param("Which version is 1.4.2?", "1.4.2", 3.0, id="the heading only repeats the question"),
         pytest.param("Why was 1.4.2 released?", "17 June 2023", 3.0, id="a few words do not answer"),
     ],
 )
-def test_else_a_sentence_answers(question: str, answer: str, answered: float) -> None:
+def test_otherwise_a_sentence_answers(question: str, answer: str, answered: float) -> None:
     assert heading_of(question, answer, answered=answered) is None
 
 
-def test_a_sentence_that_says_the_same_is_the_better_evidence() -> None:
-    """Even where the reader takes the heading for likelier."""
-    for below, is_quoted in (("It is kept in room 9.", False), ("It is kept upstairs.", True)):
-        text = f"## Room 9\n\n{below}"
-        read = reading(text, answer="Room 9", answered=3.0)
-        place = below.split("in ")[-1].split("kept ")[-1].rstrip(".")
-        start, end = (np.array(logits) for logits in (read.start, read.end))
-        start[read.spans[:, 0] == text.index(place)] = end[read.spans[:, 1] == text.index(place) + len(place)] = 4.0
-        found = heading_answer(
-            "Where is it?", stored(text, body=text.index(below)), replace(read, start=start, end=end)
-        )
-        assert (found is not None) == is_quoted
+@pytest.mark.parametrize(("place", "is_quoted"), [("in room 9", False), ("upstairs", True)])
+def test_a_sentence_that_says_the_same_is_better_evidence(place: str, is_quoted: bool) -> None:
+    """Even if the reader considers the heading more likely."""
+    text = f"## Room 9\n\nIt is kept {place}."
+    read, likely = reading(text, answer="Room 9", answered=3.0), reading(text, answer=place.removeprefix("in "), sure=4)
+    both = replace(read, start=np.maximum(read.start, likely.start), end=np.maximum(read.end, likely.end))
+    found = heading_answer("Where is it?", stored(text, body=text.index("It")), both)
+    assert (found is not None) == is_quoted
 
 
 @pytest.mark.parametrize(
     "heading", ["# Notes\n\n## Room 9\n\n", "Room 9\n------\n\n", "* Room 9\n", "== Room 9 ==\n", "Notes\nRoom 9\n"]
 )
-def test_marks_of_any_format_are_left_out(heading: str) -> None:
+def test_heading_marks_of_any_format_are_left_out(heading: str) -> None:
     found = heading_of("Where?", "Room 9", text=f"{heading}- Bring a pen.")
     assert found is not None
     assert found.answer == "Room 9"
 
 
-def test_a_passage_without_a_heading_of_its_own_has_none() -> None:
+def test_a_passage_without_a_heading_in_its_text_has_no_heading_answer() -> None:
     passage = replace(stored(RELEASE), heading=("1.4.2 (17 June 2023)",))
     assert heading_answer(WHEN, passage, reading(RELEASE, answer="17 June 2023", answered=3.0)) is None
 
 
-def test_the_date_above_an_entry_is_the_answer(tmp_path: Path) -> None:
-    """By the real reader; what a heading mentions and does not tell is not found."""
-    (tmp_path / "CHANGELOG.md").write_text(
-        "# Changelog of Quillon\n\n## 1.4.2 (17 June 2023)\n\n- Fixed a crash when a file name has a tab.\n\n"
-        "## 1.4.1 (2 May 2023)\n\n- Faster start on Windows.\n- Dropped support of Python 3.7.\n"
-    )
-    (tmp_path / "garden.md").write_text(
-        "# Garden\n\n## Sunday 14 May: planted the beans\n\nTwo rows, dwarf kind, with fleece over them because of "
-        "the late frost.\n\n## Meeting with Dr. Amara Osei, room 204\n\nShe suggests that we test the soil.\n"
-    )
+def test_the_real_reader_answers_from_headings(tmp_path: Path) -> None:
+    """A question that a heading mentions but does not answer is not found."""
+    files = {
+        "CHANGELOG.md": "# Changelog of Quillon\n\n## 1.4.2 (17 June 2023)\n\n"
+        "- Fixed a crash when a file name has a tab.\n\n"
+        "## 1.4.1 (2 May 2023)\n\n- Faster start on Windows.\n- Dropped support of Python 3.7.\n",
+        "garden.md": "# Garden\n\n## Sunday 14 May: planted the beans\n\n"
+        "Two rows, dwarf kind, with fleece over them because of the late frost.\n\n"
+        "## Meeting with Dr. Amara Osei, room 204\n\nShe suggests that we test the soil.\n",
+    }
+    answers = {
+        "When was 1.4.1 released?": "2 May 2023",
+        "When did I plant the beans?": "Sunday 14 May",
+        "Who did we meet in room 204?": "Dr. Amara Osei",
+    }
+    write(tmp_path, files)
     build_index(tmp_path)
     with Retriever.open(tmp_path) as retriever:
-        told = {
-            "When was 1.4.1 released?": "2 May 2023",
-            "When did I plant the beans?": "Sunday 14 May",
-            "Who did we meet in room 204?": "Dr. Amara Osei",
-        }
-        for question, expected in told.items():
+        for question, expected in answers.items():
             result = retriever.ask(question)
             assert result.found
             assert result.answer is not None
             assert result.answer.text == expected
             (light,) = result.passages[0].highlights
-            text = (tmp_path / result.passages[0].source.path).read_text()
+            text = files[result.passages[0].source.path]
             assert text[slice(*light.chars)] == light.text == result.answer.sentence
         assert not retriever.ask("Who planted the beans?").found

@@ -1,4 +1,4 @@
-"""What is looked up instead of asked, and the passages in which it stands."""
+"""Terms that are looked up rather than asked about, and the passages that have them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def looked_up(text: str) -> Lookup:
         " ".join(f"word{i}" for i in range(11)),
     ],
 )
-def test_questions_statements_and_stop_words_are_no_lookups(question: str) -> None:
+def test_questions_statements_and_stop_words_are_not_lookups(question: str) -> None:
     assert lookup_of(question) is None
 
 
 @pytest.mark.parametrize(
-    ("asked", "text", "stands"),
+    ("asked", "text", "matches"),
     [
         ("TM-429", "It gives TM-429.", True),
         ("tm-429", "It gives TM\u2011429 (TM-430 is another).", True),
@@ -75,18 +75,18 @@ def test_questions_statements_and_stop_words_are_no_lookups(question: str) -> No
         ("28-day strength", "The strength on 28 days.", True),
     ],
 )
-def test_what_is_looked_up_stands_together(asked: str, text: str, stands: bool) -> None:
-    """Codes and quoted words as they are written, all others in any form, in one sentence."""
-    assert (looked_up(asked).match(stored(text)) is not None) == stands
+def test_all_words_must_be_in_one_sentence(asked: str, text: str, matches: bool) -> None:
+    """Codes and quoted words exactly as they are written, all others in any form."""
+    assert (looked_up(asked).match(stored(text)) is not None) == matches
 
 
-def test_a_phrase_is_all_of_it_in_order() -> None:
+def test_a_phrase_has_all_words_in_order() -> None:
     assert looked_up("choir committee").match(stored("A choir and its committee.")) == Match(2, is_phrase=True)
     assert looked_up("choir committee").match(stored("A committee for the choir.")) == Match(2)
 
 
-def test_rows_are_apart_but_have_the_first_one_in_common() -> None:
-    """Of a table; the row with what is looked up is where it stands."""
+def test_table_rows_are_matched_separately_but_share_the_header() -> None:
+    """The match is at the row that has the code."""
     at = TABLE.index("TM-429")
     assert looked_up("TM-429").match(stored(TABLE)) == Match(at, is_phrase=True)
     assert looked_up("many TM-429").match(stored(TABLE)) == Match(at)
@@ -94,8 +94,8 @@ def test_rows_are_apart_but_have_the_first_one_in_common() -> None:
     assert looked_up("slow TM-429").match(stored(TABLE)) is None
 
 
-def test_what_stands_above_counts_too() -> None:
-    """Titles and headings, and the path beside these, but not by itself."""
+def test_titles_and_headings_count_too() -> None:
+    """And the path together with them, but not on its own."""
     passage = stored("# Rent\n\nIt is due in June.", path="lease 2024.txt", context="Ida Grün", body=8)
     assert looked_up("rent due 2024").match(passage) == Match(14)
     assert looked_up("Ida Grün").match(passage) == Match(None, is_phrase=True)
@@ -104,29 +104,18 @@ def test_what_stands_above_counts_too() -> None:
     assert looked_up("lease").match(passage) is None
 
 
-def test_what_is_nowhere() -> None:
-    """Codes and quoted words; what is written in other ways as well may be somewhere."""
+def test_codes_and_quoted_words_may_be_nowhere() -> None:
+    """Other terms can be written in several ways, so they may be somewhere all the same."""
     passages = [stored(TABLE), replace(stored("Others."), id=2)]
     asked = ('TM-428 "too many"', "TM-430 many", '"too few"', "order 5512", "2024-0119")
     nowhere = {text for text in asked if looked_up(text).is_nowhere(passages)}
     assert nowhere == {"TM-430 many", '"too few"', "order 5512", "2024-0119"}
-    for text in (
-        "28",
-        "4.5",
-        "16:30",
-        "5kg",
-        "4th",
-        "16-year-old",
-        "under-18s",
-        "2024-06-04",
-        "04/06/2024",
-        "6.4.24",
-        "few people",
-    ):
+    numbers = ("28", "4.5", "16:30", "5kg", "4th", "16-year-old", "under-18s", "2024-06-04", "04/06/2024", "6.4.24")
+    for text in (*numbers, "few people"):
         assert not looked_up(text).is_nowhere(passages)
 
 
-def test_front_matter_has_it_less_than_any_text() -> None:
+def test_front_matter_ranks_below_any_text() -> None:
     """A tag alone says little, but is found."""
     above, text = stored("---\ntags: [red kiln]\n---", path="a.md"), stored("The kiln. It was red.", path="b.md")
     front = replace(above, document=replace(above.document, metadata='[["tags", "red kiln"]]'))

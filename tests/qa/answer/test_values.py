@@ -1,4 +1,4 @@
-"""What an answer never has half of; dates, amounts and addresses are in test_exact_answer.py."""
+"""Values that are never cut in half; test_exact_answer.py has dates, amounts and addresses."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def test_whole_value(question: str, line: str, words: str, expected: str) -> Non
         ("What does a trip cost?", "A trip is at most the 850 that we have.", "850", "at most the 850"),
         ("How old must they be?", "Aged 16 or older.", "16", "16 or older"),
         ("When is it due?", "On 3 June at the latest.", "3 June", "3 June at the latest"),
-        # What the question says is not said again.
+        # The question already says it.
         ("Above which wind does it stop?", "It stops above 55 km/h.", "55 km/h", "55 km/h"),
         ("Who may not?", "More than Ann.", "Ann", "Ann"),
-        # What another sentence or row ends with says nothing of the number.
+        # The end of another sentence or row does not qualify the number.
         ("How much is it?", "5 EUR.", "5 EUR", "5 EUR"),
     ],
 )
-def test_the_most_and_the_least_are_said_to_be(question: str, sentence: str, words: str, expected: str) -> None:
+def test_a_limit_keeps_the_words_that_make_it_one(question: str, sentence: str, words: str, expected: str) -> None:
     text, at = f"They are over {sentence}", 14 + sentence.index(words)
     start, end = with_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
     assert text[start:end] == expected
 
 
 @pytest.mark.parametrize(("dates", "expected"), [(True, "2024-09-01 07:40"), (False, "07:40")])
-def test_the_hour_of_an_entry_has_its_date(dates: bool, expected: str) -> None:
-    """Unless an hour, or another part of it, is asked for."""
+def test_a_time_is_completed_with_the_date_of_its_entry(dates: bool, expected: str) -> None:
+    """Unless only a time, or another part of it, is asked for."""
     text = "2024-09-01 07:40 Left Skagen, wind SW 4."
     start, end = completed(text, (11, 16), (0, len(text)), dates=dates)
     assert text[start:end] == expected

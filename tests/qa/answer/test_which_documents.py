@@ -1,15 +1,16 @@
-"""Questions for documents: what these shall be about, and which of them are listed."""
+"""Questions that ask for documents: the topic in the question, and the documents that are listed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from qa import Retriever, build_index
+from qa import Retriever
 from qa.answer.which_documents import topic_of_documents
 from qa.terminal.answers import Places, TerminalStyle, result
-from tests.encoders import BagEncoder
+from tests.qa.indexes import build, opened
 
 
 @pytest.mark.parametrize(
@@ -28,44 +29,44 @@ from tests.encoders import BagEncoder
         ("papers", None),
     ],
 )
-def test_what_documents_shall_be_about(question: str, topic: str | None) -> None:
+def test_the_topic_of_a_question_for_documents(question: str, topic: str | None) -> None:
     assert topic_of_documents(question) == topic
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    """Six notes with a boiler, one of them in two passages and one in its title alone, and others without."""
-    for number in range(4):
-        (tmp_path / f"{number}.md").write_text(f"# Visit {number}\n\nBoilers were seen {number} times.\n")
+def notes(tmp_path: Path) -> Iterator[Retriever]:
+    """Six notes about a boiler, one with it in two passages and one only in its title, and one about bees."""
     service = "The boiler is serviced. " + "Water was let out of the pipes. " * 40 + "The boiler is hot again.\n"
-    (tmp_path / "service.md").write_text(f"# Service\n\n{service}")
-    (tmp_path / "title.md").write_text("# Our boiler\n\nBought in May.\n\n## Price\n\nIt cost a fortune.\n")
-    (tmp_path / "bees.md").write_text("# Bees\n\nThey swarm in May, and which notes mention it is not known.\n")
-    build_index(tmp_path, encoder=BagEncoder())
-    return tmp_path
+    files = {
+        **{f"{number}.md": f"# Visit {number}\n\nBoilers were seen {number} times.\n" for number in range(4)},
+        "service.md": f"# Service\n\n{service}",
+        "title.md": "# Our boiler\n\nBought in May.\n\n## Price\n\nIt cost a fortune.\n",
+        "bees.md": "# Bees\n\nThey swarm in May, and which notes mention it is not known.\n",
+    }
+    build(tmp_path, files)
+    with opened(tmp_path) as retriever:
+        yield retriever
 
 
-def test_each_document_is_listed_once_with_a_passage_that_has_it(notes: Path) -> None:
-    with Retriever.open(notes, encoder=BagEncoder(), reader=False) as retriever:
-        answer = retriever.ask("Which notes mention the boiler?", k=7)
+def test_each_document_is_listed_once_with_a_passage_about_the_topic(notes: Retriever) -> None:
+    answer = notes.ask("Which notes mention the boiler?", k=7)
     assert answer.answer is not None
     titles = answer.answer.text.split("\n")
     assert sorted(titles) == ["- Our boiler", "- Service", *(f"- Visit {number}" for number in range(4))]
     assert answer.answer.citations == (1, 2, 3, 4, 5, 6)
     assert [f"- {hit.title}" for hit in answer.passages[:6]] == titles
     assert all("boiler" in f"{hit.title} {hit.text}".lower() for hit in answer.passages[:6])
-    # Of a document with several such passages the first.
+    # Of several such passages in a document, the first.
     texts = {hit.title: hit.text for hit in reversed(answer.passages)}
     assert texts["Our boiler"].endswith("Bought in May.")
     assert "The boiler is serviced." in texts["Service"]
     assert (answer.found, answer.answer.more, answer.question) == (True, 0, "Which notes mention the boiler?")
 
 
-def test_a_title_that_says_it_is_highlighted_first(notes: Path) -> None:
-    """The answer is titles: of the others the sentence tells why they are listed."""
-    with Retriever.open(notes, encoder=BagEncoder(), reader=False) as retriever:
-        answer = retriever.ask("notes about the boiler", k=7)
-        asked = retriever.ask("How hot is our boiler?", k=7)
+def test_a_title_with_the_topic_is_highlighted_first(notes: Retriever) -> None:
+    """For other documents the highlighted sentence shows why they are listed."""
+    answer = notes.ask("notes about the boiler", k=7)
+    asked = notes.ask("How hot is our boiler?", k=7)
     marked = {hit.title: [one.text for one in hit.highlights] for hit in answer.passages}
     assert marked["Our boiler"] == ["Our boiler", "Bought in May."]
     assert marked["Visit 2"] == ["Boilers were seen 2 times."]
@@ -77,14 +78,13 @@ def test_a_title_that_says_it_is_highlighted_first(notes: Path) -> None:
     assert not any(one.text == "Our boiler" for hit in asked.passages for one in hit.highlights)
 
 
-def test_those_that_are_not_shown_are_counted(notes: Path) -> None:
-    with Retriever.open(notes, encoder=BagEncoder(), reader=False) as retriever:
-        answer = retriever.ask("notes about the boiler", k=2)
-        one = retriever.ask("notes about bees")
+def test_documents_that_are_not_shown_are_counted(notes: Retriever) -> None:
+    answer = notes.ask("notes about the boiler", k=2)
+    one = notes.ask("notes about bees")
     assert answer.answer is not None
     assert (len(answer.answer.text.split("\n")), answer.answer.more) == (2, 4)
     assert answer.as_json()["answer"]["more"] == 4
     assert "more" not in one.as_json()["answer"]
-    assert "and 4 more; -k 6 shows them" in result(answer, TerminalStyle(), Places(notes, notes))
+    assert "and 4 more; -k 6 shows them" in result(answer, TerminalStyle(), Places(notes.root, notes.root))
     assert one.answer is not None
     assert (one.answer.text, one.answer.citations) == ("Bees", (1,))

@@ -1,4 +1,4 @@
-"""Batches of questions: how they are read, and `qa ask --batch`."""
+"""Batches of questions: their format, and `qa ask --batch`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,10 @@ from qa.cli.batch import BatchItem, parse_batch, read_batch
 from tests.qa.commands import qa
 
 
-def test_lines_of_both_kinds() -> None:
-    data = (
-        '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n{"question": "why", "id": 3}\n{"question":"x"}'.encode()
-    )
-    assert parse_batch(data) == (
-        BatchItem(1, None, "who won?"),
-        BatchItem(2, "q7", "when?"),
-        BatchItem(3, 3, "why"),
-        BatchItem(4, None, "x"),
-    )
+def test_a_line_is_a_question_or_a_json_object() -> None:
+    lines = '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n{"question": "why", "id": 3}\n{"question":"x"}'
+    expected = ((1, None, "who won?"), (2, "q7", "when?"), (3, 3, "why"), (4, None, "x"))
+    assert parse_batch(lines.encode()) == tuple(BatchItem(*each) for each in expected)
 
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
@@ -52,22 +46,20 @@ def test_a_bad_line_is_named(line: bytes, words: str) -> None:
 
 
 def test_batch_answers_in_order(indexed: Path, tmp_path: Path) -> None:
-    """A line a question, in order, with the caller's ids; 0 although some were not found."""
+    """There is a line per question, with the caller's id; the exit code is 0 even if some have no answer."""
     batch = tmp_path / "questions"
     batch.write_text('soup\n{"id": "b", "question": "xylophone"}\n{"id": 3, "question": "train"}\n')
-    done = qa("ask", "--batch", str(batch))
+    done = qa("ask", "--batch", batch)
     values = [json.loads(line) for line in done.stdout.splitlines()]
+    found = [(value["id"], value["question"], value["found"]) for value in values]
     assert done.exit_code == 0
-    assert [(value["id"], value["question"], value["found"]) for value in values] == [
-        (None, "soup", True),
-        ("b", "xylophone", False),
-        (3, "train", True),
-    ]
+    assert found == [(None, "soup", True), ("b", "xylophone", False), (3, "train", True)]
 
 
 def test_batch_from_stdin(indexed: Path) -> None:
     assert json.loads(qa("ask", "--batch", "-", stdin=b"soup\n").stdout)["question"] == "soup"
-    assert (qa("ask", "--batch", "-", stdin=b"").exit_code, qa("ask", "--batch", "-", stdin=b"").stdout) == (0, "")
+    empty = qa("ask", "--batch", "-", stdin=b"")
+    assert (empty.exit_code, empty.stdout) == (0, "")
 
 
 def test_batch_cuts_long_questions(indexed: Path) -> None:
@@ -76,7 +68,7 @@ def test_batch_cuts_long_questions(indexed: Path) -> None:
     assert done.stderr == "Batch line 2: Question cut to 10,000 characters; the last 4,999 are ignored\n"
 
 
-def test_batch_and_question(indexed: Path) -> None:
+def test_batch_with_a_question_or_without_a_file(indexed: Path) -> None:
     assert qa("ask", "--batch", "-", "soup", stdin=b"x\n").exit_code == 2
     done = qa("ask", "--batch", "gone")
     assert (done.exit_code, done.stderr) == (2, "qa: cannot read the batch gone: No such file or directory\n")

@@ -1,17 +1,14 @@
-"""What shells complete."""
+"""Shell completion."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
 
 from qa.cli.main import app
-from tests.paths import REPOSITORY
+from tests.qa.commands import run_python
 
 
 def _completed(*words: str) -> list[tuple[str, str]]:
@@ -21,14 +18,14 @@ def _completed(*words: str) -> list[tuple[str, str]]:
 
 
 def test_commands_and_files() -> None:
-    """Places, questions and folders are files and folders, which shells know themselves."""
+    """Files and folders are completed by the shell itself."""
     assert _completed("st") == [("status", "plain")]
     assert _completed("show", "ta") == _completed("rm", "a.md", "ta") == _completed("eval", "ta") == [("ta", "file")]
     assert _completed("status", "no") == _completed("ask", "--index", "no") == [("no", "dir")]
 
 
 def test_paths_are_those_of_the_collection(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative to its root, from wherever; hidden ones are not offered."""
+    """They are relative to its root in any working directory, and hidden files are not offered."""
     monkeypatch.chdir(indexed / "sub")
     assert _completed("ask", "--path", "") == [("sub/", "plain"), ("talks.md", "plain")]
     assert _completed("ls", "--path", "sub/t") == [("sub/travel.md", "plain")]
@@ -45,8 +42,5 @@ def test_completion_imports_nothing_heavy(indexed: Path) -> None:
         "'sqlite3', 'pathspec'})))\nfrom qa.cli.main import app\napp(prog_name='qa')"
     )
     words = f"qa ask --index {indexed} --path t"
-    environ = {**os.environ, "_QA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "5"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=False
-    )
+    done = run_python("-c", program, _QA_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD="5")
     assert (done.stdout, done.stderr) == ("plain,talks.md\n[]\n", "")

@@ -1,4 +1,4 @@
-"""Whatever happens becomes one line on stderr and an exit code."""
+"""Every error becomes one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_commands_return_their_code(value: object, code: int) -> None:
 
 
 def test_warnings_are_cleaned() -> None:
-    """What the packages log goes to stderr in one line, cleaned; information stays away."""
+    """Warnings logged by the packages are printed to stderr as one clean line; information is not."""
 
     def action() -> None:
         logging.getLogger("index.x").warning("odd name %s", "a\x1b[2J\nb")
@@ -90,12 +90,12 @@ def test_warnings_are_cleaned() -> None:
     assert logging.getLogger("index").handlers == []
 
 
-def test_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QA_DEBUG", "1")
     assert "Traceback" in _run(_raiser(ValueError("x"))).stderr
 
 
-def test_closed_reader_ends_quietly() -> None:
+def test_a_broken_pipe_is_no_error() -> None:
     result = _run(_raiser(BrokenPipeError(32, "Broken pipe")))
     assert (result.exit_code, result.output) == (0, "")
 
@@ -118,7 +118,7 @@ app(prog_name="qa")
 
 
 def _process(redirect: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    # bash, for its redirections; pipefail shows the exit code of the program before the pipe.
+    # Bash for its redirections; pipefail for the exit code of the program before the pipe.
     command = f'set -o pipefail; "$0" -c "$1" go {redirect}'
     return subprocess.run(
         ["bash", "-c", command, sys.executable, _PROGRAM],
@@ -132,7 +132,7 @@ def _process(redirect: str, **environ: str) -> subprocess.CompletedProcess[bytes
 
 @pytest.mark.parametrize(("encoding", "line"), [("utf-8", "line 0 ›\n".encode()), ("ascii", b"line 0 \\u203a\n")])
 def test_head_ends_quietly(encoding: str, line: bytes) -> None:
-    """`| head` gets its line; a stream that cannot hold a character shows its code."""
+    """`| head` gets its line; a character that the stream cannot encode is escaped."""
     done = _process("| head -n 1", PYTHONIOENCODING=encoding, LC_ALL="C")
     assert (done.returncode, done.stdout, done.stderr) == (0, line, b"")
 
@@ -143,8 +143,8 @@ def test_closed_streams(redirect: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_broken_stream_cannot_fail_again() -> None:
-    """What is left for a reader who has gone is dropped, so that closing the stream succeeds."""
+def test_an_abandoned_stream_cannot_fail_again() -> None:
+    """Output for a reader that is gone is discarded, so that closing the stream succeeds."""
     reading, writing = os.pipe()
     stream = os.fdopen(writing, "w")
     os.close(reading)

@@ -1,31 +1,19 @@
-"""`qa similar` and `qa topics` as a person runs them."""
+"""`qa similar`, `qa topics` and `qa map`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from index.encoder.model_files import DEFAULT_MODEL
-from index.encoder.protocol import Encoder
 from qa.retrieval import retriever
-from qa.retrieval.retriever import Retriever
-from tests.encoders import BagEncoder
-from tests.qa.commands import qa
-
-
-class BagRetriever(Retriever):
-    """A real retriever with the small encoder."""
-
-    @classmethod
-    def open(cls, path: Any = None, *, encoder: Encoder | None = None, **models: Any) -> Retriever:
-        return Retriever.open(path, encoder=BagEncoder(name=DEFAULT_MODEL), **models)
+from tests.qa.commands import BagRetriever, qa
 
 
 @pytest.fixture
 def real(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The indexed folder, with the real retriever."""
     monkeypatch.setattr(retriever, "Retriever", BagRetriever)
     return indexed
 
@@ -46,17 +34,16 @@ def test_similar_to_words(real: Path) -> None:
 def test_similar_documents(real: Path) -> None:
     done = qa("similar", "talks.md:3", "--documents")
     assert done.exit_code == 0
-    assert "[1] Travel" in done.stdout
-    assert "sub/travel.md" in done.stdout
-    assert "alike: talks.md:" in done.stdout
+    for part in ("[1] Travel", "sub/travel.md", "alike: talks.md:"):
+        assert part in done.stdout
 
 
 def test_nothing_similar(real: Path) -> None:
     done = qa("similar", "talks.md", "--path", "talks.md")
-    assert (done.exit_code, done.stdout) == (1, "Nothing in the collection is like it.\n")
+    assert (done.exit_code, done.stdout) == (1, "Nothing in the collection is similar.\n")
 
 
-def test_no_such_place(real: Path) -> None:
+def test_similar_to_a_missing_place(real: Path) -> None:
     done = qa("similar", "nowhere.md:3")
     assert done.exit_code == 2
     assert "nowhere.md:3 is not in the collection" in done.stderr
@@ -79,10 +66,9 @@ def test_map(real: Path) -> None:
     done = qa("map", "-o", "../map.html")
     assert (done.exit_code, done.stdout[:18]) == (0, "Wrote ../map.html "), done.output
     assert (real.parent / "map.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert qa("map", "--svg", "-o", "../map.svg").exit_code == 0
-    assert (real.parent / "map.svg").read_text(encoding="utf-8").startswith("<svg ")
-    assert qa("map", "-o", "../other.SVG").exit_code == 0
-    assert (real.parent / "other.SVG").read_text(encoding="utf-8").startswith("<svg ")
+    for name, *options in (("map.svg", "--svg"), ("other.SVG",)):
+        assert qa("map", *options, "-o", f"../{name}").exit_code == 0
+        assert (real.parent / name).read_text(encoding="utf-8").startswith("<svg ")
     for refused in (["-o", "map.png"], ["--svg", "-o", "map.html"]):
         done = qa("map", *refused)
         assert (done.exit_code, done.stderr.count("a page (.html) or a picture (.svg)")) == (2, 1), done.output
@@ -91,13 +77,13 @@ def test_map(real: Path) -> None:
     assert "nowhere" in failed.stderr
 
 
-def test_they_are_listed(real: Path) -> None:
+def test_the_commands_are_in_the_help(real: Path) -> None:
     listed = {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
     assert {"similar", "topics", "map"} <= listed
 
 
-def test_the_folder_may_stand_first(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with every command; a folder by itself is what is compared."""
+def test_the_folder_may_come_first(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does in every command; a folder alone is what others are compared with."""
     monkeypatch.chdir(tmp_path)
     done = qa("similar", "notes", "talks.md:3")
     assert done.exit_code == 0, done.output

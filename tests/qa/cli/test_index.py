@@ -1,4 +1,4 @@
-"""`qa index`: what it prints, what it exits with."""
+"""`qa index`: output and exit codes."""
 
 from __future__ import annotations
 
@@ -14,47 +14,36 @@ from index.encoder.load import load_encoder
 from qa.collection import build
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, qa
+from tests.qa.indexes import write
 
 
 def test_index_reports_in_words(notes: Path) -> None:
     done = qa("index")
-    assert done.exit_code == 0
+    assert (done.exit_code, done.stderr) == (0, "")
     assert re.fullmatch(r"Indexed 2 files \(2 documents, 3 passages\) in \d+\.\d s\n", done.stdout)
-    assert done.stderr == ""
     assert qa("index").stdout == "Up to date: 2 documents, 3 passages\n"
 
 
 def test_index_json_is_the_contract(notes: Path) -> None:
     (notes / "picture.png").write_bytes(b"\x89PNG")
     (notes / "node_modules").mkdir()
-    done = qa("index", ".", "--json")
-    value = json.loads(done.stdout)
+    value = json.loads(qa("index", ".", "--json").stdout)
     assert value.pop("seconds") >= 0
-    assert value == {
-        "version": 1,
-        "added": 2,
-        "changed": 0,
-        "removed": 0,
-        "unchanged": 0,
-        "skipped": [{"path": "picture.png", "reason": "format not supported"}],
-        "notes": [],
-        "left_out": {"node_modules": 1},
-        "documents": 2,
-        "passages": 3,
-        "embedded": 3,
-        "reused": 0,
-    }
+    changes = {"added": 2, "changed": 0, "removed": 0, "unchanged": 0}
+    skipped = {"skipped": [{"path": "picture.png", "reason": "format not supported"}], "left_out": {"node_modules": 1}}
+    totals = {"documents": 2, "passages": 3, "embedded": 3, "reused": 0}
+    assert value == {"version": 1, "notes": []} | changes | skipped | totals
 
 
-def test_what_is_left_out_is_said_in_one_line(notes: Path) -> None:
+def test_excluded_folders_and_files_are_reported_in_one_line(notes: Path) -> None:
     for name in ("node_modules/x/node_modules", "sub/node_modules"):
         (notes / name).mkdir(parents=True)
     (notes / "uv.lock").write_text("lock")
     assert qa("index").stdout.splitlines()[1:] == ["Left out: lock files (1), node_modules (2)"]
 
 
-def test_a_format_that_is_set_changes_how_files_are_read(notes: Path) -> None:
-    """At the next build, and in what is shown; without it, they are read as before."""
+def test_a_format_setting_changes_how_files_are_read(notes: Path) -> None:
+    """It applies from the next build, also to `qa show`; without it, files are read as before."""
     (notes / "boats.foo").write_text("boat,berth\nOlga,7\n")
     qa("index")
     assert qa("show", "boats.foo").stdout == "boat,berth\nOlga,7\n"
@@ -67,19 +56,16 @@ def test_a_format_that_is_set_changes_how_files_are_read(notes: Path) -> None:
     assert qa("show", "boats.foo").stdout == "boat,berth\nOlga,7\n"
 
 
-def test_index_without_path_means_the_collection_around(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_without_a_path_updates_the_collection_above(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(indexed / "sub")
     assert qa("index").stdout.startswith("Up to date: 2 documents")
     assert not (indexed / "sub" / ".qa").exists()
 
 
-def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("notes/plan.md", "notes/other/plan.md"):
-        (notes.parent / name).parent.mkdir(exist_ok=True)
-        (notes.parent / name).write_text("The plan is to sail.")
+def test_index_accepts_several_folders_and_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(notes, dict.fromkeys(("plan.md", "other/plan.md"), "The plan is to sail."))
     monkeypatch.chdir(notes / "sub")
-    done = qa("index", ".", "../talks.md", "--dry-run")
-    assert "2 files added" in done.stdout
+    assert "2 files added" in qa("index", ".", "../talks.md", "--dry-run").stdout
     assert not (notes / ".qa").exists()
     done = qa("index", ".", "../talks.md")
     assert (done.exit_code, done.stderr) == (0, f"Collection: {notes}, limited to the paths given.\n")
@@ -99,7 +85,7 @@ def test_index_of_a_file_updates_its_collection(indexed: Path) -> None:
     assert not (indexed / "talks.md" / ".qa").exists()
 
 
-def test_index_names_a_path_without_documents(indexed: Path) -> None:
+def test_index_reports_a_path_without_documents(indexed: Path) -> None:
     (indexed / ".gitignore").write_text("draft.md\n")
     (indexed / "draft.md").write_text("A draft.")
     done = qa("index", "draft.md")
@@ -109,7 +95,7 @@ def test_index_names_a_path_without_documents(indexed: Path) -> None:
 
 @pytest.mark.parametrize("paths", [["gone"], ["gone.md", "sub"], ["talks.md", "sub", "gone/"]])
 def test_index_of_a_path_that_does_not_exist(notes: Path, paths: list[str]) -> None:
-    """It is an error before any model is loaded, and nothing is written."""
+    """It is an error, and nothing is written."""
     done = qa("index", *paths)
     assert done.exit_code == 2
     assert re.fullmatch(r"qa: (\S*/)?gone\S* does not exist\. .*\n", done.stderr)
@@ -124,7 +110,7 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
 
 
 def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
-    """It says why; nothing is written where there is nothing to read."""
+    """It gives the reason, and no index is created."""
     empty = notes / "empty"
     empty.mkdir()
     assert qa("index", empty).stderr == f"qa: nothing to index in {empty}: the folder is empty.\n"
@@ -139,14 +125,14 @@ def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
     assert qa("index", empty, "--allow-empty").exit_code == 0
 
 
-def test_include_and_exclude_are_kept(notes: Path) -> None:
+def test_include_and_exclude_are_remembered(notes: Path) -> None:
     qa("index", "--include", "*.md", "--exclude", "sub/")
     assert "Up to date: 1 document," in qa("index").stdout
     assert json.loads(qa("index", "--exclude", "nothing", "--json").stdout)["added"] == 1
 
 
-def test_another_model_embeds_anew(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--model with another model replaces all vectors; without it, the index's model is used."""
+def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later builds without --model use the index's model."""
     monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     assert json.loads(qa("index", "--model", "other", "--json").stdout)["embedded"] == 3
     again = json.loads(qa("index", "--json").stdout)
@@ -155,7 +141,7 @@ def test_another_model_embeds_anew(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_full_reads_everything(indexed: Path) -> None:
-    """--full sees what stat cannot: same size, same time, other bytes."""
+    """--full detects other bytes with the same size and time."""
     (indexed / "talks.md").write_text(TALKS.replace("Monday", "Friday"))
     os.utime(indexed / "talks.md", (1_000_000_000, 1_000_000_000))
     assert json.loads(qa("index", "--json").stdout)["changed"] == 0
@@ -163,7 +149,7 @@ def test_full_reads_everything(indexed: Path) -> None:
 
 
 def test_emptied_folder_needs_a_flag(indexed: Path) -> None:
-    """A folder that is suddenly empty is more likely not mounted."""
+    """A folder that is suddenly empty is probably not mounted."""
     for path in ("talks.md", "sub/travel.md"):
         (indexed / path).unlink()
     refused = qa("index")
@@ -173,22 +159,22 @@ def test_emptied_folder_needs_a_flag(indexed: Path) -> None:
 
 
 def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one that is named, or what is there."""
-    asked: list[Device] = []
+    """The device is the named one, by default any available."""
+    used: list[Device] = []
 
     def load(name: str, *, device: Device, **_: object) -> BagEncoder:
-        asked.append(device)
+        used.append(device)
         return BagEncoder(name=name)
 
     monkeypatch.setattr(build, "load_encoder", load)
     assert [qa("index", *more).exit_code for more in ([], ["--device", "cpu"], ["--device", "mps"])] == [0, 0, 0]
-    assert asked == [Device.AUTO, Device.CPU, Device.MPS]
+    assert used == [Device.AUTO, Device.CPU, Device.MPS]
     done = qa("index", "--device", "tpu")
     assert (done.exit_code, "'tpu' is not one of 'auto', 'cpu', 'cuda', 'mps'" in done.stderr) == (2, True)
 
 
-def test_index_on_a_device_that_is_not_there(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line that names the fix, and nothing is written."""
+def test_index_on_a_device_that_is_not_available(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single line says how to fix it, and nothing is written."""
     import torch
 
     monkeypatch.setattr(build, "load_encoder", load_encoder)
@@ -196,5 +182,5 @@ def test_index_on_a_device_that_is_not_there(notes: Path, monkeypatch: pytest.Mo
     done = qa("index", "--device", "cuda")
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("qa: the device cuda cannot be used: torch ")
-    assert done.stderr.endswith(" `--device auto` takes what is there.\n")
+    assert done.stderr.endswith(" `--device auto` uses what is there.\n")
     assert not (notes / ".qa").exists()

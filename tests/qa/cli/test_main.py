@@ -1,4 +1,4 @@
-"""`qa status`, `qa check`, and the program as a whole."""
+"""`qa status`, `qa ls`, `qa rm`, `qa check`, and the program as a whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from qa.cli import main
 from tests.paths import REPOSITORY
-from tests.qa.commands import qa
+from tests.qa.commands import qa, run_python
 
 
 def test_status(indexed: Path) -> None:
@@ -40,7 +40,7 @@ def test_status(indexed: Path) -> None:
     ]
 
 
-def test_status_lists_ten(indexed: Path) -> None:
+def test_status_lists_ten_changes(indexed: Path) -> None:
     for number in range(15):
         (indexed / f"n{number:02}.md").write_text("x")
     value = json.loads(qa("status", "--json").stdout)
@@ -56,27 +56,26 @@ def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     name, *rest = command.split()
     assert qa(name, *rest).exit_code == 3
-    assert qa(name, *rest, "--index", str(tmp_path)).exit_code == 3
+    assert qa(name, *rest, "--index", tmp_path).exit_code == 3
     for where in (indexed, indexed / ".qa"):
-        assert qa(name, *rest, "--index", str(where)).exit_code != 3
+        assert qa(name, *rest, "--index", where).exit_code != 3
 
 
-def test_status_shows_what_is_remembered(notes: Path) -> None:
-    """Patterns of an earlier build are not forgotten silently, and an empty one clears them."""
+def test_status_shows_remembered_patterns(notes: Path) -> None:
+    """Builds apply the patterns of earlier ones and say so; an empty pattern clears them."""
     qa("index", "--include", "*.md", "--exclude", "sub/", "--exclude", "old/")
     assert qa("status").stdout.splitlines()[5:7] == ["Only        *.md", "Left out    sub/, old/"]
     value = json.loads(qa("status", "--json").stdout)
     assert (value["include"], value["exclude"], value["paths"]) == (["*.md"], ["sub/", "old/"], [])
-    assert (
-        qa("index").stderr == "As in earlier builds: --include *.md and --exclude sub/ old/ (to clear: --include '')\n"
-    )
-    assert qa("index", "--exclude", "").stderr == "As in earlier builds: --include *.md (to clear: --include '')\n"
+    note = "As in earlier builds: --include *.md{} (to clear: --include '')\n"
+    assert qa("index").stderr == note.format(" and --exclude sub/ old/")
+    assert qa("index", "--exclude", "").stderr == note.format("")
     done = qa("index", "--include", "")
     assert (done.stderr, "Only" in qa("status").stdout) == ("", False)
 
 
 def test_ls(indexed: Path) -> None:
-    """Indexed files with their passages, those that differ now marked."""
+    """It lists indexed files with their passages, and marks those that have changed."""
     (indexed / "talks.md").write_text("y")
     (indexed / "sub" / "travel.md").unlink()
     (indexed / "new.md").write_text("x")
@@ -92,8 +91,8 @@ def test_ls(indexed: Path) -> None:
     )
 
 
-def test_rm_leaves_files_out(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their documents go and stay away, the files stay; --undo takes them back."""
+def test_rm_removes_files_from_the_index(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files stay on disk, but are not indexed again until `qa rm --undo`."""
     monkeypatch.chdir(indexed / "sub")
     done = qa("rm", "travel.md")
     assert done.stdout.startswith("1 file removed (1 document, 2 passages) in ")
@@ -108,7 +107,7 @@ def test_rm_leaves_files_out(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert qa("rm", "../sub", "../talks.md").stdout.startswith("2 files removed (0 documents, 0 passages) in ")
 
 
-def test_rm_where_a_file_of_settings_decides(indexed: Path) -> None:
+def test_rm_is_refused_if_settings_exclude_files(indexed: Path) -> None:
     (indexed / "qa.toml").write_text('exclude = ["drafts/"]\n')
     done = qa("rm", "talks.md")
     assert done.exit_code == 2
@@ -122,12 +121,12 @@ def test_help_imports_nothing_heavy() -> None:
         "print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'faiss', 'torch', 'transformers', "
         "'sentence_transformers', 'tokenizers', 'tqdm', 'pathspec', 'sqlite3'}))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    done = run_python("-c", program)
     assert done.stdout.startswith("Usage: qa [OPTIONS] [COMMAND] [ARGS]...")
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]")
 
 
-def test_without_a_command() -> None:
+def test_without_a_command_the_usage_is_shown() -> None:
     done = qa()
     assert done.exit_code == 0
     assert done.stdout.startswith("Usage: qa ")
@@ -145,16 +144,11 @@ def test_every_option_is_explained(command: str) -> None:
 def _on_a_terminal(program: str, *args: str, **environ: str) -> str:
     """What a Python program writes on a pseudo-terminal."""
     parent, child = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", program, *args],
-        cwd=REPOSITORY,
-        stdout=child,
-        stderr=child,
-        env={**os.environ, "TERM": "xterm", **environ},
-    ) as process:
+    command, environment = [sys.executable, "-c", program, *args], {**os.environ, "TERM": "xterm", **environ}
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=child, stderr=child, env=environment) as process:
         os.close(child)
         out = b""
-        with contextlib.suppress(OSError):  # Linux says EIO at the end
+        with contextlib.suppress(OSError):  # Linux reports EIO at the end
             while data := os.read(parent, 4096):
                 out += data
         assert process.wait(timeout=600) == 0
@@ -164,31 +158,29 @@ def _on_a_terminal(program: str, *args: str, **environ: str) -> str:
 
 def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    command = ("from qa.cli.main import main; main()", "status", "--index", str(indexed))
-    assert "\x1b[2mIndex" in _on_a_terminal(*command)
+    program, where = "from qa.cli.main import main; main()", ("--index", str(indexed))
+    assert "\x1b[2mIndex" in _on_a_terminal(program, "status", *where)
     (indexed / "talks.md").unlink()
-    listed = (command[0], "ls", "--index", str(indexed))
-    assert "\x1b[33m! missing" in _on_a_terminal(*listed)
-    plain = _on_a_terminal(*listed, NO_COLOR="1")
+    assert "\x1b[33m! missing" in _on_a_terminal(program, "ls", *where)
+    plain = _on_a_terminal(program, "ls", *where, NO_COLOR="1")
     assert "\x1b[33m" not in plain
     assert "\x1b[1mPassages" in plain
     assert "\x1b" not in qa("status").stdout
 
 
-def test_interrupt_is_130(indexed: Path) -> None:
+def test_exit_code_after_an_interrupt(indexed: Path) -> None:
     program = (
         "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.collection import opening\n"
-        # Tests may run where interrupts are ignored; and the signal may reach another thread first.
+        # Tests may run where interrupts are ignored, and another thread may receive the signal first.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "opening.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
     )
-    command = [sys.executable, "-c", program, "ask", "soup", "--index", str(indexed)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=600)
-    assert (done.returncode, done.stderr) == (130, b"qa: interrupted\n")
+    done = run_python("-c", program, "ask", "soup", "--index", indexed)
+    assert (done.returncode, done.stderr) == (130, "qa: interrupted\n")
 
 
 def test_check_and_repair(indexed: Path) -> None:
-    """An intact index is 0; a changed byte is 4, in the database and in the FAISS file; --repair cures both."""
+    """A changed byte in the database or in the FAISS file gives exit code 4, and --repair repairs both."""
     intact = f"{indexed / '.qa'} is intact: 2 documents, 3 passages; all checksums match\n"
     assert qa("check").stdout == intact
     database = indexed / ".qa" / "index.db"
@@ -215,10 +207,7 @@ def test_check_and_repair(indexed: Path) -> None:
 )
 def test_a_command_without_its_library_names_the_extra(notes: Path, command: str, library: str, extra: str) -> None:
     program = f"import sys; sys.modules[{library!r}] = None\nfrom qa.cli.main import main\nmain()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *command.replace("notes", str(notes)).split()],
-        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+    done = run_python("-c", program, *command.replace("notes", str(notes)).split())
     assert (done.returncode, done.stdout) == (2, "")
     assert f"pip install 'qa-passages[{extra}]'" in done.stderr
     assert not (notes / ".qa").exists()

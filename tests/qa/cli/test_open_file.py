@@ -1,23 +1,21 @@
-"""`qa show --open`: which program is run with which arguments, recorded by programs that write them down."""
+"""`qa show --open`: which program is run with which arguments, as logged by fake programs."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from click.testing import Result
 
 from corpus.errors import UsageError
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.results import State
 from qa.cli import open_file
 from qa.collection.show import ShowTarget
 from tests.corpus.readers.samples import pdf
-from tests.encoders import BagEncoder
 from tests.qa.commands import qa
+from tests.qa.indexes import build
 
 FILES = {
     "talks.md": "# Talks\n\nThe keynote is about whales.\n",
@@ -33,38 +31,33 @@ def root(tmp_path: Path) -> Path:
     """A collection of text, code, HTML and a PDF of two pages."""
     folder = tmp_path / "notes"
     folder.mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
     pages = [[pdf.Words(60, 700, f"Page {n} is about {what} of the river.")] for n, what in ((1, "ants"), (2, "soup"))]
     (folder / "river.pdf").write_bytes(pdf.make(pages))
-    update_index(Request(folder, BagEncoder()))
+    build(folder, FILES)
     return folder
 
 
-class Programs(Protocol):
-    """Puts programs into a folder that is the PATH."""
-
-    def __call__(self, *names: str, editor: str = "") -> Path: ...
+# Takes names of programs, and `editor`, the value of EDITOR.
+Programs = Callable[..., Path]
 
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
-    """On a machine with a display."""
+    """Creates programs that log their arguments, in a folder that is the PATH; there is a display."""
     folder, log = tmp_path / "bin", tmp_path / "log"
     for name, value in {"PATH": f"{folder}:/bin", "DISPLAY": ":0", "VISUAL": ""}.items():
         monkeypatch.setenv(name, value)
 
-    def put(*names: str, editor: str = "") -> Path:
+    def create(*names: str, editor: str = "") -> Path:
         monkeypatch.setenv("EDITOR", editor)
         folder.mkdir(exist_ok=True)
         for name in names:
-            path = folder / name
             script = f"#!/bin/sh\nprintf '%s\\n' {name} \"$@\" > '{log}.new'\nmv '{log}.new' '{log}'\nexit 0\n"
-            path.write_text(script)
-            path.chmod(0o755)
+            (folder / name).write_text(script)
+            (folder / name).chmod(0o755)
         return folder
 
-    return put
+    return create
 
 
 def show(root: Path, *args: str) -> Result:
@@ -72,7 +65,7 @@ def show(root: Path, *args: str) -> Result:
 
 
 def started(root: Path) -> list[str]:
-    """The name and arguments that a program wrote down, once it has."""
+    """Wait until a program has logged its name and arguments, and return them."""
     log = root.parent / "log"
     for _ in range(30_000):
         if log.exists():
@@ -89,8 +82,8 @@ def started(root: Path) -> list[str]:
         ("own", ["own", "{}"]),
     ],
 )
-def test_an_editor_goes_to_the_line(root: Path, programs: Programs, editor: str, arguments: list[str]) -> None:
-    """It runs in this terminal with its own arguments; one that is not known gets the file alone."""
+def test_an_editor_opens_the_line(root: Path, programs: Programs, editor: str, arguments: list[str]) -> None:
+    """It is run with its own arguments; an unknown editor only gets the file."""
     name = arguments[0]
     programs(name, editor=editor)
     done = show(root, "talks.md:3")
@@ -100,8 +93,8 @@ def test_an_editor_goes_to_the_line(root: Path, programs: Programs, editor: str,
 
 
 @pytest.mark.parametrize("name", ["-n.md", "a b$(touch x);#%20'é.txt", "tide.py"])
-def test_odd_names_are_only_names(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Neither an option nor a command: the path is absolute, and no shell reads it. Code is opened in the editor."""
+def test_odd_names_are_harmless(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A name is no option, as the path is absolute, and not interpreted by a shell. Code is opened in the editor."""
     programs("nano", "xdg-open")
     monkeypatch.setenv("VISUAL", "nano")
     done = show(root, "--", f"{name}:1")
@@ -110,7 +103,7 @@ def test_odd_names_are_only_names(root: Path, programs: Programs, monkeypatch: p
     assert not (root / "x").exists()
 
 
-# A viewer outlives what started it.
+# A viewer outlives the process that started it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("viewer", "place", "arguments"),
@@ -123,7 +116,7 @@ def test_odd_names_are_only_names(root: Path, programs: Programs, monkeypatch: p
     ],
 )
 def test_a_viewer_opens_the_page(root: Path, programs: Programs, viewer: str, place: str, arguments: list[str]) -> None:
-    """One that can open a PDF at a page; otherwise the system's program for the file."""
+    """A viewer that can open a PDF at a page is preferred to the system's default program."""
     programs(viewer)
     done = show(root, place)
     assert (done.exit_code, done.stdout) == (0, "")
@@ -144,7 +137,7 @@ def test_without_a_display_the_text_is_shown(root: Path, programs: Programs, mon
 
 
 def test_a_pdf_named_like_a_script_goes_to_the_editor(root: Path, programs: Programs) -> None:
-    """A system chooses by the name, and would run it."""
+    """The system's default program depends on the name, and would run the script."""
     programs("nano", "xdg-open", editor="nano")
     trap = root / "trap.js"
     trap.write_bytes((root / "river.pdf").read_bytes())
@@ -163,7 +156,7 @@ def test_an_editor_that_does_not_work(root: Path, programs: Programs, editor: st
 
 
 def test_no_program_of_the_collection_is_run(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even if PATH leads there, or a link does."""
+    """This holds even if PATH or a link leads there."""
     (programs("vim", editor="vim") / "vim").rename(root / "vim")
     (root.parent / "links").mkdir()
     (root.parent / "links" / "vim").symlink_to(root / "vim")

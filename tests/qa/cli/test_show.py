@@ -17,6 +17,7 @@ def test_show_lines(indexed: Path) -> None:
 
 
 def test_show_a_passage(indexed: Path) -> None:
+    """Its text is shown where it is now or, if it is gone, from the index."""
     key = json.loads(qa("ask", "--json", "soup").stdout)["passages"][0]["id"]
     assert "> 7  Soup is served at noon.\n" in qa("show", key).stdout
     (indexed / "talks.md").write_text("New first line.\n\n" + TALKS)
@@ -32,7 +33,7 @@ def test_show_a_passage(indexed: Path) -> None:
 
 
 def test_show_a_whole_document(indexed: Path) -> None:
-    """A path alone gives the text and nothing else on stdout."""
+    """A path alone prints the text and nothing else to stdout."""
     done = qa("show", "talks.md")
     assert (done.stdout, done.stderr) == (TALKS, "")
     (indexed / "talks.md").write_text(TALKS + "More.\n")
@@ -40,12 +41,14 @@ def test_show_a_whole_document(indexed: Path) -> None:
     assert (done.stdout, done.stderr) == (TALKS + "More.\n", "talks.md: changed since it was indexed\n")
 
 
-def test_show_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place means what it means here; else what it means in the collection."""
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [("../talks.md:3", "../talks.md"), ("travel.md:1", "travel.md"), ("sub/travel.md:1", "travel.md")],
+)
+def test_show_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch, place: str, shown: str) -> None:
+    """A path is relative to the working directory or, failing that, to the collection."""
     monkeypatch.chdir(indexed / "sub")
-    assert qa("show", "../talks.md:3").stdout.startswith("../talks.md  as indexed\n")
-    assert qa("show", "travel.md:1").stdout.startswith("travel.md  as indexed\n")
-    assert qa("show", "sub/travel.md:1").stdout.startswith("travel.md  as indexed\n")
+    assert qa("show", place).stdout.startswith(f"{shown}  as indexed\n")
 
 
 @pytest.mark.parametrize(
@@ -64,14 +67,14 @@ def test_show_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatc
         ("a\x00b", "is not in the collection"),
     ],
 )
-def test_show_what_is_not_there(indexed: Path, place: str, words: str) -> None:
+def test_show_a_missing_place(indexed: Path, place: str, words: str) -> None:
     done = qa("show", "--", place)
     assert done.exit_code == 2
     assert words in done.stderr
 
 
 def test_show_odd_names(indexed: Path) -> None:
-    """Names with colons and leading dashes are found; a file that is not indexed is shown as such."""
+    """Names with colons and leading dashes are found; a file that is not indexed is marked as such."""
     (indexed / "a:3").write_text("x\n")
     (indexed / "-x.md").write_text("dash\x1b[2J\n")
     assert qa("show", "--", "-x.md:1").stdout == "./-x.md  not in the index\n> 1  dash␛[2J\n"

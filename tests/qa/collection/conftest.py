@@ -1,4 +1,4 @@
-"""A collection of one document."""
+"""A collection with one document."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from index.update.report import Request
-from index.update.update import update_index
-from tests.encoders import BagEncoder
+from tests.qa.indexes import build
 
 
 @pytest.fixture
 def talks(tmp_path: Path) -> Path:
-    """One document of two passages, indexed."""
-    (tmp_path / "talks.md").write_text("# Talks\n\nThe keynote is about whales.\n\n## Lunch\n\nSoup at noon.\n")
-    update_index(Request(tmp_path, BagEncoder()))
+    """An indexed document of two passages."""
+    build(tmp_path, {"talks.md": "# Talks\n\nThe keynote is about whales.\n\n## Lunch\n\nSoup at noon.\n"})
     return tmp_path

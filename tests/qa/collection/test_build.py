@@ -1,4 +1,4 @@
-"""Building and opening where the folder or the index is not as it should be."""
+"""Building and opening an index, even if the folder or the index has problems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.encoders import BagEncoder
 
 
 def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers come from the index as it is, with a note."""
+    """Questions are answered from the index as it is, with a note."""
 
     def refuse(*_: object) -> None:
         raise CorpusError("cannot read the folder.")
@@ -35,35 +35,35 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
         assert opened.note == "index not updated: cannot read the folder. Answering from the index as it is."
 
 
-def test_the_model_of_a_damaged_index_is_what_it_still_says(talks: Path) -> None:
-    """If it says nothing any more, the default, so that what is lost can be embedded at all."""
+def test_the_model_of_a_damaged_index(talks: Path) -> None:
+    """It is still read if possible, otherwise the default model is used, so that lost data can be embedded again."""
     with closing(sqlite3.connect(talks / ".qa" / "index.db", isolation_level=None)) as database:
         assert build.model_of(talks) == "bag"
         database.execute("UPDATE meta SET value = '7' WHERE key IN ('generation', 'model')")
         assert build.model_of(talks) == "bag"
         for value in ("7", "not JSON"):
             database.execute("UPDATE meta SET value = ? WHERE key = 'model'", (value,))
-            # As long as the log is there, the row is in the database as it was.
+            # Otherwise the database file would still have the old row, and only the log the new one.
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             assert build.model_of(talks) == DEFAULT_MODEL
     assert build.model_of(talks / "nowhere") == DEFAULT_MODEL
 
 
 @pytest.mark.parametrize(("name", "words"), [("talks.md", "is a file"), ("gone", "does not exist")])
-def test_what_is_no_folder_is_refused(talks: Path, name: str, words: str) -> None:
+def test_only_folders_can_be_indexed(talks: Path, name: str, words: str) -> None:
     with pytest.raises(CorpusError, match=words):
         build.build_index(talks / name, encoder=BagEncoder())
 
 
-def test_a_pattern_by_itself_is_one_and_not_its_letters(talks: Path) -> None:
+def test_a_string_is_a_single_pattern(talks: Path) -> None:
     (talks / "drafts").mkdir()
     (talks / "drafts" / "a.md").write_text("A draft.\n")
     assert build.build_index(talks, encoder=BagEncoder(), exclude="drafts/").documents == 1
     assert build.build_index(talks, encoder=BagEncoder(), include="drafts/**", exclude=()).documents == 1
 
 
-def test_workers_load_the_model_on_the_device_that_is_asked_for(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that directs them needs no GPU itself."""
+def test_workers_load_the_model_on_the_requested_device(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The main process loads it on the CPU."""
     loaded: list[object] = []
 
     def load_encoder(*_: object, device: Device, **__: object) -> BagEncoder:
@@ -81,31 +81,32 @@ def test_workers_load_the_model_on_the_device_that_is_asked_for(talks: Path, mon
     assert loaded == [Device.CPU, Device.CUDA]
 
 
-def test_what_is_no_mode_is_refused(talks: Path) -> None:
-    with pytest.raises(UsageError, match=r"'full' is no BuildMode\. Give BuildMode\.INCREMENTAL or BuildMode\.FULL"):
+def test_an_invalid_mode_is_refused(talks: Path) -> None:
+    message = r"'full' is not of type BuildMode\. Give BuildMode\.INCREMENTAL or BuildMode\.FULL"
+    with pytest.raises(UsageError, match=message):
         build.build_index(talks, encoder=BagEncoder(), mode="full")  # type: ignore[arg-type]
 
 
 def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """First that the folder is looked through, then how much there is to read."""
+    """It is reported before the folder is searched for changes, and before files are read, with their total size."""
     events: list[object] = []
 
-    def told(what: str, plain: Callable[..., object]) -> Callable[..., object]:
+    def logged(name: str, function: Callable[..., object]) -> Callable[..., object]:
         def call(*args: Any, **how: Any) -> object:
-            events.append(what)
-            return plain(*args, **how)
+            events.append(name)
+            return function(*args, **how)
 
         return call
 
-    monkeypatch.setattr(run, "load_all", told("read", load_all))
-    monkeypatch.setattr(run, "compare", told("look", compare))
+    monkeypatch.setattr(run, "load_all", logged("read", load_all))
+    monkeypatch.setattr(run, "compare", logged("compare", compare))
     build.build_index(notes, encoder=BagEncoder(), progress=lambda now: events.append((now.done, now.total)))
     size = sum(file.stat().st_size for file in notes.rglob("*.md"))
-    assert events[:4] == [(0, 0), "look", (0, size), "read"]
+    assert events[:4] == [(0, 0), "compare", (0, size), "read"]
 
 
-def test_a_question_tells_of_settings_that_are_not_applied(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once they are, or cannot be read, which whoever asks is told anyway, it tells nothing."""
+def test_a_question_reports_settings_that_are_not_applied(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no note if they are applied, or if they cannot be read, which is reported elsewhere."""
     encoder = BagEncoder()
     monkeypatch.setattr(opening, "load_encoder", lambda *_, **__: encoder)
     build.build_index(talks, encoder=encoder)

@@ -1,4 +1,4 @@
-"""`qa check`: what it finds, and what `--repair` does about it."""
+"""`qa check`: which damage it finds, and how `--repair` repairs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qa.collection.check import CheckReport, RepairKind, check, repair
 
 @pytest.fixture
 def database(talks: Path) -> Iterator[sqlite3.Connection]:
-    """The index, for damaging it."""
+    """A connection for damaging the index."""
     with closing(sqlite3.connect(talks / ".qa" / "index.db", isolation_level=None)) as connection:
         yield connection
 
@@ -25,15 +25,15 @@ def test_an_intact_index(talks: Path) -> None:
     assert check(talks) == repair(talks) == CheckReport(str(talks / ".qa"), 1, 2, kind=RepairKind.NONE)
 
 
-def test_a_passage_of_no_document(talks: Path, database: sqlite3.Connection) -> None:
-    """It is damage, though its text is intact; further problems are counted."""
+def test_a_passage_without_a_document(talks: Path, database: sqlite3.Connection) -> None:
+    """It is damage even if the text is intact; further problems are counted."""
     database.execute("UPDATE passages SET document = 77 WHERE id = 1")
     with pytest.raises(DamagedIndexError, match=r"the number of passages of a document .* \(1 more problem\)$"):
         check(talks)
 
 
 def test_changed_tables(talks: Path, database: sqlite3.Connection) -> None:
-    """What SQLite believes its tables to be is checked before anything is read."""
+    """The definitions of the tables are checked before anything is read."""
     database.execute("PRAGMA writable_schema = ON")
     database.execute("UPDATE sqlite_master SET sql = replace(sql, 'page INTEGER', 'page INTEGER NOT NULL')")
     database.execute("PRAGMA writable_schema = RESET")
@@ -41,7 +41,7 @@ def test_changed_tables(talks: Path, database: sqlite3.Connection) -> None:
         check(talks)
 
 
-def test_damage_to_sqlites_own_structure(talks: Path, database: sqlite3.Connection) -> None:
+def test_damage_to_the_internal_structure_of_sqlite(talks: Path, database: sqlite3.Connection) -> None:
     """It is reported in SQLite's words, and repaired without reading a document."""
     (page,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'passages_document'").fetchone()
     (size,) = database.execute("PRAGMA page_size").fetchone()
@@ -57,7 +57,7 @@ def test_damage_to_sqlites_own_structure(talks: Path, database: sqlite3.Connecti
 
 
 def test_damaged_topics(talks: Path) -> None:
-    """They are derived: a repair leaves them to be found again, and nothing else is rebuilt."""
+    """They are derived data: a repair removes them, to be computed again later, and rebuilds nothing else."""
     file = talks / ".qa" / "topics.bin"
     write_derived(file, b"topics")
     check(talks)
@@ -82,12 +82,12 @@ def test_damaged_topics(talks: Path) -> None:
     ],
 )
 def test_derived_data_is_rebuilt_without_files_or_model(talks: Path, database: sqlite3.Connection, damage: str) -> None:
-    sound = check(talks)
+    intact = check(talks)
     database.execute(damage)
     for file in talks.glob("*.md"):
         file.unlink()
     with pytest.raises(DamagedIndexError):
         check(talks)
     found = repair(talks)
-    assert (found.kind, found.rebuilt, found.passages) == (RepairKind.DERIVED, None, sound.passages)
-    assert check(talks) == sound
+    assert (found.kind, found.rebuilt, found.passages) == (RepairKind.DERIVED, None, intact.passages)
+    assert check(talks) == intact

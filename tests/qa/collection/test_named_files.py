@@ -1,9 +1,8 @@
-"""Which collection several folders and files form, and what of it is indexed."""
+"""Collections formed by several folders and files, and which of their files are indexed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,17 @@ from index.update.update import rebuild_index, update_index
 from qa.collection import build
 from qa.collection.named_files import Collection, collection_of, without_documents
 from tests.encoders import BagEncoder
-from tests.qa.commands import documents
+from tests.qa.commands import built_documents, documents
+from tests.qa.indexes import write
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Folders and files, none of them a collection."""
+    """Folders and files that are not in a collection."""
     root = tmp_path.resolve() / "home"
-    for name in FILES:
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(f"What is in {name}.")
+    write(root, {name: f"What is in {name}." for name in FILES})
     return root
 
 
@@ -34,14 +32,8 @@ def collection(*paths: str | Path) -> Collection:
     return collection_of([Path(path) for path in paths])
 
 
-def index(root: Path, *, include: Sequence[str] | None = None, paths: Sequence[str] = ()) -> list[str]:
-    """Build the index; the documents in it."""
-    build.build_index(root, include=include, paths=paths, encoder=BagEncoder())
-    return documents(root)
-
-
 def test_a_folder_is_its_own_collection(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing means the collection around the working directory."""
+    """Without paths, it is the collection that contains the working directory."""
     monkeypatch.delenv("QA_INDEX", raising=False)
     monkeypatch.chdir(home)
     assert collection("papers") == collection("papers/.qa") == Collection(home / "papers")
@@ -51,7 +43,7 @@ def test_a_folder_is_its_own_collection(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_folder_inside_a_collection_is_part_of_it(home: Path) -> None:
-    """Unless it is a collection itself, or the one above can never have it."""
+    """A folder is its own collection if it is one already, or if the one above can never contain it."""
     (home / ".qa").mkdir()
     found = collection(home / "papers" / "deep")
     assert (found.root, found.paths) == (home, ("papers/deep/",))
@@ -66,7 +58,7 @@ def test_a_folder_inside_a_collection_is_part_of_it(home: Path) -> None:
         assert collection(home / own) == Collection(home / own)
 
 
-def test_several_paths_form_a_collection_in_the_folder_they_share(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_paths_form_a_collection_in_their_common_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "notes")
     found = collection("../papers", ".", "../talk.md", "../papers/deep", "../papers/a.md")
     assert (found.root, found.paths) == (home, ("notes/", "papers/", "talk.md"))
@@ -79,25 +71,27 @@ def test_a_folder_that_contains_the_others_is_the_collection(home: Path) -> None
     assert collection(home / "notes", home / "notes") == Collection(home / "notes")
 
 
-def test_a_file_forms_a_collection_or_belongs_to_the_one_around(home: Path) -> None:
-    found = collection(home / "papers" / "deep" / "c.md")
-    assert (found.root, found.paths) == (home / "papers" / "deep", ("c.md",))
+def test_a_file_forms_a_collection_or_belongs_to_the_one_above(home: Path) -> None:
+    deep = home / "papers" / "deep"
+    found = collection(deep / "c.md")
+    assert (found.root, found.paths) == (deep, ("c.md",))
     (home / ".qa").mkdir()
-    assert collection(home / "papers" / "deep", home / "papers" / "a.md").paths == ("papers/a.md", "papers/deep/")
-    found = collection(home / "papers" / "deep" / "c.md")
+    assert collection(deep, home / "papers" / "a.md").paths == ("papers/a.md", "papers/deep/")
+    found = collection(deep / "c.md")
     assert (found.root, found.paths) == (home, ("papers/deep/c.md",))
     assert found.note == f"Part of the collection {home}; updating all of it."
 
 
-def test_links_are_followed_once(home: Path, tmp_path: Path) -> None:
-    """A walk follows none, so the collection has what they point to."""
+def test_links_are_resolved(home: Path, tmp_path: Path) -> None:
+    """Files are searched without following links, so the collection has their targets."""
     (tmp_path / "link").symlink_to(home / "papers")
     (tmp_path / "link.md").symlink_to(home / "talk.md")
     found = collection(tmp_path / "link", tmp_path / "link.md")
     assert (found.root, found.paths) == (home, ("papers/", "talk.md"))
 
 
-def test_what_cannot_be_indexed_is_refused_and_nothing_written(home: Path) -> None:
+def test_paths_that_cannot_be_indexed_are_refused(home: Path) -> None:
+    """Nothing is written."""
     (home / ".hidden").mkdir()
     os.mkfifo(home / "pipe.md")
     for name, words in (("gone.md", "does not exist"), ("pipe.md", "neither a file nor"), (".hidden", "is hidden in")):
@@ -113,41 +107,41 @@ def test_what_cannot_be_indexed_is_refused_and_nothing_written(home: Path) -> No
 
 
 def test_a_limited_collection_stays_limited(home: Path) -> None:
-    """Without paths, with more of them, with patterns, and when it is rebuilt."""
-    first = index(home, paths=("papers/", "talk.md"))
+    """This holds for builds without paths, with further paths and with patterns, and for a rebuild."""
+    first = built_documents(home, paths=("papers/", "talk.md"))
     assert first == ["papers/a.md", "papers/b.txt", "papers/deep/c.md", "talk.md"]
     (home / "papers" / "new.md").write_text("New.")
-    assert index(home) == sorted([*first, "papers/new.md"])
-    assert index(home, paths=("notes/e.md",)) == sorted([*first, "papers/new.md", "notes/e.md"])
+    assert built_documents(home) == sorted([*first, "papers/new.md"])
+    extended = sorted([*first, "papers/new.md", "notes/e.md"])
+    assert built_documents(home, paths=("notes/e.md",)) == extended
     named = ["notes/e.md", "papers/a.md", "papers/deep/c.md", "papers/new.md", "talk.md"]
-    assert index(home, include=("*.md",)) == named
+    assert built_documents(home, include=("*.md",)) == named
     rebuild_index(Request(home, BagEncoder()))
     assert documents(home) == named
-    assert index(home, include=()) == sorted([*first, "papers/new.md", "notes/e.md"])
+    assert built_documents(home, include=()) == extended
 
 
-def test_paths_in_a_collection_of_a_whole_folder_drop_nothing(home: Path) -> None:
-    assert index(home) == sorted(FILES)
-    assert index(home, paths=("papers/",)) == sorted(FILES)
+def test_paths_do_not_limit_a_collection_of_a_whole_folder(home: Path) -> None:
+    assert built_documents(home) == built_documents(home, paths=("papers/",)) == sorted(FILES)
     (home / "new.md").write_text("New.")
     everywhere = sorted(["new.md", *(name for name in FILES if name.endswith(".md"))])
-    assert index(home, include=("*.md",), paths=("papers/",)) == everywhere
+    assert built_documents(home, include=("*.md",), paths=("papers/",)) == everywhere
 
 
 def test_a_damaged_index_is_rebuilt_with_its_limits(home: Path) -> None:
-    """Not of the whole folder, which may be a home."""
-    before = index(home, paths=("papers/", "talk.md"))
+    """The whole folder, which may be a home, is not indexed."""
+    before = built_documents(home, paths=("papers/", "talk.md"))
     database = home / ".qa" / "index.db"
     database.write_bytes(database.read_bytes().replace(b"What is in talk.md", b"What is on talk.md"))
     rebuild_index(Request(home, BagEncoder()))
     assert documents(home) == before
     database.write_bytes(database.read_bytes().replace(b"What is in talk.md", b"What is on talk.md"))
-    build.build_index(home, mode=BuildMode.FULL, paths=("notes/",), encoder=BagEncoder())
-    assert documents(home) == sorted([*before, "notes/e.md", "notes/f.txt"])
+    again = built_documents(home, mode=BuildMode.FULL, paths=("notes/",))
+    assert again == sorted([*before, "notes/e.md", "notes/f.txt"])
 
 
-def test_what_was_named_and_is_without_documents_is_told(home: Path) -> None:
-    """Unless the report has a reason."""
+def test_named_paths_without_documents_are_found(home: Path) -> None:
+    """Skipped files, which the report explains, are left out."""
     (home / ".gitignore").write_text("notes/\n")
     (home / "picture.png").write_bytes(b"x")
     paths = ("notes/", "papers/", "picture.png")
@@ -156,7 +150,7 @@ def test_what_was_named_and_is_without_documents_is_told(home: Path) -> None:
     assert without_documents(home, (), report) == ()
 
 
-def test_an_update_ignores_what_is_outside_the_limits(home: Path) -> None:
-    index(home, paths=("papers/",))
+def test_an_update_ignores_changes_outside_the_limits(home: Path) -> None:
+    built_documents(home, paths=("papers/",))
     (home / "notes" / "e.md").write_text("Changed.")
     assert update_index(Request(home, BagEncoder())).changed == 0

@@ -1,4 +1,4 @@
-"""`qa.toml` and `[tool.qa]`: what is set once for a collection."""
+"""Settings of a collection, in `qa.toml` or `[tool.qa]`, and of the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from qa.answer.results import Mode
 from qa.collection import build
 from qa.collection.settings import CollectionSettings, not_applied, read_settings
 from tests.encoders import BagEncoder
-from tests.qa.commands import documents
+from tests.qa.commands import built_documents, documents
+from tests.qa.indexes import write
 
 ALL = 'include = ["*.md"]\nexclude = ["old/"]\nk = 3\nmode = "keyword"\nrerank = false\n'
 SET = CollectionSettings(include=("*.md",), exclude=("old/",), k=3, mode=Mode.KEYWORD, rerank=False)
@@ -28,6 +29,13 @@ def set_project(root: Path, text: str) -> None:
     (root / "pyproject.toml").write_text(text, encoding="utf-8")
 
 
+def error_of(root: Path) -> str:
+    """The message of the usage error that the settings cause."""
+    with pytest.raises(UsageError) as caught:
+        read_settings(root)
+    return str(caught.value)
+
+
 def info_of(root: Path) -> Info:
     with open_index(root / ".qa") as snapshot:
         return snapshot.info
@@ -35,19 +43,16 @@ def info_of(root: Path) -> Info:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("a.md", "b.txt", "old/c.md"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"What is in {name}.")
+    write(tmp_path, {name: f"What is in {name}." for name in ("a.md", "b.txt", "old/c.md")})
     return tmp_path
 
 
-def test_nothing_set(tmp_path: Path) -> None:
-    """No file, an empty one, another tool's project, a missing folder."""
+def test_without_settings(tmp_path: Path) -> None:
+    """There is no file, an empty one, another tool's project, or not even a folder."""
     assert read_settings(tmp_path) == read_settings(tmp_path / "gone") == CollectionSettings()
-    set_project(tmp_path, "[tool.ruff]\nline-length = 120\n")
-    assert read_settings(tmp_path) == CollectionSettings()
-    set_project(tmp_path, "[tool.qa-other]\nk = 'x'\n")
-    assert read_settings(tmp_path) == CollectionSettings()
+    for other in ("[tool.ruff]\nline-length = 120\n", "[tool.qa-other]\nk = 'x'\n"):
+        set_project(tmp_path, other)
+        assert read_settings(tmp_path) == CollectionSettings()
     set_own(tmp_path, "")
     assert read_settings(tmp_path) == CollectionSettings()
 
@@ -88,17 +93,14 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
         ("[k]", "k must be a number"),
     ],
 )
-def test_an_error_names_file_key_and_what_is_valid(tmp_path: Path, line: str, words: str) -> None:
+def test_an_error_names_the_file_the_key_and_valid_values(tmp_path: Path, line: str, words: str) -> None:
     set_own(tmp_path, line)
-    with pytest.raises(UsageError) as caught:
-        read_settings(tmp_path)
-    assert str(tmp_path / "qa.toml") in str(caught.value)
-    assert words in str(caught.value)
+    error = error_of(tmp_path)
+    assert str(tmp_path / "qa.toml") in error
+    assert words in error
     (tmp_path / "qa.toml").unlink()
     set_project(tmp_path, "[tool.qa]\n" + line.replace("[k]", "[tool.qa.k]"))
-    with pytest.raises(UsageError) as caught:
-        read_settings(tmp_path)
-    assert f"[tool.qa] in {tmp_path / 'pyproject.toml'}" in str(caught.value)
+    assert f"[tool.qa] in {tmp_path / 'pyproject.toml'}" in error_of(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -116,94 +118,79 @@ def test_an_error_names_file_key_and_what_is_valid(tmp_path: Path, line: str, wo
 )
 def test_a_hostile_file_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
     set_own(tmp_path, data)
-    with pytest.raises(UsageError, match=r"qa\.toml") as caught:
-        read_settings(tmp_path)
-    assert words in str(caught.value)
+    error = error_of(tmp_path)
+    assert "qa.toml" in error
+    assert words in error
 
 
-def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
     """A link would read another file, a FIFO would wait for ever."""
     (tmp_path / "elsewhere").write_text("k = 3")
     file = tmp_path / "qa.toml"
     file.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="symbolic link, not followed"):
-        read_settings(tmp_path)
+    assert "symbolic link, not followed" in error_of(tmp_path)
     file.unlink()
     os.mkfifo(file)
-    with pytest.raises(UsageError, match="not a regular file"):
-        read_settings(tmp_path)
+    assert "not a regular file" in error_of(tmp_path)
     file.unlink()
     file.mkdir()
-    with pytest.raises(UsageError, match="not a regular file"):
-        read_settings(tmp_path)
+    assert "not a regular file" in error_of(tmp_path)
 
 
-def test_only_our_table_of_pyproject_can_be_wrong(tmp_path: Path) -> None:
-    """Its file belongs to others, so it may be a link, broken or huge."""
+def test_problems_of_pyproject_outside_our_table_are_ignored(tmp_path: Path) -> None:
+    """The file belongs to other tools, so it may be a FIFO, broken or huge."""
     os.mkfifo(tmp_path / "pyproject.toml")
     assert read_settings(tmp_path) == CollectionSettings()
     (tmp_path / "pyproject.toml").unlink()
-    set_project(tmp_path, "[[[ broken")
-    assert read_settings(tmp_path) == CollectionSettings()
-    set_project(tmp_path, "#" * 2_000_000 + "\n[tool.qa]\nk = 3")
-    assert read_settings(tmp_path) == CollectionSettings()
-    set_project(tmp_path, "[[[ broken\n[tool.qa]\n")
-    with pytest.raises(UsageError, match="is not valid TOML"):
-        read_settings(tmp_path)
-    set_project(tmp_path, "#" * 70_000 + "\n[tool.qa]\nk = 3")
-    with pytest.raises(UsageError, match=r"Put the settings into qa\.toml"):
-        read_settings(tmp_path)
-    set_project(tmp_path, "[tool]\nqa = 1 # tool.qa")
-    with pytest.raises(UsageError, match="must be a table"):
-        read_settings(tmp_path)
+    for text in ("[[[ broken", "#" * 2_000_000 + "\n[tool.qa]\nk = 3"):
+        set_project(tmp_path, text)
+        assert read_settings(tmp_path) == CollectionSettings()
+    for text, words in (
+        ("[[[ broken\n[tool.qa]\n", "is not valid TOML"),
+        ("#" * 70_000 + "\n[tool.qa]\nk = 3", "Put the settings into qa.toml"),
+        ("[tool]\nqa = 1 # tool.qa", "must be a table"),
+    ):
+        set_project(tmp_path, text)
+        assert words in error_of(tmp_path)
 
 
 def test_a_build_uses_the_settings(root: Path) -> None:
-    """Arguments override the file, the file overrides the last build; what was from it goes with it."""
-    encoder = BagEncoder()
+    """Arguments override the file, which overrides the last build; if the file is deleted, its settings are too."""
     set_own(root, ALL)
     assert build.preview_index(root).added == 1
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md"]
-    build.build_index(root, include=("*.txt",), encoder=encoder)
-    assert documents(root) == ["b.txt"]
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md"]
+    assert built_documents(root) == ["a.md"]
+    assert built_documents(root, include=("*.txt",)) == ["b.txt"]
+    assert built_documents(root) == ["a.md"]
     set_own(root, 'include = ["*.md"]')
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md", "old/c.md"]
+    assert built_documents(root) == ["a.md", "old/c.md"]
     (root / "qa.toml").unlink()
     assert build.preview_index(root).added == 1
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md", "b.txt", "old/c.md"]
+    assert built_documents(root) == ["a.md", "b.txt", "old/c.md"]
 
 
-def test_what_the_command_line_said_outlives_the_file(root: Path) -> None:
-    encoder = BagEncoder()
+def test_arguments_are_remembered_when_the_file_is_deleted(root: Path) -> None:
     set_own(root, 'include = ["*.md"]\nexclude = ["a.md"]')
-    build.build_index(root, exclude=("old/",), encoder=encoder)
+    built_documents(root, exclude=("old/",))
     assert info_of(root).from_file == ("include",)
     (root / "qa.toml").unlink()
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md", "b.txt"]
+    assert built_documents(root) == ["a.md", "b.txt"]
 
 
-def test_the_index_notes_only_what_is_from_a_file(root: Path) -> None:
-    """Others are the same bytes as before this was noted; an update without a look at the file leaves all as it is."""
-    encoder = BagEncoder()
-    build.build_index(root, encoder=encoder)
+def test_the_index_records_which_settings_are_from_a_file(root: Path) -> None:
+    """If none are, nothing is recorded; an update that does not read the file changes nothing."""
+    built_documents(root)
     assert "from_file" not in values_of(info_of(root))
     set_own(root, 'paths = ["old"]')
-    build.build_index(root, encoder=encoder)
+    built_documents(root)
     (root / "old" / "d.md").write_text("More.")
-    update_index(Request(root, encoder))
+    update_index(Request(root, BagEncoder()))
     assert (documents(root), info_of(root).from_file) == (["old/c.md", "old/d.md"], ("paths",))
 
 
-def test_settings_that_the_index_does_not_have_are_told(root: Path) -> None:
-    """Of the file as of the project, those that are gone as well; of what only asks nothing."""
+def test_settings_that_the_index_does_not_have_are_reported(root: Path) -> None:
+    """Changed and deleted ones are reported, of either file, but not those that only affect questions."""
     set_own(root, ALL)
-    build.build_index(root, encoder=BagEncoder())
+    built_documents(root)
     info = info_of(root)
     assert not_applied(root, info) == ""
     set_own(root, 'include = ["*.md"]\nk = 9')
@@ -215,47 +202,40 @@ def test_settings_that_the_index_does_not_have_are_told(root: Path) -> None:
 
 
 def test_include_applies_within_paths(root: Path) -> None:
-    """It does not widen a limited collection."""
-    encoder = BagEncoder()
-    build.build_index(root, paths=("old/",), encoder=encoder)
+    """It does not extend a limited collection."""
+    built_documents(root, paths=("old/",))
     (root / "old" / "d.txt").write_text("x")
     set_own(root, 'include = ["*.txt"]')
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["old/d.txt"]
-    build.build_index(root, paths=("a.md",), encoder=encoder)
-    assert documents(root) == ["a.md", "old/d.txt"]
+    assert built_documents(root) == ["old/d.txt"]
+    assert built_documents(root, paths=("a.md",)) == ["a.md", "old/d.txt"]
 
 
 def test_paths_limit_the_collection(root: Path) -> None:
-    """Until they are changed; paths of the command line are added for that build."""
-    encoder = BagEncoder()
+    """Paths passed to a build are added for that build."""
     set_own(root, 'paths = ["old"]')
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["old/c.md"]
-    build.build_index(root, paths=("a.md",), encoder=encoder)
-    assert documents(root) == ["a.md", "old/c.md"]
+    assert built_documents(root) == ["old/c.md"]
+    assert built_documents(root, paths=("a.md",)) == ["a.md", "old/c.md"]
     set_own(root, "paths = []")
-    build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md", "b.txt", "old/c.md"]
+    assert built_documents(root) == ["a.md", "b.txt", "old/c.md"]
 
 
 def test_an_invalid_file_stops_a_build_before_it_writes(root: Path) -> None:
     set_own(root, "include = 1")
     with pytest.raises(UsageError, match=r"qa\.toml"):
-        build.build_index(root, encoder=BagEncoder())
+        built_documents(root)
     assert not (root / ".qa").exists()
 
 
 @pytest.fixture
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of the user's settings, which does not exist yet."""
+    """The path of the user's settings, which do not exist yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
     (tmp_path / "home" / "qa").mkdir(parents=True)
     return tmp_path / "home" / "qa" / "config.toml"
 
 
 def test_settings_of_the_user(tmp_path: Path, own_file: Path) -> None:
-    """They hold where those of the collection say nothing, and may be a link."""
+    """They apply unless the collection overrides them, and the file may be a link."""
     (tmp_path / "dotfiles.toml").write_text('k = 8\nmode = "keyword"\n')
     own_file.symlink_to(tmp_path / "dotfiles.toml")
     assert read_settings(tmp_path) == CollectionSettings(k=8, mode=Mode.KEYWORD)
@@ -266,13 +246,11 @@ def test_settings_of_the_user(tmp_path: Path, own_file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('exclude = ["x"]', "exclude is set for a collection, in its qa.toml."),
+        ('exclude = ["x"]', "exclude can only be set for a collection, in its qa.toml."),
         ("colour = 1", "unknown key 'colour'. Known keys: k, mode, rerank."),
         ("k = 0", "k must be a number from 1 to 1000."),
     ],
 )
-def test_wrong_settings_of_the_user(tmp_path: Path, own_file: Path, text: str, words: str) -> None:
+def test_invalid_settings_of_the_user(tmp_path: Path, own_file: Path, text: str, words: str) -> None:
     own_file.write_text(text)
-    with pytest.raises(UsageError) as caught:
-        read_settings(tmp_path)
-    assert str(caught.value) == f"{own_file}: {words}"
+    assert error_of(tmp_path) == f"{own_file}: {words}"

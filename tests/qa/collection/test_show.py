@@ -1,4 +1,4 @@
-"""The text at a location, of files that are there and of files that are not, and where a program should open it."""
+"""The text at a place, even if the file is gone, and the position where a program should open the file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import UsageError
-from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.results import State
 from qa.collection.show import ShowTarget, find_target, show
-from qa.retrieval.retriever import Retriever
 from qa.terminal import answers
 from qa.terminal.answers import Places, TerminalStyle
 from tests.corpus.readers.samples import archives, pdf
-from tests.encoders import BagEncoder
 from tests.qa.commands import qa
+from tests.qa.indexes import build, built, opened
 
 
 @pytest.fixture
@@ -28,12 +24,12 @@ def river(tmp_path: Path) -> Path:
     """A PDF of two pages."""
     pages = [[pdf.Words(60, 700, f"Page {n} is about {what}.")] for n, what in enumerate(("whales", "soup"), 1)]
     (tmp_path / "river.pdf").write_bytes(pdf.make(pages))
-    update_index(Request(tmp_path, BagEncoder()))
+    build(tmp_path)
     return tmp_path
 
 
 def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
-    """The whole text, some lines of it, but no line that it never had."""
+    """The whole text and single lines can be shown, but no line that it never had."""
     (talks / "talks.md").unlink()
     whole = show(talks, "talks.md")
     assert (whole.stored, whole.state, whole.marked) == (True, State.MISSING, None)
@@ -43,7 +39,7 @@ def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
         show(talks, "talks.md:99")
 
 
-# Words, and what ends a line in one program or another.
+# Words, and characters that end a line in some programs.
 _BREAKS = st.sampled_from(["\n", "\n\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
 _TEXT = st.lists(st.sampled_from(["whales ", "soup. ", "# Lunch", "noon", " "]) | _BREAKS, max_size=60).map("".join)
 
@@ -51,28 +47,26 @@ _TEXT = st.lists(st.sampled_from(["whales ", "soup. ", "# Lunch", "noon", " "]) 
 @settings(max_examples=5)
 @given(texts=st.lists(_TEXT, min_size=6, max_size=8))
 def test_a_cited_range_is_shown_as_cited(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Its lines and no others, each whole, from the file and from the index when the file is gone."""
+    """Exactly its lines are shown, from the file or, when the file is gone, from the index."""
     root = tmp_path_factory.mktemp("texts")
-    for number, text in enumerate(texts):
-        (root / f"{number}.md").write_bytes(text.encode())
-    update_index(Request(root, BagEncoder()))
-    with Snapshot(root / ".qa") as snapshot:
-        passages = [one for path in map("{}.md".format, range(len(texts))) for one in snapshot.passages_of(path)]
+    files = {f"{number}.md": text for number, text in enumerate(texts)}
+    with built(root, files) as snapshot:
+        passages = [one for path in files for one in snapshot.passages_of(path)]
     for is_gone in (False, True):
         for one in passages:
             first, last = one.lines or (0, 0)
-            cited = texts[int(one.document.path[0])].split("\n")[first - 1 : last]
+            cited = files[one.document.path].split("\n")[first - 1 : last]
             done = qa("show", "--index", root, f"{one.document.path}:{first}-{last}", "-C", "0")
             shown = [line[len(f"> {last}  ") :] for line in done.stdout.split("\n")[1:-1]]
-            wanted = [row for line in cited for row in line.removesuffix("\r").splitlines() or [""]]
-            assert shown == wanted or (is_gone and "".join(shown).split() == "".join(wanted).split())
+            expected = [row for line in cited for row in line.removesuffix("\r").splitlines() or [""]]
+            assert shown == expected or (is_gone and "".join(shown).split() == "".join(expected).split())
         for one in passages:
             (root / one.document.path).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("place", ["river.pdf#page=2", "river.pdf, p. 2"])
 def test_a_page(river: Path, place: str) -> None:
-    """All its lines, from the file or from the index; without context."""
+    """All its lines are shown without context, from the file or from the index."""
     found = show(river, place, context=3)
     assert (found.marked, found.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
     with pytest.raises(UsageError, match=r"^river.pdf has no text on page 3$"):
@@ -82,7 +76,7 @@ def test_a_page(river: Path, place: str) -> None:
 
 
 def test_where_to_open_a_pdf(river: Path) -> None:
-    """At a page; it has no lines, and nothing but the file is named by its path alone."""
+    """A PDF is opened at a page, if one is given; it has no lines."""
     file = river / "river.pdf"
     with pytest.raises(UsageError, match="no numbered lines"):
         find_target(river, "river.pdf:3")
@@ -91,8 +85,8 @@ def test_where_to_open_a_pdf(river: Path) -> None:
 
 
 def test_where_to_open_a_changed_file(talks: Path) -> None:
-    """Where the text of a passage is now; if it is gone, at the beginning."""
-    with Retriever.open(talks, encoder=BagEncoder()) as retriever:
+    """It is opened where the passage is now, or at the beginning if the passage is gone."""
+    with opened(talks) as retriever:
         key = retriever.search("whales", k=1)[0].id
     file = talks / "talks.md"
     file.write_text("One more line.\n\n" + file.read_text())
@@ -102,8 +96,8 @@ def test_where_to_open_a_changed_file(talks: Path) -> None:
     assert find_target(talks, key) == ShowTarget(file, None, None, State.CHANGED)
 
 
-def test_what_is_not_opened(talks: Path) -> None:
-    """A file that is missing, that is not indexed and may be anything, or that became a link."""
+def test_files_that_are_not_opened(talks: Path) -> None:
+    """A file is not opened if it is missing, not indexed, or has been replaced by a link."""
     (talks / "new.html").write_text("<p>New</p>")
     with pytest.raises(UsageError, match="not in the index"):
         find_target(talks, "new.html")
@@ -115,12 +109,11 @@ def test_what_is_not_opened(talks: Path) -> None:
         find_target(talks, "talks.md")
 
 
-def test_a_place_in_a_page_is_that_of_its_file(tmp_path: Path) -> None:
-    """Its lines and its anchors, from the file or from the index."""
+def test_places_in_html_are_lines_and_anchors_of_the_file(tmp_path: Path) -> None:
+    """They can be shown from the file and from the index."""
     page = "<html>\n<body>\n<h1 id=top>Boats</h1>\n\n<p>Row\nhard.</p>\n<h2 id=oars>Oars</h2>\n<p>Of ash.</p>\n"
-    (tmp_path / "a.html").write_text(page)
-    update_index(Request(tmp_path, BagEncoder()))
-    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+    build(tmp_path, {"a.html": page})
+    with opened(tmp_path) as retriever:
         hit = retriever.search("ash", k=1)[0]
     assert (hit.citation, hit.source.lines, hit.source.anchor) == ("a.html:7-8", (7, 8), "oars")
     assert show(tmp_path, hit.citation, context=0).lines == ((7, "Oars"), (None, ""), (8, "Of ash."))
@@ -133,22 +126,11 @@ def test_a_place_in_a_page_is_that_of_its_file(tmp_path: Path) -> None:
 
 
 def test_a_document_without_lines_is_cited_by_its_heading(tmp_path: Path) -> None:
-    (tmp_path / "letter.docx").write_bytes(
-        archives.docx(
-            "".join(
-                archives.word_paragraph(text, style=style)
-                for text, style in (
-                    ("Boats", "Ue1"),
-                    ("Costs", "Ue2"),
-                    ("Oars cost six.", ""),
-                    ("End", "Ue2"),
-                    ("Bye.", ""),
-                )
-            )
-        )
-    )
-    update_index(Request(tmp_path, BagEncoder()))
-    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+    texts = (("Boats", "Ue1"), ("Costs", "Ue2"), ("Oars cost six.", ""), ("End", "Ue2"), ("Bye.", ""))
+    body = "".join(archives.word_paragraph(text, style=style) for text, style in texts)
+    (tmp_path / "letter.docx").write_bytes(archives.docx(body))
+    build(tmp_path)
+    with opened(tmp_path) as retriever:
         hit = retriever.search("oars", k=1)[0]
     assert (hit.citation, hit.source.lines) == ("letter.docx § Boats › Costs", None)
     shown = show(tmp_path, hit.citation, context=0).lines
@@ -161,7 +143,7 @@ def test_a_document_without_lines_is_cited_by_its_heading(tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Documents cited by headings, rows, messages and lines, with headings that look like places themselves."""
+    """Documents cited by headings, rows, messages and lines, with headings that look like places."""
     root = tmp_path_factory.mktemp("office")
     texts = [("§ 3 Rent", "Ue1"), ("The rent is due.", ""), ("5. Dogs", "Ue1"), ("A dog is allowed.", "")]
     texts += [("A\N{SOFT HYPHEN}B › C  § 9", "Ue2"), ("Cats too.", "")]
@@ -170,15 +152,14 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows: list[list[str | float]] = [["Name", "Pays"]]
     rows += [[f"Ida {n}", n] for n in range(2, 8)]
     (root / "budget.xlsx").write_bytes(archives.xlsx({"Members": rows}))
-    (root / "box.mbox").write_text("".join(f"From a@b.c\nSubject: Note {n}\n\nText {n}.\n\n" for n in range(2)))
-    (root / "notes.md").write_text("# Notes\n\nOne line.\n\n## § 7\n\nAnother.\n")
-    update_index(Request(root, BagEncoder()))
+    mails = "".join(f"From a@b.c\nSubject: Note {n}\n\nText {n}.\n\n" for n in range(2))
+    build(root, {"box.mbox": mails, "notes.md": "# Notes\n\nOne line.\n\n## § 7\n\nAnother.\n"})
     return root
 
 
-def test_whatever_is_printed_as_a_place_is_shown(office: Path) -> None:
-    """At any width, with or without "›", as the whole line is copied."""
-    with Retriever.open(office, encoder=BagEncoder()) as retriever:
+def test_every_printed_place_can_be_shown(office: Path) -> None:
+    """A whole printed line can be pasted, at any width, with or without "›"."""
+    with opened(office) as retriever:
         found = retriever.search("rent dog cats pays text note line another ida", k=50)
     printed = {
         (answers.hits([hit], TerminalStyle(width, separator=separator), Places(office, office))[0].split("\n")[0], hit)
@@ -202,7 +183,7 @@ def test_whatever_is_printed_as_a_place_is_shown(office: Path) -> None:
         ("box.mbox, message 2", "Text 1."),
     ],
 )
-def test_a_place_as_people_write_it(office: Path, place: str, text: str) -> None:
+def test_a_place_as_users_write_it(office: Path, place: str, text: str) -> None:
     assert text in [line for _, line in show(office, place, context=0).lines]
 
 
@@ -216,12 +197,11 @@ def test_a_place_as_people_write_it(office: Path, place: str, text: str) -> None
         ("box.mbox:2", "box.mbox has no numbered lines: write box.mbox, message 2, or a passage id"),
     ],
 )
-def test_a_place_that_is_not_there_says_so_in_its_words(office: Path, place: str, problem: str) -> None:
+def test_a_missing_place_is_reported_in_its_own_terms(office: Path, place: str, problem: str) -> None:
     with pytest.raises(UsageError, match=f"{re.escape(problem)}$"):
         show(office, place)
 
 
-def test_a_record_may_be_called_a_row(tmp_path: Path) -> None:
-    (tmp_path / "staff.json").write_text('[{"name": "Ida", "desk": "4"}, {"name": "Tom", "desk": "9"}]')
-    update_index(Request(tmp_path, BagEncoder()))
+def test_a_record_can_be_called_a_row(tmp_path: Path) -> None:
+    build(tmp_path, {"staff.json": '[{"name": "Ida", "desk": "4"}, {"name": "Tom", "desk": "9"}]'})
     assert "desk: 9" in [line for _, line in show(tmp_path, "staff.json, row 2", context=0).lines]

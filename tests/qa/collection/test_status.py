@@ -1,4 +1,4 @@
-"""`qa status` where files cannot be compared."""
+"""`qa status`: changed and skipped files, settings that are not applied, and a folder that cannot be read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.encoders import BagEncoder
 
 
 def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The index is described, and why its files could not be compared."""
+    """The index is still described, with the reason why its files could not be compared."""
 
     def refuse(*_: object) -> None:
         raise CorpusError("cannot read the folder")
@@ -34,8 +34,8 @@ def test_size_of_a_file_that_vanishes(tmp_path: Path) -> None:
     assert size_of([tmp_path / "a", tmp_path / "gone"]) == 5
 
 
-def test_files_indexed_as_they_were_written_are_read_to_tell(tmp_path: Path) -> None:
-    """Their time says nothing: unchanged bytes are no change, other bytes of the same size and time are."""
+def test_files_that_were_indexed_just_after_a_write_are_compared_by_content(tmp_path: Path) -> None:
+    """Their times prove nothing, so a change of the same size and time is found."""
     file = tmp_path / "a.md"
     file.write_text("One heron.\n")
     build_index(tmp_path, encoder=BagEncoder())
@@ -46,8 +46,8 @@ def test_files_indexed_as_they_were_written_are_read_to_tell(tmp_path: Path) -> 
     assert status.status(tmp_path).changed == ("a.md",)
 
 
-def test_what_was_skipped_is_listed_with_its_reason(talks: Path) -> None:
-    """On the screen a line a reason, with a few of its files."""
+def test_skipped_files_are_listed_with_their_reasons(talks: Path) -> None:
+    """On the screen, there is a line per reason, with some of the files."""
     (talks / "half.json").write_text("{")
     for number in range(5):
         (talks / f"scan-{number}.txt").write_bytes(b"\0")
@@ -64,7 +64,7 @@ def test_what_was_skipped_is_listed_with_its_reason(talks: Path) -> None:
 
 
 def test_settings_that_are_not_applied(tmp_path: Path) -> None:
-    """In a line, with the command; of a file that cannot be used, why, without its folder."""
+    """They are shown with the command that applies them; a problem of the file is shown without its folder."""
     (tmp_path / "a.md").write_text("One heron.\n")
     build_index(tmp_path, encoder=BagEncoder())
     assert status.status(tmp_path).as_json()["settings"] is None

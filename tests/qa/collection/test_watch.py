@@ -1,4 +1,4 @@
-"""`qa watch`: what changes in a folder is in its index a moment later."""
+"""`qa watch`: changes in a folder are indexed a moment later."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ from qa.terminal import reports
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents
+from tests.qa.indexes import write
 from tests.robustness.program import command, growing_to, has_namespaces, held
 
 ADDED, CHANGED, REMOVED, SKIPPED = EventKind
-# Seconds that a busy machine may take for anything; nothing here needs a tenth of them.
+# A timeout in seconds, more than ten times what any step needs on a busy machine.
 PATIENCE = 600
+HARP = "The harp stands in the hall."
 
 
 class Watching:
@@ -62,7 +64,7 @@ class Watching:
         return found
 
     def events(self) -> list[tuple[str, EventKind]]:
-        """Of the next update."""
+        """The events of the next update."""
         return [(event.path, event.kind) for event in self.next().events]
 
     def error(self) -> QAError:
@@ -81,16 +83,15 @@ class Watching:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Return once it holds. The guard is against tests that hang, and far beyond what a busy machine takes."""
     for _ in range(PATIENCE * 50):
         if condition():
             return
         time.sleep(0.02)
-    raise TimeoutError("it never came to hold")
+    raise TimeoutError("the condition never became true")
 
 
 def put(path: Path, content: str | bytes) -> None:
-    """Give a file this content at once: a busy machine may show it empty before."""
+    """Write a file atomically, so that nobody sees it empty."""
     new = path.with_name(f".{path.name}.new")
     new.write_bytes(content.encode() if isinstance(content, str) else content)
     new.replace(path)
@@ -99,9 +100,7 @@ def put(path: Path, content: str | bytes) -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     folder = tmp_path.resolve() / "notes"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "a.md").write_text("Whales sing.")
-    (folder / "sub" / "b.md").write_text("Soup is served at noon.")
+    write(folder, {"a.md": "Whales sing.", "sub/b.md": "Soup is served at noon."})
     return folder
 
 
@@ -112,7 +111,7 @@ def encoder() -> BagEncoder:
 
 @pytest.fixture
 def watching(root: Path, encoder: BagEncoder) -> Iterator[Watching]:
-    """The folder, watched, its first update taken."""
+    """The folder is being watched, and its first update is done."""
     with Watching(root, encoder) as found:
         report = found.next().report
         assert report is not None
@@ -121,9 +120,9 @@ def watching(root: Path, encoder: BagEncoder) -> Iterator[Watching]:
 
 
 def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encoder: BagEncoder) -> None:
-    """A new file, an edit, a deletion; a rename embeds nothing."""
+    """New, changed and deleted files are reported; a renamed file is not embedded again."""
     del encoder.embedded[:]
-    put(root / "new.md", "The harp stands in the hall.")
+    put(root / "new.md", HARP)
     assert watching.events() == [("new.md", ADDED)]
     put(root / "sub" / "b.md", "Soup is served at one.")
     found = watching.next()
@@ -134,15 +133,13 @@ def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encode
     assert watching.events() == [("a.md", REMOVED), ("sub/z.md", ADDED)]
     (root / "new.md").unlink()
     assert watching.events() == [("new.md", REMOVED)]
-    assert encoder.embedded == ["The harp stands in the hall.", "Soup is served at one."]
+    assert encoder.embedded == [HARP, "Soup is served at one."]
     assert documents(root) == ["sub/b.md", "sub/z.md"]
 
 
 def test_a_burst_is_one_update(root: Path, tmp_path: Path, watching: Watching) -> None:
-    """As of a folder that is moved in; later changes in it are seen, too."""
-    (tmp_path / "moved" / "deep").mkdir(parents=True)
-    for number in range(50):
-        (tmp_path / "moved" / "deep" / f"{number:02}.md").write_text(f"Number {number}.")
+    """A folder that is moved in causes one update; later changes in it are seen too."""
+    write(tmp_path, {f"moved/deep/{number:02}.md": f"Number {number}." for number in range(50)})
     (tmp_path / "moved").rename(root / "moved")
     assert watching.events() == [(f"moved/deep/{number:02}.md", ADDED) for number in range(50)]
     (root / "moved" / "deep" / "07.md").unlink()
@@ -158,20 +155,20 @@ def test_a_folder_that_was_replaced_is_watched(root: Path, watching: Watching) -
         assert watching.events() == [(f"sub/{name}", ADDED)]
 
 
-def test_what_is_not_indexed_is_no_event(root: Path, watching: Watching) -> None:
-    """Ignored, hidden, of an unknown format, or only touched."""
+def test_files_that_are_not_indexed_cause_no_event(root: Path, watching: Watching) -> None:
+    """They are ignored, hidden, of an unknown format, or only touched."""
     put(root / ".gitignore", "drafts/\n*.log\n")
     (root / "drafts").mkdir()
     for name in ("drafts/a.md", "x.log", ".hidden.md", "picture.png", ".qa/note.md"):
         put(root / name, "Nobody asks for this.")
     os.utime(root / "a.md")
-    put(root / "new.md", "The harp stands in the hall.")
+    put(root / "new.md", HARP)
     assert watching.events() == [("new.md", ADDED)]
     (root / ".gitignore").unlink()
     assert watching.events() == [("drafts/a.md", ADDED), ("x.log", ADDED)]
 
 
-def test_a_file_that_cannot_be_read_has_its_reason(root: Path, watching: Watching) -> None:
+def test_a_file_that_cannot_be_read_is_reported_with_the_reason(root: Path, watching: Watching) -> None:
     for name, kind in (("binary.md", SKIPPED), ("a.md", REMOVED)):
         put(root / name, b"\x00\x01\x02")
         (event,) = watching.next().events
@@ -181,16 +178,16 @@ def test_a_file_that_cannot_be_read_has_its_reason(root: Path, watching: Watchin
 
 def test_a_locked_index_is_waited_for(root: Path, watching: Watching, caplog: pytest.LogCaptureFixture) -> None:
     with held(root / ".qa") as holder:
-        put(root / "new.md", "The harp stands in the hall.")
+        put(root / "new.md", HARP)
         wait_until(lambda: "waiting for it to end" in caplog.text)
         holder.communicate()
         assert watching.events() == [("new.md", ADDED)]
 
 
-def test_a_temporary_failure_is_reported_once_and_tried_again(
+def test_a_temporary_failure_is_reported_once_and_retried(
     root: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such as settings with a mistake, a folder that is suddenly empty, or a full disk."""
+    """Examples are invalid settings, a folder that is suddenly empty, and a full disk."""
     tries: list[Path] = []
     plain = settings.read_settings
 
@@ -213,7 +210,7 @@ def test_a_temporary_failure_is_reported_once_and_tried_again(
     (root.parent / "a.md").rename(root / "again.md")
     assert watching.events() == [("a.md", REMOVED), ("again.md", ADDED)]
     with growing_to(1000):
-        put(root / "new.md", "The harp stands in the hall.")
+        put(root / "new.md", HARP)
         assert "space" in watching.next().problem
     assert watching.events() == [("new.md", ADDED)]
 
@@ -226,8 +223,8 @@ def test_it_ends_with_the_folder_or_the_index(root: Path, watching: Watching, wh
     assert f"{root} no longer exists" in str(error)
 
 
-def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the device that was asked for at first."""
+def test_the_model_of_the_index_is_used(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is loaded on the requested device, again when another process changes it."""
     devices: list[Device] = []
 
     def load(name: str, *, device: Device, **_: object) -> BagEncoder:
@@ -239,7 +236,7 @@ def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPat
         watching.next()
         other = BagEncoder(name="another", fingerprint="a" * 64)
         build.build_index(root, encoder=other, on_locked=build.OnLocked.WAIT)
-        put(root / "new.md", "The harp stands in the hall.")
+        put(root / "new.md", HARP)
         report = watching.next().report
     assert report is not None
     assert (report.embedded, report.documents) == (1, 3)
@@ -249,10 +246,10 @@ def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_polling(root: Path, encoder: BagEncoder) -> None:
-    """As on network drives; however soon a file changes again."""
+    """As needed on network drives; no change is missed, however soon a file changes again."""
     with Watching(root, encoder, every=0.1) as watching:
         watching.next()
-        put(root / "new.md", "The harp stands in the hall.")
+        put(root / "new.md", HARP)
         assert watching.events() == [("new.md", ADDED)]
         for hour in ("one", "two", "six"):
             put(root / "sub" / "b.md", f"Soup is served at {hour}.")
@@ -291,11 +288,11 @@ def test_without_events_files_are_polled(root: Path, what: str) -> None:
     limit = f'echo {what} && exec "$@"'
     done = run("unshare", "-rU", "sh", "-c", limit, "sh", sys.executable, "-c", FEW, str(root))
     assert (done.returncode, done.stdout) == (0, "['new.md']\n"), done.stderr
-    assert re.fullmatch(r"no file system events \(.*\); looking at all files every 1 s instead\n", done.stderr)
+    assert re.fullmatch(r"no file system events \(.*\); polling all files every 1 s instead\n", done.stderr)
 
 
 class Shown:
-    """What a program wrote on its terminal so far."""
+    """The output of a program on its terminal so far."""
 
     def __init__(self, descriptor: int) -> None:
         self.text = ""
@@ -303,14 +300,14 @@ class Shown:
         os.set_blocking(descriptor, False)
 
     def has(self, pattern: str) -> bool:
-        with contextlib.suppress(OSError):  # nothing now, or nobody to write any more
+        with contextlib.suppress(OSError):  # no output yet, or the program has exited
             self.text += os.read(self._descriptor, 65536).decode()
         return re.search(pattern, self.text) is not None
 
 
 def test_the_program_on_a_terminal(root: Path) -> None:
-    """With the real model: a line an update, Ctrl-C ends it with 130 and no word, and the index is intact."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+    """With the real model, there is a line per update; Ctrl-C exits silently with code 130 and an intact index."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     parent, child = pty.openpty()
     line = r"\d\d:\d\d:\d\d(\x1b\[0m)?  new\\x1b\.md added: 1 passage embedded, \d+\.\d\d s\r\n"
@@ -319,7 +316,7 @@ def test_the_program_on_a_terminal(root: Path) -> None:
         shown = Shown(parent)
         wait_until(lambda: shown.has(rf"Watching {root} \(Ctrl-C to stop\)"))
         assert "Indexed 2 files (2 documents, 2 passages) in " in shown.text
-        put(root / "new\x1b.md", "The harp stands in the hall.")
+        put(root / "new\x1b.md", HARP)
         wait_until(lambda: shown.has(line))
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
@@ -329,7 +326,7 @@ def test_the_program_on_a_terminal(root: Path) -> None:
     assert verify(root / ".qa").problems == ()
 
 
-def test_lines() -> None:
+def test_a_line_per_update() -> None:
     at = datetime(2025, 1, 2, 14, 3, 22)
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 0.2149)
 

@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal that is typed to as a person does."""
+"""A program on a pseudo-terminal, typed to like a person would."""
 
 from __future__ import annotations
 
@@ -18,46 +18,36 @@ from pathlib import Path
 
 from tests.paths import REPOSITORY
 
-# What moves the cursor, colours and sets modes, and links.
+# Sequences that move the cursor, set colours and modes, and make links.
 _CONTROL = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>()][A-Z0-9]?|\r|\x07")
-# Both kinds of line input ask the terminal to mark what is pasted, right before they show a prompt.
+# Both kinds of line input turn on bracketed paste right before they show a prompt.
 _PROMPT, READY = "\x1b[?2004h", "◆"
 _PATIENCE = 120.0
 
 
 class Terminal:
-    """Runs `qa` with some arguments on a terminal of 100 columns.
+    """Runs `qa` on a terminal of 100 columns.
 
     Args:
-        args: Of `qa`.
+        args: Arguments of `qa`.
         cwd: Its working directory.
-        environ: Variables besides those of this process.
-        before: Python that runs first.
+        environ: Environment variables, in addition to those of this process.
+        before: Python code that runs first.
     """
 
     def __init__(self, *args: str, cwd: Path, environ: dict[str, str], before: str = "") -> None:
         self._parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        # Its own session, whose terminal this is, so that Ctrl-C reaches it.
+        # It gets a session with this terminal, so that Ctrl-C reaches it.
         program = "import fcntl, signal, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
         program += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         program += f"{before}\nfrom qa.cli.main import main\nmain()"
+        ours = {"PYTHONPATH": str(REPOSITORY), "TERM": "xterm", "COLUMNS": "100", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-c", program, *args],
-            cwd=cwd,
-            stdin=child,
-            stdout=child,
-            stderr=child,
-            start_new_session=True,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(REPOSITORY),
-                "TERM": "xterm",
-                "COLUMNS": "100",
-                "PROMPT_TOOLKIT_NO_CPR": "1",
-            }
-            | environ,
-        )
+            cwd=cwd, env={**os.environ, **ours, **environ},
+            stdin=child, stdout=child, stderr=child, start_new_session=True,
+        )  # fmt: skip
         os.close(child)
         self._unread = ""
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -66,26 +56,26 @@ class Terminal:
         os.write(self._parent, keys.encode())
 
     def until(self, end: str) -> str:
-        """All that is shown up to and with what a regular expression matches, without control sequences."""
+        """Return the output up to the end of a regular expression's match, without control sequences."""
         limit = time.monotonic() + _PATIENCE
         while not (found := re.search(end, shown := _CONTROL.sub("", self._unread.replace(_PROMPT, READY)))):
             ready, _, _ = select.select([self._parent], [], [], max(0.0, limit - time.monotonic()))
             data = b""
-            with contextlib.suppress(OSError):  # Linux says EIO at the end
+            with contextlib.suppress(OSError):  # Linux raises EIO at the end
                 data = os.read(self._parent, 1 << 16) if ready else b""
             if not data:
-                raise AssertionError(f"no {end!r} in what is shown: {shown!r}")
+                raise AssertionError(f"no {end!r} in the output: {shown!r}")
             self._unread += self._decode(data)
         self._unread = shown[found.end() :]
         return shown[: found.end()]
 
     def say(self, line: str, end: str = READY) -> str:
-        """Type a line, and return what is shown until the next prompt."""
+        """Type a line, and return the output until the next prompt."""
         self.type(f"{line}\r")
         return self.until(end)
 
     def close(self) -> int:
-        """Wait for the end; returns the exit code."""
+        """Wait for the program to end, and return its exit code."""
         try:
             return self._process.wait(timeout=_PATIENCE)
         finally:

@@ -1,4 +1,4 @@
-"""Which questions are completed from the turn before, and how."""
+"""Follow-up questions, which are completed from the previous turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (KEYNOTE, "who met her and when", "who met Zico Kolter and when?"),
         (KEYNOTE, "when did her flight leave", "when did Zico Kolter's flight leave?"),
         (KEYNOTE, "how many GPUs did he have?", "how many GPUs did Zico Kolter have?"),
-        # What is not the answer's kind is what the question was about.
+        # A word that does not suit the answer refers to the topic of the question.
         (KEYNOTE, "where was it?", "where was ICLR 2025?"),
         (MEETING, "what were they doing there?", "what were Kingma and Ba doing in London?"),
         (Turn("What is DPO?", "Direct preference optimisation"), "does it work?", "does DPO work?"),
@@ -56,8 +56,8 @@ def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> No
         (["who is Mr Kowalski?", "his number?", "what is his phone number?"], "what is Mr Kowalski's phone number?"),
     ],
 )
-def test_many_follow_ups_pile_nothing_up(questions: list[str], asked: str) -> None:
-    """What all are about is what the last complete question is about."""
+def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], asked: str) -> None:
+    """Each is completed from the last complete question."""
     turn = None
     for question in questions:
         turn = next_turn(question, turn)
@@ -70,7 +70,7 @@ def test_many_follow_ups_pile_nothing_up(questions: list[str], asked: str) -> No
     [
         "who wrote the paper on grokking?",
         "acceptance rate 2025",
-        # Their antecedents are in the questions themselves, or there is none.
+        # The antecedents are in the questions themselves, or there are none.
         "How do I get to the venue when it rains?",
         "is it possible to book an Uber?",
         "Do reviewers change their scores?",
@@ -86,18 +86,18 @@ def test_any_other_question_is_asked_as_it_is(question: str) -> None:
     assert completed(question, AWARD) == question
 
 
-def test_the_first_question_follows_nothing() -> None:
+def test_the_first_question_is_asked_as_it_is() -> None:
     assert completed("and who wrote it?", None) == "and who wrote it?"
 
 
-def test_a_sentence_is_no_name() -> None:
-    """What an answer of many words, or one that begins like any word, is about, the question says better."""
-    for answer in ("a benchmark", "Six or seven words, and then two more, about Adam", ""):
-        assert completed("who wrote it?", Turn(AWARD.question, answer)) == "who wrote ICLR 2025?"
+@pytest.mark.parametrize("answer", ["a benchmark", "Six or seven words, and then two more, about Adam", ""])
+def test_an_answer_that_is_not_a_name_is_not_the_topic(answer: str) -> None:
+    """An answer that is long or starts in lower case says less about the topic than the question."""
+    assert completed("who wrote it?", Turn(AWARD.question, answer)) == "who wrote ICLR 2025?"
 
 
 def test_names() -> None:
-    """Sequences of capitalised words and numbers, joined by small words; neither what begins a question nor a year."""
+    """A name is a sequence of capitalised words and numbers joined by small words, but no question word or year."""
     assert names_of("In 2015, did Kingma and Ba write Learning Dynamics of LLM Finetuning?") == [
         "Kingma and Ba",
         "Learning Dynamics of LLM Finetuning",
@@ -106,9 +106,8 @@ def test_names() -> None:
     assert names_of("What is SAM 2?") == ["SAM 2"]
 
 
-def test_a_question_of_any_length_is_looked_at_in_no_time() -> None:
-    """No rule backtracks without end."""
-    for part in ("it ", "A", "and the ", "how many ", "what is that ", "B c "):
-        long = Turn("Which " + part * (10_000 // len(part)))
-        assert completed("they saw it, and what about her?" * 9, long)
-        assert completed(long.question, long) == long.question
+@pytest.mark.parametrize("part", ["it ", "A", "and the ", "how many ", "what is that ", "B c "])
+def test_no_rule_backtracks_endlessly_in_a_long_question(part: str) -> None:
+    long = Turn("Which " + part * (10_000 // len(part)))
+    assert completed("they saw it, and what about her?" * 9, long)
+    assert completed(long.question, long) == long.question

@@ -1,4 +1,4 @@
-"""A conversation as a person has it, on a terminal, with the real models; and the follow-up questions of a set."""
+"""Conversations on a terminal with the real models, and the follow-up questions of a test set."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
-    """One conversation for all tests, each of which begins anew."""
+    """One process for all tests, each of which starts a new conversation."""
     environ = {"XDG_STATE_HOME": str(state), "VISUAL": "", "EDITOR": "true", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
     one = Terminal("ask", "-k", "4", cwd=sample, environ=environ)
     greeting = one.until(READY)
@@ -49,18 +49,18 @@ def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
 
 
 @pytest.fixture(autouse=True)
-def _anew(request: pytest.FixtureRequest) -> None:
+def _new_conversation(request: pytest.FixtureRequest) -> None:
     if "terminal" in request.fixturenames:
         request.getfixturevalue("terminal").say("/new")
 
 
 def shown(text: str) -> list[str]:
-    """The lines below what was typed."""
+    """The lines below the typed one."""
     return [line.rstrip() for line in text.removesuffix(READY).splitlines()[1:] if line.strip()]
 
 
 def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> None:
-    """The first passage in full, of the others where they are."""
+    """The first passage is shown in full, and only the citations of the others."""
     lines = shown(terminal.say(AWARD))
     assert lines[0] == f"{WINNER} [1]"
     assert lines[3].startswith("Confidence: ")
@@ -70,12 +70,12 @@ def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> 
     opened = shown(terminal.say("1"))
     assert opened[0] == "awards.md  as indexed"
     assert any(line.startswith("> 14  The ICLR 2025 test of time award was won by") for line in opened)
-    # Its context too.
+    # With its context.
     assert any(line.startswith("   9  The prize looks back") for line in opened)
     assert shown(terminal.say("9")) == ["qa: there is no passage 9; the last answer has 4."]
 
 
-def test_a_follow_up_is_asked_about_the_question_before_and_says_so(terminal: Terminal) -> None:
+def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
     terminal.say("Who spoke about alignment?")
     lines = shown(terminal.say("what else did he do?"))
     assert lines[0] == "Asked: what else did Peter Henderson do?"
@@ -85,13 +85,13 @@ def test_a_follow_up_is_asked_about_the_question_before_and_says_so(terminal: Te
 
 
 def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
-    """Until they are taken back; the prompt shows which files are asked."""
+    """Until they are undone; the prompt shows which files are searched."""
     terminal.say("/path talks/")
     answer = terminal.say("Adam")
     assert "talks/> Adam" in answer
     assert all("talks/" in line for line in shown(answer) if line.startswith("["))
     assert "Similar: talks/" in terminal.say("/path tlaks/")
-    # What cannot be changes nothing.
+    # An invalid value changes nothing.
     assert all("talks/" in line for line in shown(terminal.say("Adam")) if line.startswith("["))
     terminal.say("/path")
     terminal.say("/k 2")
@@ -116,13 +116,13 @@ def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
         ("/show nothing.md", "qa: nothing.md is not in the collection"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_ends_nothing(terminal: Terminal, line: str, message: str) -> None:
+def test_an_error_is_one_line_and_the_conversation_goes_on(terminal: Terminal, line: str, message: str) -> None:
     lines = shown(terminal.say(line))
     assert lines[0].startswith(message)
     assert f"{WINNER} [1]" in terminal.say(AWARD)
 
 
-def test_open_hands_over_to_the_editor(terminal: Terminal) -> None:
+def test_open_starts_the_editor(terminal: Terminal) -> None:
     terminal.say(AWARD)
     assert shown(terminal.say("/open 1")) == ["Opened awards.md with true."]
 
@@ -133,7 +133,7 @@ def test_ctrl_c_drops_the_line(terminal: Terminal) -> None:
     assert f"{WINNER} [1]" in terminal.say(AWARD)
 
 
-def test_a_change_of_the_files_is_noticed_between_questions(terminal: Terminal, sample: Path) -> None:
+def test_changes_to_the_files_are_noticed_between_questions(terminal: Terminal, sample: Path) -> None:
     assert "quokka" not in terminal.say("What is the mascot?")
     (sample / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
     lines = shown(terminal.say("What is the mascot of the conference?"))
@@ -143,9 +143,8 @@ def test_a_change_of_the_files_is_noticed_between_questions(terminal: Terminal, 
     assert "Index updated: 1 file removed" in terminal.say("What is the mascot of the conference?")
 
 
-def test_what_was_typed_is_kept_for_its_owner_alone(terminal: Terminal, state: Path) -> None:
-    """Across conversations; the arrow brings it back."""
-    terminal.say("/new")
+def test_typed_lines_are_kept_in_a_private_history(terminal: Terminal, state: Path) -> None:
+    """The up arrow brings them back; a line that begins with a blank is not kept."""
     file = state / "qa" / "history"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "/new" in file.read_text().splitlines()
@@ -159,7 +158,7 @@ def test_what_was_typed_is_kept_for_its_owner_alone(terminal: Terminal, state: P
 
 
 def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: Path) -> None:
-    """With the same history; a question that takes long is stopped by Ctrl-C, and `exit` ends."""
+    """With the same history; Ctrl-C stops a slow question, and `exit` ends the conversation."""
     (tmp_path / "qa").mkdir()
     (tmp_path / "qa" / "history").write_text("an earlier one\n")
     slow = (
@@ -182,8 +181,8 @@ def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: P
     assert (tmp_path / "qa" / "history").read_text() == f"an earlier one\nslow\n{AWARD}\nexit\n"
 
 
-def test_what_is_piped_is_no_conversation(sample: Path, tmp_path: Path) -> None:
-    """Without a terminal, a question is missing; nothing is kept."""
+def test_piped_input_is_not_a_conversation(sample: Path, tmp_path: Path) -> None:
+    """Without a terminal the missing question is an error, and no history is kept."""
     done = subprocess.run(
         [sys.executable, "-m", "qa", "ask", str(sample) + "/"],
         cwd=REPOSITORY, input="who won?\n", capture_output=True, text=True, check=False, timeout=600,
@@ -194,7 +193,7 @@ def test_what_is_piped_is_no_conversation(sample: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_history_that_cannot_be_kept_is_no_error(tmp_path: Path) -> None:
+def test_a_history_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     history = LineHistory(tmp_path / "file" / "history")
     history.add("one\nline\x1b")
@@ -203,7 +202,7 @@ def test_a_history_that_cannot_be_kept_is_no_error(tmp_path: Path) -> None:
 
 
 def test_follow_ups_find_their_passages(sample: Path) -> None:
-    """Of the twenty for which no rule was made; `python -m tests.benchmarks.follow_ups` asks all."""
+    """Tested on the twenty that were held out; `python -m tests.benchmarks.follow_ups` asks all."""
     rows = follow_ups.read()
     asked = [(one.completed, one.evidence) for one in rows if one.held_out and one.evidence]
     with Retriever.open(sample) as retriever:
@@ -216,8 +215,8 @@ def test_follow_ups_find_their_passages(sample: Path) -> None:
     ]
 
 
-def test_a_question_loads_nothing_of_other_faces(sample: Path) -> None:
-    """However many extras are installed; nor FAISS, as long as no vectors are compressed."""
+def test_a_question_on_the_command_line_loads_nothing_of_other_interfaces(sample: Path) -> None:
+    """However many extras are installed, and not FAISS unless vectors are compressed."""
     program = (
         "import sys\nfrom qa.cli.main import app\n"
         "try: app(['ask', sys.argv[1], 'who won the award?'], prog_name='qa')\nexcept SystemExit: pass\n"

@@ -1,4 +1,4 @@
-"""`qa eval` from end to end: a small collection, questions to it, what is printed."""
+"""`qa eval` end to end: a small collection, questions about it, and what is printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 from corpus.errors import UsageError
 from index.update.report import Progress
@@ -22,6 +21,7 @@ from qa.terminal import eval_report
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, TRAVEL, qa
+from tests.qa.indexes import write
 
 QUESTIONS = [
     {
@@ -39,9 +39,7 @@ QUESTIONS = [
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "talks.md").write_text(TALKS)
-    (folder / "travel.md").write_text(TRAVEL)
+    write(folder, {"talks.md": TALKS, "travel.md": TRAVEL})
     return folder
 
 
@@ -68,7 +66,7 @@ def run(retriever: Retriever, questions: Path) -> Evaluation:
 
 
 def test_each_question_is_judged(run: Evaluation) -> None:
-    """In the order asked; what nothing can be said of is left out and named."""
+    """In the order asked; questions that cannot be judged are left out and listed."""
     rows = {row.id: row for row in run.scores}
     assert list(rows) == ["keynote", "train", "soup", "cheese"]
     assert [(row.values.get("hit@1"), row.values.get("highlight@1"), row.right) for row in run.scores] == [
@@ -87,7 +85,7 @@ def test_each_question_is_judged(run: Evaluation) -> None:
 
 
 def test_settings_reach_the_search(retriever: Retriever, questions: Path) -> None:
-    """With words alone and one passage, a question none of whose words is there finds nothing."""
+    """In keyword mode, a question with no word of the collection finds nothing."""
     asked = tuple(each for each in read_questions(questions) if each.id in {"train", "cheese"})
     found = evaluate(retriever, asked, EvalSettings(Mode.KEYWORD, rerank=False, k=1))
     assert [(row.id, row.confidence > 0) for row in found.scores] == [("train", True), ("cheese", False)]
@@ -96,19 +94,18 @@ def test_settings_reach_the_search(retriever: Retriever, questions: Path) -> Non
 
 
 def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
-    shown = retriever.search("when is soup served", k=3)
+    asked = "when is soup served"
+    shown = retriever.search(asked, k=3)
     file = tmp_path / "graded.jsonl"
-    file.write_text(
-        json.dumps({"question": "when is soup served", "relevant": {shown[0].id: 1, shown[2].id: 2, "f" * 16: 1}})
-    )
+    file.write_text(json.dumps({"question": asked, "relevant": {shown[0].id: 1, shown[2].id: 2, "f" * 16: 1}}))
     found = evaluate(retriever, read_questions(file))
-    assert found.scores[0].values["recall@1"] == pytest.approx(1 / 3)
-    assert found.scores[0].values["recall@3"] == pytest.approx(2 / 3)
-    assert found.scores[0].values["nDCG@10"] == pytest.approx((1 + 2 / 2) / (2 + 1 / 1.584962500721156 + 1 / 2))
+    values = found.scores[0].values
+    assert (values["recall@1"], values["recall@3"]) == pytest.approx((1 / 3, 2 / 3))
+    assert values["nDCG@10"] == pytest.approx((1 + 2 / 2) / (2 + 1 / 1.584962500721156 + 1 / 2))
     assert found.partly[0].reason == "ffffffffffffffff is not in the collection"
 
 
-def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> None:
+def test_two_runs_share_one_progress(retriever: Retriever, questions: Path) -> None:
     steps: list[Progress] = []
     both = EvalSettings(), EvalSettings(rerank=False)
     report = evaluate_twice(retriever, read_questions(questions), *both, progress=steps.append)
@@ -117,7 +114,7 @@ def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> N
     assert report.second.settings == EvalSettings(rerank=False)
 
 
-def test_questions_without_answers_alone(retriever: Retriever, questions: Path) -> None:
+def test_only_unanswerable_questions(retriever: Retriever, questions: Path) -> None:
     none = [each for each in read_questions(questions) if not each.answerable]
     found = evaluate(retriever, none)
     assert found.metrics.measures == ()
@@ -126,7 +123,7 @@ def test_questions_without_answers_alone(retriever: Retriever, questions: Path) 
     assert re.search(r"^answerable +0 +0$", text, re.MULTILINE)
 
 
-def test_nothing_to_ask(retriever: Retriever, questions: Path) -> None:
+def test_no_question_can_be_judged(retriever: Retriever, questions: Path) -> None:
     lost = [each for each in read_questions(questions) if each.id == "lost"]
     with pytest.raises(UsageError, match=r"no question has its answer.*lost: lost"):
         evaluate(retriever, lost)
@@ -143,11 +140,10 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 
 
 def test_the_table(run: Evaluation) -> None:
-    """Every measure, confidence, verdicts and time, in lines that fit a screen."""
+    """It has every measure, confidence, verdicts and times, in lines that fit a screen."""
     text = eval_report.report(EvalReport(run), TerminalStyle())
-    assert "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10." in text.replace(
-        "\n", " ", 1
-    )
+    summary = "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10."
+    assert summary in text.replace("\n", " ", 1)
     assert re.search(r"^hit@k +0\.667  1\.000  1\.000  1\.000  ", text, re.MULTILINE)
     for name in ("file@k", "recall@k", "MRR@10", "nDCG@10", "covered@1000", "highlight@1", "calibration", "AUROC"):
         assert re.search(rf"^{re.escape(name)} +[01]\.\d{{3}} ", text, re.MULTILINE), name
@@ -157,7 +153,7 @@ def test_the_table(run: Evaluation) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_nothing_printed_drives_a_terminal(run: Evaluation) -> None:
+def test_control_characters_are_escaped(run: Evaluation) -> None:
     """Names come from files that anybody may have written."""
     what = "1 question left out, as the answer is not in the collection"
     assert eval_report.warnings(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
@@ -168,14 +164,14 @@ def test_nothing_printed_drives_a_terminal(run: Evaluation) -> None:
 
 
 def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
-    """A calibration error is better the lower it is."""
-    several = [
+    """For the calibration error, lower is better."""
+    differences = (
         Difference("hit@1", first=0.5, second=0.75, low=0.125, high=0.375, p=0.0001, questions=99),
         Difference("ece", first=0.5, second=0.75, low=0.125, high=0.375, p=0.04, questions=99),
         Difference("auroc", first=0.75, second=0.5, low=-0.375, high=-0.125, p=0.0499, questions=99),
         Difference("recall@1", first=0.75, second=0.5, low=-0.5, high=0.25, p=0.05, questions=99),
-    ]
-    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, tuple(several)), ("a", "b")), TerminalStyle())
+    )
+    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, differences), ("a", "b")), TerminalStyle())
     assert text[text.index("First: ") :].splitlines() == [
         "First: a. Second: b. 99 questions in both; 1 in only one of them.",
         "",
@@ -206,8 +202,8 @@ def built(root: Path) -> Path:
     return root
 
 
-def test_eval_prints_a_table_and_notes_beside_it(built: Path, questions: Path) -> None:
-    """Figures on stdout, what they lack on stderr; exit code 0 however many questions fail."""
+def test_eval_prints_a_table_and_warnings(built: Path, questions: Path) -> None:
+    """The table goes to stdout, warnings to stderr; the exit code is 0 however many questions fail."""
     done = qa("eval", questions, "--index", built)
     assert done.exit_code == 0
     assert done.stdout.startswith("4 questions (3 answerable) over 2 documents")
@@ -215,8 +211,8 @@ def test_eval_prints_a_table_and_notes_beside_it(built: Path, questions: Path) -
     assert "Second:" not in done.stdout
 
 
-def test_eval_json_can_be_compared_with_later(built: Path, questions: Path, tmp_path: Path) -> None:
-    """An earlier run is a file; against itself no difference can be told."""
+def test_eval_compares_with_an_earlier_run(built: Path, questions: Path, tmp_path: Path) -> None:
+    """The earlier run is read from its JSON; compared with itself, no difference is significant."""
     first = qa("eval", questions, "--corpus", built, "--json")
     value: dict[str, Any] = json.loads(first.stdout)
     assert (value["version"], value["questions"], value["answerable"], value["compare"]) == (1, 4, 3, None)
@@ -238,19 +234,17 @@ def test_eval_compares_settings(built: Path, questions: Path) -> None:
     assert value["questions"] == len(value["second_run"]["per_question"])
 
 
-def settings_of(done: Result) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads(done.stdout)["settings"]
-    return settings
-
-
-def test_eval_asks_as_is_set_for_the_collection(built: Path, questions: Path) -> None:
-    """As `qa ask` does: by `qa.toml`, before which options count; a second run starts from the same."""
+def test_eval_uses_the_settings_of_the_collection(built: Path, questions: Path) -> None:
+    """Those of `qa.toml`, as `qa ask` does; options override them, and a second run starts from them."""
     (built / "qa.toml").write_text('k = 3\nmode = "keyword"\nrerank = false\n')
-    of = ("eval", questions, "--index", built, "--json")
-    assert settings_of(qa(*of)) == {"mode": "keyword", "rerank": False, "k": 3}
-    assert settings_of(qa(*of, "-k", "5", "--mode", "hybrid")) == {"mode": "hybrid", "rerank": False, "k": 5}
-    assert settings_of(qa(*of, "--rerank")) == {"mode": "keyword", "rerank": True, "k": 3}
-    second = json.loads(qa(*of, "--compare", "mode=hybrid").stdout)["compare"]["second_run"]
+
+    def run(*options: str) -> Any:
+        return json.loads(qa("eval", questions, "--index", built, "--json", *options).stdout)
+
+    assert run()["settings"] == {"mode": "keyword", "rerank": False, "k": 3}
+    assert run("-k", "5", "--mode", "hybrid")["settings"] == {"mode": "hybrid", "rerank": False, "k": 5}
+    assert run("--rerank")["settings"] == {"mode": "keyword", "rerank": True, "k": 3}
+    second = run("--compare", "mode=hybrid")["compare"]["second_run"]
     assert second["settings"] == {"mode": "hybrid", "rerank": False, "k": 3}
 
 
@@ -264,8 +258,8 @@ def test_eval_asks_as_is_set_for_the_collection(built: Path, questions: Path) ->
         ((), "QUESTIONS"),
     ],
 )
-def test_eval_refuses_what_cannot_be_meant(args: tuple[str, ...], says: str, root: Path, questions: Path) -> None:
-    """One line, exit code 2, before anything is asked."""
+def test_eval_refuses_invalid_arguments(args: tuple[str, ...], says: str, root: Path, questions: Path) -> None:
+    """It prints one line and exits with code 2."""
     done = qa("eval", *(arg.format(root=root, questions=questions) for arg in args))
     assert done.exit_code == 2
     assert says in done.stderr

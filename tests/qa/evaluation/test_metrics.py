@@ -1,4 +1,4 @@
-"""Figures of a run, and whether two runs differ."""
+"""Metrics of a run, and whether two runs differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.stats  # noqa: F401 - so that the first example of a property does not wait for it
+import scipy.stats  # noqa: F401 - imported here so that the first example of a property test does not wait for it
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,7 +39,7 @@ def row(
 
 
 def test_calibration_error_by_hand() -> None:
-    """Twenty questions in ten pairs: in each the distance of mean confidence and share right, averaged."""
+    """For ten pairs of questions: the mean distance between a pair's confidence and its share of right answers."""
     confidence = np.repeat(np.arange(10) / 10, 2)
     right = np.tile([0.0, 1.0], 10)
     assert calibration_error(confidence, right) == pytest.approx(np.mean([abs(at / 10 - 0.5) for at in range(10)]))
@@ -50,7 +50,7 @@ def test_calibration_error_by_hand() -> None:
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.lists(st.integers(0, 5), min_size=1, max_size=12))
 def test_auroc_is_the_share_of_pairs_in_order(high: list[int], low: list[int]) -> None:
-    """Counted pair by pair, ties half."""
+    """Ties count half."""
     pairs = list(itertools.product(high, low))
     expected = sum((a > b) + 0.5 * (a == b) for a, b in pairs) / len(pairs)
     assert auroc(np.array(high) / 5, np.array(low) / 5) == pytest.approx(expected)
@@ -62,7 +62,7 @@ def test_auroc_needs_both_kinds() -> None:
 
 
 def test_metrics_of_a_run() -> None:
-    """Measures are over the questions that have them; confidence, verdicts and times over all."""
+    """Measures are averaged over the questions that have them; confidence, verdicts and times cover all."""
     rows = [
         row(1, confidence=0.9, ms=10, values={"hit@1": 1.0, "covered@1000": 1.0}),
         row(2, confidence=0.6, right=False, ms=20, values={"hit@1": 0.0}),
@@ -93,7 +93,7 @@ def pair(first: Sequence[float], second: Sequence[float]) -> Difference:
     return compare(*runs).differences[0]
 
 
-def test_the_same_run_twice_differs_in_nothing() -> None:
+def test_a_run_does_not_differ_from_itself() -> None:
     rows = [
         row(at, confidence=at / 20, right=at % 2 == 0, answerable=at % 3 > 0, values={"hit@1": at % 2})
         for at in range(20)
@@ -109,8 +109,8 @@ def test_the_same_run_twice_differs_in_nothing() -> None:
 @pytest.mark.parametrize(
     "apart", [[1, 1, 1, 1, 1, 1, 0, 0], [1, 1, -1, 1, 0.5, 0.25, -0.5, 1], [1, -1, 0, 0, 0, 0, 0, 0]]
 )
-def test_p_is_that_of_every_way_to_change_sides(apart: list[float]) -> None:
-    """Near the exact value, from all 256 ways."""
+def test_p_approximates_the_exact_permutation_test(apart: list[float]) -> None:
+    """The exact value is computed from all 256 assignments of signs."""
     seen = abs(sum(apart))
     ways = [
         abs(sum(sign * value for sign, value in zip(signs, apart, strict=True)))
@@ -120,8 +120,8 @@ def test_p_is_that_of_every_way_to_change_sides(apart: list[float]) -> None:
     assert pair([0] * 8, apart).p == pytest.approx(exact, abs=0.015)
 
 
-def test_a_large_difference_is_significant_and_its_sides_can_be_swapped() -> None:
-    """Of 200 questions 30 get better and 5 worse."""
+def test_a_large_difference_is_significant_in_both_directions() -> None:
+    """Of 200 questions, 30 improve and 5 get worse."""
     first = [0.0] * 30 + [1.0] * 170
     second = [1.0] * 195 + [0.0] * 5
     better, worse = pair(first, second), pair(second, first)
@@ -133,7 +133,7 @@ def test_a_large_difference_is_significant_and_its_sides_can_be_swapped() -> Non
 
 
 def test_metrics_of_whole_runs_are_compared() -> None:
-    """A confidence that tells answerable questions apart is better than one that does not."""
+    """A confidence that distinguishes answerable questions is better than a random one."""
     random = np.random.default_rng(3)
     blind = [row(at, confidence=float(random.random()), answerable=at % 2 > 0, right=at % 2 > 0) for at in range(120)]
     sighted = [row(at, confidence=(at % 2) * 0.8 + 0.1, answerable=at % 2 > 0, right=at % 2 > 0) for at in range(120)]
@@ -147,7 +147,7 @@ def test_metrics_of_whole_runs_are_compared() -> None:
 
 
 def test_only_questions_of_both_runs_are_compared() -> None:
-    """By id, in whatever order; what only one has is counted."""
+    """Questions are matched by id, in any order; those of only one run are counted."""
     first = [row(at, values={"hit@1": 1.0}) for at in range(6)]
     second = [row(at, values={"hit@1": 0.0}) for at in (7, 5, 3, 1)]
     found = compare(first, second)
@@ -157,7 +157,7 @@ def test_only_questions_of_both_runs_are_compared() -> None:
         compare(first[:1], second)
 
 
-# What to compare with
+# What a run is compared with
 
 
 @pytest.mark.parametrize(
@@ -170,14 +170,14 @@ def test_only_questions_of_both_runs_are_compared() -> None:
     ],
 )
 def test_settings_of_the_second_run(text: str, expected: EvalSettings) -> None:
-    """Applied to those of the first; the number of passages stays."""
+    """They are applied to those of the first run, whose number of passages is kept."""
     assert settings_from(text, EvalSettings(k=7)) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["", "mode=fast", "rerank", "k=3", "no-rerank,", "mode=hybrid", "rerank=on,mode=hybrid"]
 )
-def test_settings_that_cannot_be_meant(text: str) -> None:
+def test_invalid_settings_of_the_second_run(text: str) -> None:
     with pytest.raises(UsageError, match="--compare"):
         settings_from(text, EvalSettings())
 
@@ -194,7 +194,7 @@ def test_settings_that_cannot_be_meant(text: str) -> None:
         '{"version": 1, "per_question": [{"id": "1", "answerable": true, "found": true, "confidence": "high"}]}',
     ],
 )
-def test_a_file_that_is_no_earlier_run(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_earlier_run(text: str, tmp_path: Path) -> None:
     file = tmp_path / "earlier.json"
     file.write_text(text)
     with pytest.raises(UsageError, match=r"earlier\.json"):
@@ -203,7 +203,7 @@ def test_a_file_that_is_no_earlier_run(text: str, tmp_path: Path) -> None:
         read_scores(tmp_path / "not there.json")
 
 
-def test_rows_can_be_read_again(tmp_path: Path) -> None:
+def test_scores_are_read_from_an_earlier_run(tmp_path: Path) -> None:
     rows = [row(1, values={"hit@1": 0.25}), row(2, answerable=False, found=False, right=False)]
     file = tmp_path / "earlier.json"
     file.write_text(json.dumps({"version": 1, "per_question": [asdict(each) for each in rows]}))

@@ -1,4 +1,4 @@
-"""Questions with known answers: what their lines may say, and where in a collection that is."""
+"""Questions with known answers: the format of their lines, and the places in a collection they refer to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write lines, objects as JSON."""
+    """A function that writes lines to a file, objects as JSON."""
 
     def lines(*given: Any) -> Path:
         file = tmp_path / "questions.jsonl"
@@ -33,7 +33,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def test_every_form_of_gold(write: Write) -> None:
-    """Evidence, spans, other places of the first, a place, a file, grades, and nothing."""
+    """Evidence, spans, alternatives of the first span, one span, a file, grades, and none."""
     span = {"file": "b.md", "start": 3, "end": 5}
     found = read_questions(
         write(
@@ -62,8 +62,8 @@ def test_every_form_of_gold(write: Write) -> None:
     )
 
 
-def test_blank_lines_and_a_byte_order_mark_are_nothing(write: Write) -> None:
-    """As editors leave them; lines keep their numbers."""
+def test_blank_lines_and_a_byte_order_mark_are_ignored(write: Write) -> None:
+    """Lines keep their numbers."""
     file = write("", {"question": "?", "file": "a"}, "  ")
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
     assert [asked.id for asked in read_questions(file)] == ["2"]
@@ -97,7 +97,7 @@ def test_blank_lines_and_a_byte_order_mark_are_nothing(write: Write) -> None:
         ({"question": "?", "file": "a", "start": 0.0, "end": 5}, '"start" and "end"'),
     ],
 )
-def test_a_line_that_cannot_be_meant(write: Write, line: Any, says: str) -> None:
+def test_an_invalid_line(write: Write, line: Any, says: str) -> None:
     file = write({"id": "good", "question": "?", "file": "a"}, line)
     with pytest.raises(UsageError, match=r"questions\.jsonl line 2") as caught:
         read_questions(file)
@@ -105,11 +105,11 @@ def test_a_line_that_cannot_be_meant(write: Write, line: Any, says: str) -> None
     assert "\n" not in str(caught.value)
 
 
-def test_an_id_twice(write: Write) -> None:
-    """Runs are compared by ids, so each stands for one question."""
+def test_a_duplicate_id(write: Write) -> None:
+    """Runs are compared by id, so ids must be unique."""
     line = {"id": "x", "question": "?", "file": "a"}
     with pytest.raises(UsageError, match="line 3: the id x is already used in line 1"):
-        read_questions(write(line, {"id": "y"} | {"question": "?", "file": "a"}, line))
+        read_questions(write(line, line | {"id": "y"}, line))
 
 
 def test_no_questions(write: Write, tmp_path: Path) -> None:
@@ -120,13 +120,13 @@ def test_no_questions(write: Write, tmp_path: Path) -> None:
 
 
 def test_long_questions_are_cut(write: Write) -> None:
-    """To what can be asked, and what is left out is counted."""
+    """They are cut to the longest that can be asked, and the characters left out are counted."""
     (asked,) = read_questions(write({"question": "ö" * 10_007, "file": "a"}))
     assert (asked.question, asked.cut) == ("ö" * 10_000, 7)
 
 
 def test_a_sample_is_the_same_in_every_run() -> None:
-    """In the order of the file; all where so many are not there."""
+    """It is in the order of the file, and everything if the file has fewer lines."""
     everything = tuple(range(1000))
     chosen = sample(everything, 20)
     assert chosen == sample(everything, 20)
@@ -141,7 +141,7 @@ def test_a_sample_is_the_same_in_every_run() -> None:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> DocumentLookup:
-    """Files of which two have the same name."""
+    """Files, two of which have the same name."""
     paths = ["a.md", "notes/b.md", "old/b.md", "notes/c.md"]
     for path in paths:
         (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -172,7 +172,7 @@ def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collect
 
 
 def test_evidence_is_looked_up_in_the_text(collection: DocumentLookup, write: Write) -> None:
-    """In code points, newlines as they are; its first place counts."""
+    """Positions are in code points, with newlines unchanged; the first occurrence counts."""
     found = gold(
         {"evidence": [{"file": "a.md", "text": "it is ünder"}, {"file": "b.md", "text": "it"}]}, collection, write
     )
@@ -183,33 +183,32 @@ def test_evidence_is_looked_up_in_the_text(collection: DocumentLookup, write: Wr
     assert (found.missing, found.resolved) == ((), True)
 
 
-def test_what_is_missing_is_named(collection: DocumentLookup, write: Write) -> None:
-    """A file that is not there, a text that is not in it; the question counts as long as something is there."""
+def test_missing_evidence_is_reported(collection: DocumentLookup, write: Write) -> None:
+    """Missing files and texts are named; the question counts as long as some evidence is found."""
     lost = {"file": "d.md", "text": "it"}
     nowhere = {"file": "a.md", "text": "is not"}
     some = gold({"evidence": [{"file": "a.md", "text": "it"}, lost, nowhere]}, collection, write)
     assert some.evidence == ((GoldSpan("a.md", (11, 13)),), (), ())
     assert some.missing == ("d.md is not in the collection", "its text is not in a.md")
     assert some.resolved
-    none = gold({"evidence": [lost, nowhere]}, collection, write)
-    assert not none.resolved
+    assert not gold({"evidence": [lost, nowhere]}, collection, write).resolved
 
 
 def test_a_file_that_cannot_be_read_has_no_text(collection: DocumentLookup, tmp_path: Path, write: Write) -> None:
-    """It may have gone since it was indexed."""
+    """It may have been deleted since it was indexed."""
     (tmp_path / "a.md").unlink()
     found = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
     assert (found.missing, found.resolved) == (("its text is not in a.md",), False)
 
 
-def test_other_places_of_a_piece_may_be_missing(collection: DocumentLookup, write: Write) -> None:
+def test_alternative_places_may_be_missing(collection: DocumentLookup, write: Write) -> None:
     found = gold({"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]}, collection, write)
     assert found.evidence == ((GoldSpan("a.md", (4, 6)),),)
     assert (found.missing, found.resolved) == ((), True)
 
 
-def test_graded_documents_that_are_not_there_still_count(collection: DocumentLookup, write: Write) -> None:
-    """They are part of what a perfect ranking would have."""
+def test_missing_graded_documents_still_count(collection: DocumentLookup, write: Write) -> None:
+    """They are part of a perfect ranking."""
     found = gold({"relevant": {"c.md": 1, "d.md": 2}}, collection, write)
     assert found.grades == (("notes/c.md", 1), ("d.md", 2))
     assert found.by_document
@@ -218,6 +217,6 @@ def test_graded_documents_that_are_not_there_still_count(collection: DocumentLoo
     assert not gold({"relevant": {"d.md": 2}}, collection, write).resolved
 
 
-def test_what_has_no_answer_needs_no_place(collection: DocumentLookup, write: Write) -> None:
+def test_an_unanswerable_question_needs_no_place(collection: DocumentLookup, write: Write) -> None:
     found = gold({"answerable": False, "file": "d.md"}, collection, write)
     assert (found.resolved, found.missing, found.evidence) == (True, (), ())

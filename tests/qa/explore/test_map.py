@@ -1,4 +1,4 @@
-"""The map as a file: self-contained, deterministic, in colours that everybody tells apart."""
+"""The map as a file: self-contained, deterministic, in colours that everybody can distinguish."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -15,9 +16,9 @@ from qa.explore import layout
 from qa.explore import map as drawing
 from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
-from tests.qa.explore.conftest import opened, update
+from tests.qa.indexes import build, opened
 
-# Machado, Oliveira and Fernandes 2009: how the three kinds of dichromats see linear RGB.
+# How the three kinds of dichromats see linear RGB (Machado, Oliveira and Fernandes 2009).
 SEEN = {
     "all": np.eye(3),
     "no red": np.array([[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]),
@@ -39,9 +40,15 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
+def facts_of(page: str) -> dict[str, Any]:
+    """The facts embedded in a map's page."""
+    found: dict[str, Any] = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
+    return found
+
+
 @pytest.mark.parametrize(("palette", "back"), [(drawing.LIGHT, "#ffffff"), (drawing.DARK, "#14171c")])
 @pytest.mark.parametrize("eyes", SEEN)
-def test_the_colours_are_told_apart(palette: tuple[str, ...], back: str, eyes: str) -> None:
+def test_the_colours_can_be_distinguished(palette: tuple[str, ...], back: str, eyes: str) -> None:
     """Any two differ by 24 in CIELAB (2.3 is just noticeable), and each from the background by 3 to 1 (WCAG)."""
     seen = [lab(SEEN[eyes] @ linear(colour)) for colour in palette]
     assert min(float(np.linalg.norm(one - other)) for one, other in itertools.combinations(seen, 2)) >= 24
@@ -50,8 +57,8 @@ def test_the_colours_are_told_apart(palette: tuple[str, ...], back: str, eyes: s
         assert (light + 0.05) / (dark + 0.05) >= 3
 
 
-def test_the_page_needs_nothing_else(retriever: Retriever) -> None:
-    """No address, no event handler in markup, a policy that names the one script and the one style."""
+def test_the_page_is_self_contained(retriever: Retriever) -> None:
+    """It has no addresses or inline event handlers, and its policy allows only its one script and one style."""
     page = retriever.map_html()
     assert not re.search(r"https?://|//\w+\.\w|\bsrc=|\bhref=|url\(|@import|\bon\w+=", page.partition('id="points"')[0])
     assert page.count("<script>") == page.count("<style>") == 1
@@ -62,16 +69,18 @@ def test_the_page_needs_nothing_else(retriever: Retriever) -> None:
     assert "{{" not in page
 
 
-def test_the_same_twice(folder: Path) -> None:
-    """Also from an index that is opened anew."""
+def test_the_map_is_the_same_every_time(folder: Path) -> None:
+    """Even if the index is opened again."""
     with opened(folder) as retriever:
         first = retriever.map_html(), retriever.map_svg()
     with opened(folder) as retriever:
         assert (retriever.map_html(), retriever.map_svg()) == first
 
 
-def test_what_is_alike_is_close(retriever: Retriever) -> None:
-    """Most points have their nearest neighbour in their own file."""
+@pytest.mark.parametrize("landmarks", [layout.LANDMARKS, 45])
+def test_similar_passages_are_close(landmarks: int, retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most points have their nearest neighbour in their own file, even those beyond the landmarks."""
+    monkeypatch.setattr(layout, "LANDMARKS", landmarks)
     items = Items.read(retriever.snapshot, "passages")
     places = layout.lay_out(retriever.snapshot, items)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
@@ -82,52 +91,40 @@ def test_what_is_alike_is_close(retriever: Retriever) -> None:
     assert places.max() == 1
 
 
-def test_beyond_the_landmarks(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others are placed among those that they are like."""
-    monkeypatch.setattr(layout, "LANDMARKS", 45)
-    test_what_is_alike_is_close(retriever)
-
-
-def test_no_more_points_than_can_be_seen(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_points_is_limited(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "MOST_POINTS", 40)
-    page = retriever.map_html()
-    facts = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
+    facts = facts_of(retriever.map_html())
     assert (facts["total"], sum(topic["size"] for topic in facts["topics"])) == (90, pytest.approx(40, abs=3))
 
 
 def test_long_texts_are_cut_until_the_page_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [("title", "a.md:1", " ".join(str(number * 7919 + at) for at in range(500))) for number in range(50)]
-    whole = drawing._packed(texts)
-    monkeypatch.setattr(drawing, "_MOST_BYTES", len(whole) // 4)
-    assert len(drawing._packed(texts)) <= len(whole) // 4
+    limit = len(drawing._packed(texts)) // 4
+    monkeypatch.setattr(drawing, "_MOST_BYTES", limit)
+    assert len(drawing._packed(texts)) <= limit
 
 
-def test_documents(retriever: Retriever) -> None:
-    page = retriever.map_html(unit="documents")
-    facts = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
+def test_a_map_of_documents(retriever: Retriever) -> None:
+    facts = facts_of(retriever.map_html(unit="documents"))
     assert (facts["unit"], facts["total"]) == ("documents", 3)
 
 
-def test_only_the_files_that_match(retriever: Retriever) -> None:
-    page = retriever.map_html(path="bread.md")
-    assert json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])["total"] == 30
+def test_a_map_of_matching_files(retriever: Retriever) -> None:
+    assert facts_of(retriever.map_html(path="bread.md"))["total"] == 30
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 9])
 def test_small_collections(tmp_path: Path, count: int) -> None:
-    (tmp_path / "empty.txt").write_text("")
-    for number in range(count):
-        (tmp_path / f"{number}.txt").write_text(f"Number {number} of whales.\n")
-    update(tmp_path)
+    texts = {f"{number}.txt": f"Number {number} of whales.\n" for number in range(count)}
+    build(tmp_path, {"empty.txt": "", **texts})
     with opened(tmp_path) as retriever:
         assert f'"total": {count}' in retriever.map_html()
         ET.fromstring(retriever.map_svg())  # noqa: S314 - our own
 
 
-def test_the_picture_for_print(folder: Path) -> None:
-    """Valid XML even with a title that is not; every point is there, and no label touches another."""
-    (folder / "bread.md").write_text("# A & B <c> \x0b\n\nBakers knead dough & yeast <oven>.\n", encoding="utf-8")
-    update(folder)
+def test_the_svg(folder: Path) -> None:
+    """It is valid XML even if a title is not, has every point, and no label overlaps another."""
+    build(folder, {"bread.md": "# A & B <c> \x0b\n\nBakers knead dough & yeast <oven>.\n"})
     with opened(folder) as retriever:
         picture = ET.fromstring(retriever.map_svg())  # noqa: S314 - our own
     space = "{http://www.w3.org/2000/svg}"
@@ -139,7 +136,7 @@ def test_the_picture_for_print(folder: Path) -> None:
 
 
 def test_neighbouring_topics_differ_in_colour() -> None:
-    """Up to the number of colours all differ; beyond it shapes do."""
+    """Colours differ until all are used; after that, shapes do."""
     centres = np.random.default_rng(1).random((30, 2), dtype=np.float32)
     styles = drawing._styles(centres)
     assert len(set(styles[:6, 0].tolist())) == 6

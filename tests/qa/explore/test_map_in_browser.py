@@ -1,4 +1,4 @@
-"""The map as a person sees and uses it, in a real browser."""
+"""The map in a real browser."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.browser import PROGRAM, Page, browser
-from tests.qa.explore.conftest import SUBJECTS, opened, update, write
+from tests.qa.explore.conftest import SUBJECTS, write_subject
+from tests.qa.indexes import build, opened
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")
 
 EVIL = "# <img src=x onerror=window.hacked=1>\n\n</script><script>window.hacked=1</script> ☃ {{TITLE}} <b>bold</b>\n"
-# The window's place of a point, by its number.
+# The coordinates of a point in the window, by its number.
 _PLACE = (
     "(() => {{ const box = canvas.getBoundingClientRect();"
     "return [box.left + screenX({0}), box.top + screenY({0})]; }})()"
@@ -26,9 +27,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A map of three subjects and one hostile file."""
     folder = tmp_path_factory.mktemp("map")
     for subject in SUBJECTS:
-        write(folder, subject, 30)
-    (folder / "evil.md").write_text(EVIL, encoding="utf-8")
-    update(folder)
+        write_subject(folder, subject)
+    build(folder, {"evil.md": EVIL})
     file = folder / "map.html"
     with opened(folder) as retriever:
         file.write_text(retriever.map_html(), encoding="utf-8")
@@ -44,14 +44,14 @@ def shared(drawn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 
 @pytest.fixture
 def page(shared: Page) -> Page:
-    """The page as it was opened."""
+    """The page, reset to how it was opened."""
     shared.run("document.activeElement.blur(); clear(); zoom = 1; keepInside(); redraw()")
     shared.settle()
     return shared
 
 
 def picture(page: Page, name: str) -> bytes:
-    """A screenshot, kept where QA_PICTURES says, to be looked at."""
+    """A screenshot, saved for inspection in the folder QA_PICTURES, if that is set."""
     data = page.screenshot()
     if folder := os.environ.get("QA_PICTURES"):
         Path(folder, name).write_bytes(data)
@@ -59,7 +59,7 @@ def picture(page: Page, name: str) -> bytes:
 
 
 def test_every_point_is_painted(page: Page) -> None:
-    """At the place of each point the canvas is not empty; between the edges and the points it is."""
+    """The canvas is painted at each point, and empty at its corner."""
     painted = page.run(
         "(() => { draw(); const all = pen.getImageData(0, 0, canvas.width, canvas.height).data;"
         "const at = (x, y) => all[4 * (Math.round(y) * canvas.width + Math.round(x)) + 3];"
@@ -72,7 +72,7 @@ def test_every_point_is_painted(page: Page) -> None:
 
 
 def test_labels_are_legible(page: Page) -> None:
-    """One for each topic, inside the map, none on top of another."""
+    """There is one for each topic, inside the map, and none overlap."""
     boxes = page.run(
         "names.filter((one) => !one.hidden).map((one) => { const b = one.getBoundingClientRect();"
         "return [b.left, b.top, b.right, b.bottom, one.textContent]; })"
@@ -99,7 +99,7 @@ def test_a_click_shows_text_and_citation(page: Page) -> None:
     assert "Topic " in shown
 
 
-def test_the_search_lights_up_what_matches(page: Page) -> None:
+def test_the_search_highlights_what_matches(page: Page) -> None:
     page.press("/")
     page.write("DOUGH")
     expected = page.run("texts.filter((one) => one.join(' ').toLowerCase().includes('dough')).length")
@@ -120,7 +120,7 @@ def test_the_search_lights_up_what_matches(page: Page) -> None:
 
 
 def test_the_keyboard_reaches_points_and_topics(page: Page) -> None:
-    """Arrow keys go from point to point; a topic in the list is a button."""
+    """Arrow keys move between points; each topic in the list is a button."""
     page.run("canvas.focus()")
     page.press("ArrowRight")
     first = page.run("chosen")
@@ -143,7 +143,7 @@ def test_the_keyboard_reaches_points_and_topics(page: Page) -> None:
 
 
 def test_dark_and_light(drawn: Path, page: Page) -> None:
-    """As the system says, or as the button is pressed."""
+    """The button switches the theme."""
     light = page.run("[getComputedStyle(document.body).backgroundColor, colourOf(0)]")
     page.run("at('theme').click()")
     page.settle()
@@ -155,8 +155,8 @@ def test_dark_and_light(drawn: Path, page: Page) -> None:
     assert light[1] != dark[1]
 
 
-def test_nothing_that_a_document_says_becomes_markup(page: Page) -> None:
-    """It is shown as it is, and nothing of it runs."""
+def test_text_never_becomes_markup(page: Page) -> None:
+    """It is shown verbatim, and no part of it runs."""
     number = page.run("texts.findIndex((one) => one[1].startsWith('evil.md'))")
     page.run(f"show({number})")
     shown = page.run("at('shown').innerText")
@@ -167,7 +167,7 @@ def test_nothing_that_a_document_says_becomes_markup(page: Page) -> None:
 
 
 def test_no_error_and_no_request(drawn: Path, page: Page) -> None:
-    """The page itself is all that is ever asked for, and the console stays empty."""
+    """Only the page itself is requested, and the console stays empty."""
     assert [url for url in page.requests if not url.startswith(("about:", "data:"))] == [drawn.as_uri()]
     assert page.problems == []
 
@@ -184,7 +184,7 @@ def test_the_policy_lets_nothing_out(page: Page) -> None:
 
 
 def test_a_narrow_window(page: Page) -> None:
-    """Map above, texts below; nothing is wider than the window."""
+    """Nothing is wider than the window."""
     page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=False)
     page.settle()
     page.settle()

@@ -1,7 +1,8 @@
-"""What is like a place, a document, a record or a text."""
+"""What is similar to a place, a document, a record or a text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from corpus.errors import UsageError
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
-from tests.qa.explore.conftest import opened, update
+from tests.qa.indexes import build, opened
 
 NOTES = {
     "a.md": "# Whales\n\nWhales sing deep songs below water.\n\n## Trains\n\nTrains leave the station at noon.\n",
@@ -26,12 +27,14 @@ PAPERS = (
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    root = tmp_path / "notes"
-    root.mkdir()
-    for name, text in NOTES.items():
-        (root / name).write_text(text, encoding="utf-8")
-    update(root)
-    return root
+    build(tmp_path, NOTES)
+    return tmp_path
+
+
+@pytest.fixture
+def retriever(notes: Path) -> Iterator[Retriever]:
+    with opened(notes) as found:
+        yield found
 
 
 def paths(retriever: Retriever, what: str, **options: object) -> list[str]:
@@ -40,24 +43,22 @@ def paths(retriever: Retriever, what: str, **options: object) -> list[str]:
     return [hit.source.path for hit in found.passages]
 
 
-def test_the_passage_itself_and_its_duplicates_are_left_out(notes: Path) -> None:
-    """`c.md` says the same and `d.md` nearly the same as lines 1 to 3 of `a.md`."""
-    with opened(notes) as retriever:
-        found = retriever.similar("a.md:3", k=2)
-        assert found.of.place == "a.md:1-3"
-        assert found.passages is not None
-        assert found.passages[0].citation == "b.md:1"
-        assert not {"c.md", "d.md"} & set(paths(retriever, "a.md:3"))
+def test_the_passage_itself_and_its_duplicates_are_left_out(retriever: Retriever) -> None:
+    """`c.md` equals and `d.md` nearly equals lines 1 to 3 of `a.md`."""
+    found = retriever.similar("a.md:3", k=2)
+    assert found.of.place == "a.md:1-3"
+    assert found.passages is not None
+    assert found.passages[0].citation == "b.md:1"
+    assert not {"c.md", "d.md"} & set(paths(retriever, "a.md:3"))
 
 
-def test_all_keeps_them(notes: Path) -> None:
-    with opened(notes) as retriever:
-        assert {"a.md", "c.md", "d.md"} <= set(paths(retriever, "c.md", keep_all=True))
+def test_all_can_be_kept(retriever: Retriever) -> None:
+    assert {"a.md", "c.md", "d.md"} <= set(paths(retriever, "c.md", keep_all=True))
 
 
-def test_what_is_indexed_is_not_embedded_again(notes: Path) -> None:
+def test_indexed_text_is_not_embedded_again(notes: Path) -> None:
     encoder = BagEncoder()
-    with Retriever.open(notes, encoder=encoder) as retriever:
+    with opened(notes, encoder=encoder) as retriever:
         retriever.similar("a.md:3")
         retriever.similar("a.md", unit="documents")
         assert encoder.embedded == []
@@ -65,77 +66,68 @@ def test_what_is_indexed_is_not_embedded_again(notes: Path) -> None:
         assert encoder.embedded == ["whales below"]
 
 
-def test_scores_are_cosines_with_the_stored_vector(notes: Path) -> None:
-    """As an exhaustive search over the vectors of all passages finds them."""
-    with opened(notes) as retriever:
-        (own,) = retriever.snapshot.passages_of("b.md")
-        columns = retriever.snapshot.columns()
-        vectors = retriever.snapshot.vectors(columns.vectors.tolist()).astype(np.float64)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        cosines = vectors @ vectors[columns.vectors.tolist().index(own.vector)]
-        expected = sorted({round(float(one), 6) for one in cosines}, reverse=True)
-        found = retriever.similar(own.key, keep_all=True)
-        assert found.passages is not None
-        assert [hit.score for hit in found.passages] == pytest.approx(sorted(h.score for h in found.passages)[::-1])
-        assert found.passages[0].score == pytest.approx(expected[0], abs=1e-3)
-        assert {round(hit.score, 3) for hit in found.passages} <= {round(max(one, 0.0), 3) for one in expected}
+def test_scores_are_cosines_with_the_stored_vector(retriever: Retriever) -> None:
+    """An exhaustive search over the vectors of all passages finds the same scores."""
+    (own,) = retriever.snapshot.passages_of("b.md")
+    columns = retriever.snapshot.columns()
+    vectors = retriever.snapshot.vectors(columns.vectors.tolist()).astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = vectors @ vectors[columns.vectors.tolist().index(own.vector)]
+    expected = sorted({round(float(one), 6) for one in cosines}, reverse=True)
+    found = retriever.similar(own.key, keep_all=True)
+    assert found.passages is not None
+    assert [hit.score for hit in found.passages] == pytest.approx(sorted(h.score for h in found.passages)[::-1])
+    assert found.passages[0].score == pytest.approx(expected[0], abs=1e-3)
+    assert {round(hit.score, 3) for hit in found.passages} <= {round(max(one, 0.0), 3) for one in expected}
 
 
-def test_fewer_are_the_first_of_more(notes: Path) -> None:
-    with opened(notes) as retriever:
-        assert paths(retriever, "e.md", k=1) == paths(retriever, "e.md", k=5)[:1]
+def test_fewer_are_the_first_of_more(retriever: Retriever) -> None:
+    assert paths(retriever, "e.md", k=1) == paths(retriever, "e.md", k=5)[:1]
 
 
-def test_only_the_files_that_match(notes: Path) -> None:
-    with opened(notes) as retriever:
-        assert paths(retriever, "b.md", path="[ce].md") == ["c.md", "e.md"]
+def test_only_the_files_that_match(retriever: Retriever) -> None:
+    assert paths(retriever, "b.md", path="[ce].md") == ["c.md", "e.md"]
 
 
-@pytest.mark.parametrize("what", ["z.md", "z.md:3", "sub/z.txt", "", "  "])
-def test_what_looks_like_a_path_and_is_none(notes: Path, what: str) -> None:
-    with opened(notes) as retriever, pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        *((path, "not in the collection") for path in ("z.md", "z.md:3", "sub/z.txt")),
+        ("", "nothing to compare"),
+        ("  ", "nothing to compare"),
+        ("a.md:90", "no passage"),
+        ("new.md", "not in the index"),
+    ],
+)
+def test_places_without_passages_are_refused(what: str, message: str, notes: Path, retriever: Retriever) -> None:
+    (notes / "new.md").write_text("Whales.\n")
+    with pytest.raises(UsageError, match=message):
         retriever.similar(what)
 
 
-def test_a_line_without_a_passage(notes: Path) -> None:
-    with opened(notes) as retriever, pytest.raises(UsageError, match="no passage"):
-        retriever.similar("a.md:90")
-
-
-def test_a_file_that_is_not_indexed(notes: Path) -> None:
-    (notes / "new.md").write_text("Whales.\n")
-    with opened(notes) as retriever, pytest.raises(UsageError, match="not in the index"):
-        retriever.similar("new.md")
-
-
-def test_a_text_longer_than_the_model_reads_is_cut(notes: Path) -> None:
-    """Its last words count too."""
+def test_a_text_longer_than_the_models_limit_is_embedded_in_parts(notes: Path) -> None:
     encoder = BagEncoder(max_tokens=20)
-    with Retriever.open(notes, encoder=encoder) as retriever:
+    with opened(notes, encoder=encoder) as retriever:
         retriever.similar("Dough rises slowly. " * 20 + "Whales sing.")
         assert len(encoder.embedded) > 1
         assert any("Whales sing." in text for text in encoder.embedded)
 
 
-def test_documents_with_the_passages_that_say_why(notes: Path) -> None:
-    with opened(notes) as retriever:
-        found = retriever.similar("a.md:5", unit="documents", k=2)
-        assert found.of.place == "a.md"
-        assert found.documents is not None
-        first = found.documents[0]
-        assert first.place.endswith(".md")
-        assert first.because[0][0] == "a.md:1-3"
-        assert first.because[0][1].startswith(first.path)
-        assert "a.md" not in [one.path for one in found.documents]
+def test_similar_documents_have_passages_that_show_why(retriever: Retriever) -> None:
+    found = retriever.similar("a.md:5", unit="documents", k=2)
+    assert found.of.place == "a.md"
+    assert found.documents is not None
+    first = found.documents[0]
+    assert first.place.endswith(".md")
+    assert first.because[0][0] == "a.md:1-3"
+    assert first.because[0][1].startswith(first.path)
+    assert "a.md" not in [one.path for one in found.documents]
 
 
 def test_records_are_documents(tmp_path: Path) -> None:
-    """A row of a table is like other rows of it."""
-    root = tmp_path / "papers"
-    root.mkdir()
-    (root / "papers.csv").write_text(PAPERS, encoding="utf-8")
-    update(root)
-    with opened(root) as retriever:
+    """A row of a table is similar to other rows."""
+    build(tmp_path, {"papers.csv": PAPERS})
+    with opened(tmp_path) as retriever:
         found = retriever.similar("papers.csv, row 2", unit="documents")
         assert found.of.title == "Whale songs"
         assert found.documents is not None
@@ -143,10 +135,9 @@ def test_records_are_documents(tmp_path: Path) -> None:
         assert found.documents[0].place == "papers.csv, row 4"
 
 
-def test_the_json(notes: Path) -> None:
-    with opened(notes) as retriever:
-        passages = retriever.similar("a.md:3").as_json()
-        documents = retriever.similar("a.md", unit="documents").as_json()
+def test_the_json(retriever: Retriever) -> None:
+    passages = retriever.similar("a.md:3").as_json()
+    documents = retriever.similar("a.md", unit="documents").as_json()
     assert passages.keys() == {"version", "of", "passages"}
     assert passages["passages"][0].keys() >= {"rank", "id", "score", "text", "source", "also_in"}
     assert documents.keys() == {"version", "of", "documents"}

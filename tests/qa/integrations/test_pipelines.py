@@ -1,4 +1,4 @@
-"""The retriever of each framework, in a pipeline of that framework, on a real collection and without a network."""
+"""The retriever for each framework, in a pipeline of that framework, on a real collection and without a network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KNOWN = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an indexed part of the sample."""
+    """A folder that contains an indexed part of the sample."""
     folder = tmp_path_factory.mktemp("frameworks")
     root = folder / "corpus" / "sample"
     root.mkdir(parents=True)
@@ -45,7 +45,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _offline_there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In the folder; a look-up of a name or a connection fails the test. Haystack's own telemetry is off."""
+    """Run in that folder, without Haystack's telemetry; the test fails if it looks up a name or connects."""
     called: list[object] = []
     monkeypatch.chdir(place)
     monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
@@ -56,7 +56,7 @@ def _offline_there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 def shown(number: int) -> tuple[dict[str, Any], str]:
-    """What an example of USAGE.md defines, and prints."""
+    """Run an example of USAGE.md; the names that it defines, and what it prints."""
     code = [text for text in blocks("qa/USAGE.md", "python") if "qa.integrations" in text][number]
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -65,7 +65,7 @@ def shown(number: int) -> tuple[dict[str, Any], str]:
 
 
 def is_complete(text: str, known: dict[str, Any], *more: str) -> None:
-    """A passage is the slice of its file, with all that a `Hit` says, as JSON would give it back."""
+    """Check that a passage is the slice of its file, with all fields of a `Hit`, which survive JSON."""
     file = Path("corpus/sample", known["path"]).read_bytes().decode()
     assert file[slice(*known["chars"])] == text
     assert known.keys() == KNOWN | set(more)
@@ -76,10 +76,10 @@ def is_complete(text: str, known: dict[str, Any], *more: str) -> None:
 
 
 def test_langchain_chain() -> None:
-    """The passages reach the model of a runnable chain; async methods and batches answer the same, beside the loop."""
+    """The passages reach the model of a runnable chain; async methods and batches give the same results."""
     names, printed = shown(0)
     assert "test of time award was won by *Adam" in printed
-    # The last passage is another one after each training of the reader.
+    # Each training of the reader may change which passage is last.
     assert re.match(r"[a-z]+\.md:\d+-\d+", printed.splitlines()[-1])
     retriever = names["retriever"]
     found = retriever.invoke(QUESTION)
@@ -90,7 +90,7 @@ def test_langchain_chain() -> None:
 
 
 def test_llama_index_query_engine() -> None:
-    """The passages reach the model of a query engine, with the citation and title alone of their metadata."""
+    """The passages reach the model of a query engine, with only the citation and title of their metadata."""
     names, printed = shown(1)
     assert "citation: awards.md:12-16" in printed
     assert "sha256" not in printed
@@ -102,7 +102,7 @@ def test_llama_index_query_engine() -> None:
 
 
 def test_haystack_pipeline_saved_and_loaded() -> None:
-    """A pipeline that was saved and loaded gives the same prompt, and so does its async run."""
+    """A pipeline that was saved and loaded again gives the same prompt, and its async run the same passages."""
     names, printed = shown(2)
     assert "[awards.md:12-16]" in printed
     loaded = names["loaded"]
@@ -117,7 +117,7 @@ def test_haystack_pipeline_saved_and_loaded() -> None:
 
 
 def test_haystack_settings_survive_saving() -> None:
-    """Every argument is kept, not only those of the example."""
+    """Every argument is kept, not only those in the example."""
     from haystack.core.serialization import component_from_dict, component_to_dict
 
     from qa.integrations.haystack import QARetriever
@@ -133,16 +133,14 @@ def test_haystack_settings_survive_saving() -> None:
 
 
 def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight questions at once open it once, and none waits in the thread of an event loop."""
+    """Eight simultaneous questions open it once, and none is asked in the thread of an event loop."""
     opened: list[object] = []
-    usual = Retriever.open
+    threads: set[int] = set()
+    usual_open, usual_ask = Retriever.open, Retriever.ask
 
     def open_index(folder: str) -> Retriever:
         opened.append(folder)
-        return usual(folder)
-
-    threads: set[int] = set()
-    usual_ask = Retriever.ask
+        return usual_open(folder)
 
     def ask(self: Retriever, *args: Any, **wanted: Any) -> Any:
         threads.add(threading.get_ident())
@@ -162,16 +160,14 @@ def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_newest_generation_is_asked(tmp_path: Path) -> None:
-    """A retriever in a long-lived program sees what was indexed since, and closes its index when it is gone."""
+    """A retriever in a long-lived program follows the index, and closes it when it is garbage-collected."""
     from qa.integrations.langchain import QARetriever
 
-    (tmp_path / "a.md").write_text("# Soup\n\nSoup is served at noon.\n")
-    build_index(tmp_path)
     retriever = QARetriever(folder=str(tmp_path), k=1)
-    assert "noon" in retriever.invoke("When is soup served?")[0].page_content
-    (tmp_path / "a.md").write_text("# Soup\n\nSoup is served at five.\n")
-    build_index(tmp_path)
-    assert "five" in retriever.invoke("When is soup served?")[0].page_content
+    for time in ("noon", "five"):
+        (tmp_path / "a.md").write_text(f"# Soup\n\nSoup is served at {time}.\n")
+        build_index(tmp_path)
+        assert time in retriever.invoke("When is soup served?")[0].page_content
     opened = retriever._asked.open()
     del retriever
     gc.collect()
@@ -179,8 +175,8 @@ def test_the_newest_generation_is_asked(tmp_path: Path) -> None:
         opened.ask("When is soup served?")
 
 
-def test_no_index_is_our_error(tmp_path: Path) -> None:
-    """Not one of the framework's, and not before it is asked."""
+def test_a_missing_index_is_our_error(tmp_path: Path) -> None:
+    """It is raised by the first question, and not as an error of the framework."""
     from qa.integrations.langchain import QARetriever
 
     retriever = QARetriever(folder=str(tmp_path))
@@ -188,8 +184,8 @@ def test_no_index_is_our_error(tmp_path: Path) -> None:
         retriever.invoke(QUESTION)
 
 
-def test_filters_are_those_of_a_question() -> None:
-    """In each framework; what is misspelt is refused, and what lets nothing through is our error."""
+def test_every_framework_has_the_filters_of_a_question() -> None:
+    """Misspelt filters are refused; a filter that matches nothing is our error."""
     from qa.integrations import langchain, llama_index
 
     chain = langchain.QARetriever(folder="corpus/sample", where="title=ICLR 2025 awards", since="2001")

@@ -1,4 +1,4 @@
-"""`qa mcp` with the SDK's own client over real stdio, and byte for byte as a host sees it."""
+"""`qa mcp` with the SDK's own client over real stdio, and message by message as a host sees it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A second collection whose folder has the same name."""
+    """A second collection in a folder of the same name."""
     root = tmp_path_factory.mktemp("other") / "sample"
     root.mkdir()
     (root / "my notes.md").write_text("# Whales\n\nThe keynote on Monday is about whales.\n")
@@ -55,7 +55,7 @@ def server(*folders: Path) -> StdioServerParameters:
 
 @pytest.fixture(scope="module", params=["legacy", "auto"])
 def call(request: pytest.FixtureRequest, sample: Path) -> Iterator[Call]:
-    """Calls a method of a client, once in each era of the protocol."""
+    """A function that calls a client's method, for each of the client's protocol modes."""
     with start_blocking_portal() as portal:
         client = Client(server(sample), mode=request.param)
         with portal.wrap_async_context_manager(client):
@@ -63,7 +63,7 @@ def call(request: pytest.FixtureRequest, sample: Path) -> Iterator[Call]:
 
 
 def asked(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool returns, which is also its text."""
+    """Call a tool and return its structured content, which is also its text."""
     result = call("call_tool", tool, arguments)
     assert not result.is_error, result.content
     assert json.loads(result.content[0].text) == result.structured_content
@@ -72,6 +72,7 @@ def asked(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def refused(call: Call, tool: str, **arguments: Any) -> str:
+    """Call a tool and return its error message."""
     result = call("call_tool", tool, arguments)
     assert result.is_error
     message: str = result.content[0].text
@@ -96,8 +97,8 @@ def test_tools_are_described_typed_and_read_only(call: Call) -> None:
         Draft202012Validator.check_schema(one.output_schema)
 
 
-def test_what_tools_return_is_what_the_command_line_prints(call: Call, sample: Path) -> None:
-    """And as their schemas say; the client checks that too."""
+def test_tools_return_what_the_command_line_prints(call: Call, sample: Path) -> None:
+    """The results match the tools' schemas, which the client checks too."""
     with Retriever.open(sample) as retriever:
         expected = retriever.ask(AWARD, k=2, path="*.md").as_json()
     found = asked(call, "ask", question=AWARD, k=2, path="*.md")
@@ -139,8 +140,8 @@ def test_what_tools_return_is_what_the_command_line_prints(call: Call, sample: P
         ("topics", {"n": 1000}, "n: 1000 is greater than the maximum of 200"),
     ],
 )
-def test_errors_are_those_of_tools_in_our_words(call: Call, tool: str, arguments: dict[str, Any], message: str) -> None:
-    """So that the agent reads them, and the server goes on."""
+def test_errors_are_results_with_our_messages(call: Call, tool: str, arguments: dict[str, Any], message: str) -> None:
+    """So the agent can read them."""
     assert message in refused(call, tool, **arguments)
 
 
@@ -162,20 +163,20 @@ def test_documents_and_passages_are_resources(call: Call, sample: Path) -> None:
 
 
 def test_documents_are_listed_page_by_page(sample: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all collections, each once, whatever cursor a client makes up."""
+    """Each document of every collection is listed once; an invalid cursor leads to the first page."""
     monkeypatch.setattr(resources, "_PAGE", 4)
     collections = NamedCollections([sample, sample, other], follow=False)
-    pages = [resources.listed(collections, None)]
+    pages = [resources.list_documents(collections, None)]
     while pages[-1].next_cursor and len(pages) < 9:
-        pages.append(resources.listed(collections, pages[-1].next_cursor))
+        pages.append(resources.list_documents(collections, pages[-1].next_cursor))
     uris = [one.uri for page in pages for one in page.resources]
     assert ([len(page.resources) for page in pages], len(set(uris))) == ([4] * 4, 16)
     assert uris[-1] == "qa://sample-2/document/my%20notes.md"
-    assert resources.listed(collections, "nonsense") == pages[0]
+    assert resources.list_documents(collections, "nonsense") == pages[0]
 
 
-def test_what_has_changed_is_noticed(call: Call, sample: Path) -> None:
-    """Within seconds, as with `qa serve`."""
+def test_changes_are_followed(call: Call, sample: Path) -> None:
+    """As by `qa serve`."""
     (sample / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
     try:
         limit = time.monotonic() + 60
@@ -185,14 +186,14 @@ def test_what_has_changed_is_noticed(call: Call, sample: Path) -> None:
                 break
             time.sleep(0.5)
         else:
-            raise AssertionError("never noticed")
+            raise AssertionError("the new file was never found")
     finally:
         (sample / "mascot.md").unlink()
         build_index(sample)
 
 
-def test_several_collections_go_by_name(sample: Path, other: Path) -> None:
-    """Names are made unique; which is meant is said."""
+def test_several_collections_are_chosen_by_name(sample: Path, other: Path) -> None:
+    """Names are made unique, and tools require one."""
 
     @asynccontextmanager
     async def client() -> Any:
@@ -213,7 +214,7 @@ def test_several_collections_go_by_name(sample: Path, other: Path) -> None:
         assert text.startswith("# Whales")
 
 
-# A host and a server, line by line; `=` is any value.
+# What a host (>) and the server (<) send, line by line; "=" stands for any value.
 TRANSCRIPT = """
 > {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}}
 < {"id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": "=", "resources": "="}, "serverInfo": {"name": "qa", "title": "qa", "version": "="}, "instructions": "="}}
@@ -227,7 +228,7 @@ TRANSCRIPT = """
 > {"id": 5, "method": "resources/read", "params": {"uri": "qa://sample/document/pronunciation.txt"}}
 < {"id": 5, "result": {"contents": [{"uri": "qa://sample/document/pronunciation.txt", "mimeType": "text/plain", "text": "="}]}}
 """  # noqa: E501 - as they are sent
-# Libraries that print, from Python, from C, and from a process that they start.
+# A library prints from Python, from C, and from a process that it starts.
 NOISE = """
 import os, subprocess, sys
 from qa.cli.main import main
@@ -253,8 +254,8 @@ def _matches(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
-def test_nothing_but_the_protocol_is_on_stdout(sample: Path) -> None:
-    """Whatever prints meanwhile; the end of stdin is the end."""
+def test_stdout_carries_only_the_protocol(sample: Path) -> None:
+    """Whatever else prints goes to stderr; the server exits at the end of stdin."""
     with subprocess.Popen(
         [sys.executable, "-c", NOISE, "mcp", str(sample)],
         cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -272,13 +273,13 @@ def test_nothing_but_the_protocol_is_on_stdout(sample: Path) -> None:
                 assert _matches(json.loads(found), {"jsonrpc": "2.0", **message}), found
         process.stdin.close()
         assert process.stdout.read() == ""
-        said = process.stderr.read()
+        stderr = process.stderr.read()
         assert process.wait(timeout=60) == 0
-    assert all(noise in said for noise in ("a library prints", "so does C", "and a process"))
+    assert all(noise in stderr for noise in ("a library prints", "so does C", "and a process"))
 
 
-def test_ctrl_c_ends_it_at_once(sample: Path) -> None:
-    """Though stdin is open, as it is for a person who tries it on a terminal and is told what it waits for."""
+def test_ctrl_c_stops_it_at_once(sample: Path) -> None:
+    """Even while it waits for stdin; on a terminal it says what it is waiting for."""
     parent, child = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "qa", "mcp", str(sample)],
@@ -291,34 +292,38 @@ def test_ctrl_c_ends_it_at_once(sample: Path) -> None:
         assert process.wait(timeout=60) == 130
         assert process.stderr is not None
         assert process.stderr.read() == (
-            "Waiting for an agent on stdin, which its configuration starts (Ctrl-C to stop)\n"
+            "Waiting for an agent on stdin; agents usually start this themselves (Ctrl-C to stop)\n"
         )
     os.close(parent)
     os.close(child)
 
 
-def test_a_folder_without_an_index_ends_it_at_once(tmp_path: Path) -> None:
-    """With a message for the host's log, and nothing on stdout."""
+def failure(folder: Path, *program: str) -> tuple[int, str]:
+    """Run a server that cannot start; its exit code and stderr."""
     done = subprocess.run(
-        [sys.executable, "-m", "qa", "mcp", str(tmp_path)],
+        [sys.executable, *program, "mcp", str(folder)],
         cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "no index in" in done.stderr
+    assert done.stdout == ""
+    return done.returncode, done.stderr
 
 
-def test_without_the_sdk_it_names_the_extra(sample: Path) -> None:
-    program = "import sys; sys.modules['mcp_types'] = None\nfrom qa.cli.main import main\nmain()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "mcp", str(sample)],
-        cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert 'pip install "qa-passages[mcp]"' in done.stderr
+def test_a_missing_index_is_reported_on_stderr(tmp_path: Path) -> None:
+    code, message = failure(tmp_path, "-m", "qa")
+    assert code == 3
+    assert "no index in" in message
 
 
-def test_the_first_answer_waits_for_neither_models_nor_clients(sample: Path) -> None:
-    """Nothing that takes long is imported or made before it, whichever part of the SDK would."""
+def test_without_the_sdk_the_error_names_the_extra(sample: Path) -> None:
+    code, message = failure(
+        sample, "-c", "import sys; sys.modules['mcp_types'] = None\nfrom qa.cli.main import main\nmain()"
+    )
+    assert code == 2
+    assert 'pip install "qa-passages[mcp]"' in message
+
+
+def test_the_server_starts_without_slow_imports() -> None:
+    """Neither we nor the SDK import models, HTTP clients or schema checkers before the first answer."""
     program = (
         "import sys\nfrom qa.cli import serve\nfrom qa.mcp.sdk import quick_imports\n"
         "with quick_imports():\n    import qa.mcp.server\n"

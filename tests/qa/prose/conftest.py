@@ -1,12 +1,16 @@
-"""A collection to write about."""
+"""A collection to write about, and an endpoint that writes."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from qa import build_index
+from tests.qa.indexes import write
+from tests.qa.prose.endpoints import Player, player
 
 NOTES = {
     "lunch.md": "# Lunch\n\nSoup is served at noon in the blue hall. The cook is Ann Lee.\n",
@@ -17,8 +21,18 @@ NOTES = {
 @pytest.fixture(scope="session")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("prose") / "notes"
-    root.mkdir()
-    for name, text in NOTES.items():
-        (root / name).write_text(text, encoding="utf-8")
+    write(root, NOTES)
     build_index(root)
     return root
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("QA_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def server() -> Iterator[Player]:
+    with player() as found:
+        yield found

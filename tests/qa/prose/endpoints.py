@@ -1,4 +1,4 @@
-"""Endpoints to ask: a real HTTP server that answers as its path says, and many that misbehave."""
+"""A real HTTP server whose paths are endpoints; most of them misbehave."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-# What arrived: path, headers and body.
+# The path, headers and body of a request.
 Asked = tuple[str, dict[str, str], dict[str, Any]]
 DONE = b"data: [DONE]\n\n"
 
 
 def event(text: str, finish: str | None = None) -> bytes:
-    """A piece of an answer, as a server-sent event."""
+    """Return a piece of an answer as a server-sent event."""
     choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
     return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
 
 
 class Player(ThreadingHTTPServer):
-    """Plays the parts in `PARTS`, each below a path of its own; `says` streams its texts.
+    """Plays the parts in `PARTS`, each below its own path.
 
     Attributes:
-        asked: What arrived so far.
-        says: Pieces of the answer.
-        goes_on: What `waits` waits for before its last piece.
-        over: Set when whoever waits may go.
+        asked: The requests so far.
+        says: The pieces of the answer.
+        goes_on: The event that `waits` waits for before its last piece.
+        over: Set at the end, for handlers that are still waiting.
     """
 
     daemon_threads = True
@@ -64,51 +64,36 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def drip(self, data: bytes) -> None:
-        """A byte at a time, until the other side leaves."""
+        """Send one byte at a time, until the other side leaves."""
         for byte in data * 1000:
             if self.server.over.wait(0.05):
                 return
             self.wfile.write(bytes([byte]))
-            self.wfile.flush()
 
     def log_message(self, *_: Any) -> None:
         """Nothing is printed."""
 
 
-def _error(status: int, message: str) -> Callable[[_Handler], None]:
+def _sends(*pieces: bytes, status: int = 200, kind: str = "text/event-stream") -> Callable[[_Handler], None]:
     def play(handler: _Handler) -> None:
-        handler.start(status, "application/json")
-        handler.wfile.write(json.dumps({"error": {"message": message}}).encode())
-
-    return play
-
-
-def _sends(*pieces: bytes, kind: str = "text/event-stream", then: str = "") -> Callable[[_Handler], None]:
-    def play(handler: _Handler) -> None:
-        handler.start(kind=kind)
+        handler.start(status, kind)
         for piece in pieces:
             handler.wfile.write(piece)
-            handler.wfile.flush()
-        if then == "silence":
-            handler.server.over.wait()
 
     return play
+
+
+def _error(status: int, message: str) -> Callable[[_Handler], None]:
+    return _sends(json.dumps({"error": {"message": message}}).encode(), status=status, kind="application/json")
 
 
 def _says(handler: _Handler) -> None:
-    handler.start()
-    for text in handler.server.says:
-        handler.wfile.write(event(text))
-        handler.wfile.flush()
-    handler.wfile.write(event("", "stop") + DONE)
+    _sends(*map(event, handler.server.says), event("", "stop") + DONE)(handler)
 
 
 def _waits(handler: _Handler) -> None:
-    handler.start()
     *first, last = handler.server.says
-    for text in first:
-        handler.wfile.write(event(text))
-        handler.wfile.flush()
+    _sends(*map(event, first))(handler)
     handler.server.goes_on.wait(60)
     handler.wfile.write(event(last, "stop") + DONE)
 
@@ -121,12 +106,16 @@ def _without_temperature(handler: _Handler) -> None:
 
 
 def _whole(handler: _Handler) -> None:
-    handler.start(kind="application/json")
     message = {"choices": [{"message": {"content": "".join(handler.server.says)}}]}
-    handler.wfile.write(json.dumps(message).encode())
+    _sends(json.dumps(message).encode(), kind="application/json")(handler)
 
 
 def _mute(handler: _Handler) -> None:
+    handler.server.over.wait()
+
+
+def _stalls(handler: _Handler) -> None:
+    _sends(event("Soup is served "))(handler)
     handler.server.over.wait()
 
 
@@ -136,17 +125,10 @@ def _endless(handler: _Handler) -> None:
         handler.wfile.write(event("It rains and rains [1]. ") * 100)
 
 
-def _huge(handler: _Handler) -> None:
-    handler.start()
-    for _ in range(64):
-        handler.wfile.write(b"data: " + b"x" * 65536)
-
-
 def _murmurs(handler: _Handler) -> None:
     handler.start()
     while not handler.server.over.wait(0.02):
         handler.wfile.write(event("la "))
-        handler.wfile.flush()
 
 
 def _drips_headers(handler: _Handler) -> None:
@@ -159,7 +141,7 @@ def _drips(handler: _Handler) -> None:
 
 
 def _redirects(handler: _Handler) -> None:
-    # The same server under another name, so that whatever follows is seen.
+    # To the same server under another name, so that a request which follows is recorded.
     handler.start(307, Location=handler.server.url("says").replace("127.0.0.1", "localhost") + "/chat/completions")
 
 
@@ -174,14 +156,14 @@ PARTS: dict[str, Callable[[_Handler], None]] = {
     "busy": _error(429, "Rate limit reached"),
     "broken": _error(500, "CUDA out of memory"),
     "mute": _mute,
-    "stalls": _sends(event("Soup is served "), then="silence"),
+    "stalls": _stalls,
     "drips": _drips,
     "murmurs": _murmurs,
     "drips-headers": _drips_headers,
     "garbage": _sends(b"data: {not json\n\n"),
     "other-json": _sends(b'{"hello": 1}', kind="application/json"),
     "endless": _endless,
-    "huge-line": _huge,
+    "huge-line": _sends(*[b"data: " + b"x" * 65536] * 64),
     "page": _sends(b"<html>Please log in</html>", kind="text/html"),
     "redirects": _redirects,
     "breaks-off": _sends(event("Soup is ser")),
@@ -193,7 +175,7 @@ PARTS: dict[str, Callable[[_Handler], None]] = {
 
 @contextmanager
 def player() -> Iterator[Player]:
-    """A server that plays."""
+    """Run a server that plays all parts."""
     with Player() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
@@ -206,14 +188,14 @@ def player() -> Iterator[Player]:
 
 @contextmanager
 def raw(answer: bytes) -> Iterator[str]:
-    """A server that sends some bytes to whoever connects, and closes."""
+    """Run a server that sends some bytes to its first client and closes."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
             with server.accept()[0] as other:
                 other.recv(65536)
                 other.sendall(answer)
-                # Closed with something unread, the connection would be reset, and the answer lost.
+                # Closing with unread data would reset the connection and lose the answer.
                 other.shutdown(socket.SHUT_WR)
                 with suppress(OSError):
                     while other.recv(65536):

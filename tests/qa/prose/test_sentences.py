@@ -1,4 +1,4 @@
-"""Sentences and citations of what a model streams."""
+"""Sentences and citations in the stream of a model."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def claims(*pieces: str) -> list[Claim]:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_pieces_make_no_difference(size: int) -> None:
-    """However the text is cut, a citation behind a full stop belongs to the sentence before it."""
+def test_the_size_of_pieces_makes_no_difference(size: int) -> None:
+    """However the text is cut, a citation after a full stop belongs to the sentence before it."""
     assert claims(*(PROSE[at : at + size] for at in range(0, len(PROSE), size))) == CLAIMS
 
 
-def test_a_sentence_comes_when_the_next_has_begun() -> None:
-    """Not at the end of all: it is to be shown while the model still writes."""
+def test_a_sentence_is_complete_when_the_next_begins() -> None:
+    """It is shown while the model is still writing, and not only at the end."""
     stream = ClaimStream()
     assert list(stream.add("Soup is served. [")) == []
     assert list(stream.add("1] Tea")) == [Claim("Soup is served.", (1,))]
 
 
 @pytest.mark.parametrize("size", [1, 1000])
-def test_thoughts_are_no_answer(size: int) -> None:
+def test_thoughts_are_not_part_of_the_answer(size: int) -> None:
     text = "<think>The user wants soup [1]. Hmm.</think>\n\nSoup is served [1]. Tea <think>is not [2]."
     found = claims(*(text[at : at + size] for at in range(0, len(text), size)))
     assert found[0] == Claim("Soup is served.", (1,))

@@ -1,4 +1,4 @@
-"""How often the support of a sentence is told rightly, with the real encoder and sentences written before the rules."""
+"""How often the support of a sentence is judged correctly, with the real encoder and sentences older than the rules."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def judged(encoder: Encoder, sentence: str, *passages: str, cites: tuple[int, ..
 @pytest.mark.parametrize(
     ("half", "least"),
     [
-        # Of 60, 40, 24, 29, 25 and 12; what was measured, less one or two.
+        # Of 60, 40, 24, 29, 25 and 12; one or two less than was measured.
         ("dev", {"supported": 56, "number": 37, "name": 17, "swap": 20, "negation": 21, "invented": 12}),
-        # Of 60, 37, 24, 30, 24 and 12: 52, 36, 21, 20, 20 and 12 were measured, once.
+        # Of 60, 37, 24, 30, 24 and 12; 52, 36, 21, 20, 20 and 12 were measured, once.
         ("held", {"supported": 51, "number": 35, "name": 20, "swap": 19, "negation": 19, "invented": 12}),
     ],
 )
 def test_rates(half: str, least: dict[str, int], encoder: Encoder) -> None:
-    """True sentences are kept, false ones marked; more of either alone would be easy."""
+    """True sentences are kept and false ones marked; either alone would be easy."""
     right: Counter[str] = Counter()
     for group in (group for group in GROUPS if group["half"] == half):
         hits = [hit(1, "a.md", (0, len(group["passage"])), text=group["passage"])]
@@ -56,7 +56,7 @@ def test_rates(half: str, least: dict[str, int], encoder: Encoder) -> None:
 
 
 def with_another_number(sentence: str, passage: str, random: Random) -> str | None:
-    """A sentence with one of its numbers replaced by one that the passage does not have."""
+    """Replace one number of a sentence by one that the passage does not have."""
     numbers = list(re.finditer(r"\d+", sentence))
     if not numbers:
         return None
@@ -67,7 +67,7 @@ def with_another_number(sentence: str, passage: str, random: Random) -> str | No
 
 
 def test_an_invented_number_is_marked(encoder: Encoder) -> None:
-    """In 20 of 20 sentences that are true but for one number, and in all others that could be made."""
+    """In every sentence that is true except for one number, of which there are at least 20."""
     random = Random(17)  # noqa: S311
     tried = [
         (new, group["passage"])
@@ -96,7 +96,7 @@ def test_the_same_fact_in_another_form(sentence: str, passage: str) -> None:
 
 
 def test_citations_must_be_passages(encoder: Encoder) -> None:
-    """One that is none, or no citation at all, supports nothing; two passages support together."""
+    """A citation without a passage, or none at all, supports nothing; two passages may support a sentence together."""
     soup, tea = "Soup is served at noon in the hall.", "Tea is served at five in the garden."
     both = "Soup is served at noon in the hall, and tea at five in the garden."
     assert judged(encoder, soup, soup, tea, cites=()).reason == "it cites no passage"
@@ -108,7 +108,7 @@ def test_citations_must_be_passages(encoder: Encoder) -> None:
 
 
 def test_titles_and_headings_count(encoder: Encoder) -> None:
-    """A model is shown what stands above a passage, and may say it."""
+    """A model is shown the title and headings of a passage, and may use them."""
     one: Any = hit(1, "a.md", (0, 30), text="Soup is served at noon.")
     object.__setattr__(one, "heading", ("Hotel Aurora", "Lunch"))
     assert Judge(encoder, [one]).judge(Claim("At Hotel Aurora soup is served at noon.", (1,))).state == "supported"

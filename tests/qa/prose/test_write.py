@@ -1,22 +1,23 @@
-"""An answer in prose: from the library and the command line, with a real index and a real server."""
+"""An answer in prose, by the library and the command line, with a real index and a real server."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from qa import Retriever
-from qa.answer.results import Ending, ProseSentence, Result
+from qa.answer.results import Answer, Ending, ProseSentence, Result, Writing
 from qa.prose import LLMEndpoint, write
 from tests.qa.commands import qa
-from tests.qa.prose.endpoints import Player, player
+from tests.qa.prose.endpoints import Player
 from tests.test_documents import blocks
 
 QUESTION = "When is soup served?"
+Writer = Callable[..., tuple[Result, Answer, Writing]]
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +31,27 @@ def quoted(retriever: Retriever) -> Result:
     return retriever.ask(QUESTION)
 
 
+@pytest.fixture(scope="module")
+def rank(quoted: Result) -> int:
+    """The rank of lunch.md, which the answers cite."""
+    return next(hit.rank for hit in quoted.passages if hit.source.path == "lunch.md")
+
+
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Player]:
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("QA_")]:
-        monkeypatch.delenv(name)
-    with player() as found:
-        yield found
+def written(server: Player, retriever: Retriever, quoted: Result) -> Writer:
+    """A function that writes an answer with one part of the server."""
+
+    def written(part: str = "says", *, limit: float = 30, **options: Any) -> tuple[Result, Answer, Writing]:
+        found = write(quoted, retriever, LLMEndpoint(server.url(part), limit=limit), **options)
+        assert found.answer is not None
+        assert found.writing is not None
+        return found, found.answer, found.writing
+
+    return written
 
 
-def rank_of(quoted: Result, path: str) -> int:
-    return next(hit.rank for hit in quoted.passages if hit.source.path == path)
-
-
-def test_sentences_are_checked_as_they_come(server: Player, retriever: Retriever, quoted: Result) -> None:
-    """The first is shown while the model still writes; an invented number is marked."""
-    rank = rank_of(quoted, "lunch.md")
+def test_sentences_are_checked_as_they_come(server: Player, written: Writer, quoted: Result, rank: int) -> None:
+    """The first is shown while the model is still writing, and an invented number is marked."""
     server.says = [
         f"Soup is served at noon [{rank}]. The",
         f" cook is Ann Lee [{rank}]. It is ",
@@ -56,12 +63,9 @@ def test_sentences_are_checked_as_they_come(server: Player, retriever: Retriever
         shown.append(sentence)
         server.goes_on.set()
 
-    endpoint = LLMEndpoint(server.url("waits"), "small", limit=30)
-    found = write(quoted, retriever, endpoint, on_sentence=show)
-    assert found.writing is not None
-    assert found.answer is not None
-    assert (found.writing.ending, found.writing.error) == (Ending.COMPLETE, "")
-    assert found.answer.prose == tuple(shown)
+    found, answer, writing = written("waits", on_sentence=show)
+    assert (writing.ending, writing.error) == (Ending.COMPLETE, "")
+    assert answer.prose == tuple(shown)
     assert [(one.text, one.citations, one.state) for one in shown] == [
         ("Soup is served at noon.", (rank,), "supported"),
         ("The cook is Ann Lee.", (rank,), "supported"),
@@ -69,20 +73,15 @@ def test_sentences_are_checked_as_they_come(server: Player, retriever: Retriever
     ]
     assert shown[0].support > 0.5
     assert shown[2].reason == "12 is not in what it cites"
-    assert (found.found, found.confidence, found.answer.text) == (
-        quoted.found,
-        quoted.confidence,
-        quoted.answer and quoted.answer.text,
-    )
+    assert quoted.answer is not None
+    assert (found.found, found.confidence, answer.text) == (quoted.found, quoted.confidence, quoted.answer.text)
 
 
-def test_strict_leaves_unsupported_sentences_out(server: Player, retriever: Retriever, quoted: Result) -> None:
-    server.says = [f"Soup is served at noon [{rank_of(quoted, 'lunch.md')}]. It is the best soup in town."]
-    found = write(quoted, retriever, LLMEndpoint(server.url("says")), strict=True)
-    assert found.writing is not None
-    assert found.writing.left_out == 1
-    assert found.answer is not None
-    assert [one.text for one in found.answer.prose or ()] == ["Soup is served at noon."]
+def test_strict_leaves_unsupported_sentences_out(server: Player, written: Writer, rank: int) -> None:
+    server.says = [f"Soup is served at noon [{rank}]. It is the best soup in town."]
+    _, answer, writing = written(strict=True)
+    assert writing.left_out == 1
+    assert [one.text for one in answer.prose or ()] == ["Soup is served at noon."]
 
 
 @pytest.mark.parametrize(
@@ -93,38 +92,33 @@ def test_strict_leaves_unsupported_sentences_out(server: Player, retriever: Retr
         "The passages do not say when soup is served. Perhaps at one [1].",
     ],
 )
-def test_what_is_not_in_the_passages_is_not_found(
-    says: str, server: Player, retriever: Retriever, quoted: Result
+def test_an_answer_that_the_model_does_not_see_is_not_found(
+    says: str, server: Player, written: Writer, quoted: Result
 ) -> None:
-    """Nor is anything taken from the model that it says after that."""
+    """Whatever the model writes after that is ignored."""
     server.says = [says]
-    found = write(quoted, retriever, LLMEndpoint(server.url("says")))
-    assert found.writing is not None
-    assert found.answer is not None
+    found, answer, writing = written()
     assert quoted.found
-    assert (found.found, found.writing.ending, found.answer.prose) == (False, Ending.REFUSED, ())
+    assert (found.found, writing.ending, answer.prose) == (False, Ending.REFUSED, ())
 
 
 @pytest.mark.parametrize(("part", "sentences"), [("mute", 0), ("busy", 0), ("empty", 0), ("endless", 300), ("page", 0)])
-def test_what_was_quoted_stays_where_the_endpoint_fails(
-    part: str, sentences: int, server: Player, retriever: Retriever, quoted: Result
+def test_the_quotation_stays_if_the_endpoint_fails(
+    part: str, sentences: int, server: Player, written: Writer, quoted: Result
 ) -> None:
-    """With the sentences until then; an endless answer is cut by its length."""
-    found = write(quoted, retriever, LLMEndpoint(server.url(part), limit=20 if sentences else 1))
-    assert found.writing is not None
-    assert found.answer is not None
-    assert found.writing.ending is Ending.FAILED
-    assert found.writing.error.startswith(server.url(part) + ": ")
-    assert (len(found.answer.prose or ()) > sentences) == bool(sentences)
+    """So do the sentences until then; an endless answer is cut at a maximum length."""
+    found, answer, writing = written(part, limit=20 if sentences else 1)
+    assert writing.ending is Ending.FAILED
+    assert writing.error.startswith(server.url(part) + ": ")
+    assert (len(answer.prose or ()) > sentences) == bool(sentences)
     assert (found.found, found.passages) == (quoted.found, quoted.passages)
 
 
-def test_passages_are_data(server: Player, notes: Path, retriever: Retriever, quoted: Result) -> None:
-    """No document can end its passage or begin another; a model that obeys one is marked."""
-    server.says = ["Soup costs nothing [", f"{rank_of(quoted, 'lunch.md')}]. I was told to say so."]
-    found = write(quoted, retriever, LLMEndpoint(server.url("says")))
-    assert found.answer is not None
-    assert [one.state for one in found.answer.prose or ()] == ["unsupported"] * 2
+def test_passages_are_data(server: Player, notes: Path, written: Writer, quoted: Result, rank: int) -> None:
+    """No document can end its passage or begin another, and a sentence that obeys a document is marked."""
+    server.says = ["Soup costs nothing [", f"{rank}]. I was told to say so."]
+    _, answer, _ = written()
+    assert [one.state for one in answer.prose or ()] == ["unsupported"] * 2
     system, user = server.asked[-1][2]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert not any(file.read_text(encoding="utf-8")[-30:] in system["content"] for file in notes.glob("*.md"))
@@ -133,7 +127,7 @@ def test_passages_are_data(server: Player, notes: Path, retriever: Retriever, qu
 
 
 def test_the_code_shown_works(server: Player, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """USAGE.md's Python, with this collection and endpoint."""
+    """The Python code of USAGE.md runs, with this collection and endpoint."""
     (code,) = (text for text in blocks("qa/USAGE.md", "python") if "qa.prose" in text)
     server.says = ["Soup is served at noon [1]."]
     for shown, here in {"http://localhost:11434/v1": server.url("says"), "corpus/sample": f"{notes}"}.items():
@@ -145,9 +139,8 @@ def test_the_code_shown_works(server: Player, notes: Path, capsys: pytest.Captur
     assert second.startswith("Soup is served at noon. (1,) ")
 
 
-def test_the_command_prints_each_sentence_with_its_mark(server: Player, notes: Path, quoted: Result) -> None:
-    """Nothing that the model writes drives the terminal."""
-    rank = rank_of(quoted, "lunch.md")
+def test_the_command_prints_each_sentence_with_its_mark(server: Player, notes: Path, rank: int) -> None:
+    """Control sequences from the model are not passed on to the terminal."""
     server.says = [f"Soup is served at noon [{rank}]. \x1b]9;evil\x07\x1b[31mIt has 5 stars\u202e [{rank}]."]
     done = qa("ask", "--index", notes, "--write", "--endpoint", server.url("says"), QUESTION)
     assert done.exit_code == 0
@@ -161,9 +154,8 @@ def test_the_command_prints_each_sentence_with_its_mark(server: Player, notes: P
     assert "lunch.md:1-3" in done.stdout
 
 
-def test_json_of_the_command(server: Player, notes: Path, quoted: Result) -> None:
-    """`answer` gains `prose`, and the whole says who wrote it; both only where it was asked for."""
-    rank = rank_of(quoted, "lunch.md")
+def test_json_of_the_command(server: Player, notes: Path, rank: int) -> None:
+    """`--write` adds `prose` to `answer`, and `writing` to the result."""
     server.says = [f"Soup is served at noon [{rank}]."]
     wanted = ("ask", "--index", notes, "--json", QUESTION)
     done = json.loads(qa(*wanted, "--write", "--endpoint", server.url("says"), "--llm", "small").stdout)
@@ -186,7 +178,7 @@ def test_a_refusal_exits_as_not_found(server: Player, notes: Path) -> None:
     )
 
 
-def test_a_failure_is_said_and_the_quotation_given(server: Player, notes: Path) -> None:
+def test_after_a_failure_the_quotation_is_printed(server: Player, notes: Path) -> None:
     wanted = ("ask", "--index", notes, QUESTION)
     done = qa(*wanted, "--write", "--endpoint", server.url("evil-error"))
     assert done.exit_code == 0
@@ -195,8 +187,10 @@ def test_a_failure_is_said_and_the_quotation_given(server: Player, notes: Path) 
     assert all(character.isprintable() for line in done.stderr.splitlines() for character in line)
 
 
-def test_nothing_is_sent_without_being_asked(server: Player, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by the environment alone, nor by a file in the collection."""
+def test_nothing_is_sent_unless_prose_is_asked_for(
+    server: Player, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the environment alone nor a file in the collection is enough."""
     monkeypatch.setenv("QA_LLM_ENDPOINT", server.url("says"))
     assert qa("ask", "--index", notes, QUESTION).exit_code == 0
     named = qa("ask", "--index", notes, "--llm", "small", QUESTION)

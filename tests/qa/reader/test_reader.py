@@ -1,4 +1,4 @@
-"""The reader that ships, run for real."""
+"""The reader itself, with the weights that ship."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HARBOUR = ("Harbour › Hours", "The harbour closes at dusk, in winter at five. 
 FERRY = ("Notes › Boats", "The ferry to the island leaves from pier 3. Bicycles travel free.")
 
 
-def told(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]:
-    """What is the answer in each passage, and all else that is told of it."""
+def read(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]:
+    """The best answer in each passage, with its reading."""
     found = []
     for (_, text), reading in zip(passages, shared_reader().read(question, passages), strict=True):
         start, end = reading.best(0, len(text)) or (0, 0)
@@ -29,43 +29,43 @@ def told(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]
     return found
 
 
-def test_it_names_the_answer_and_knows_where_there_is_none() -> None:
-    (year, harbour), (_, ferry) = told("When was the harbour built?", HARBOUR, FERRY)
+def test_it_names_the_answer_and_knows_if_there_is_none() -> None:
+    (year, harbour), (_, ferry) = read("When was the harbour built?", HARBOUR, FERRY)
     assert year == "1874"
     assert harbour.answered > 0 > ferry.answered
     assert harbour.relevant > ferry.relevant
     assert harbour.margin > 0 > ferry.margin
-    ((who, _),) = told("who built the harbour?", HARBOUR)
+    ((who, _),) = read("who built the harbour?", HARBOUR)
     assert who == "Jane Smith"
 
 
-def test_each_number_is_what_it_is_named() -> None:
-    """Of a passage that is about the question and does not answer it; processors differ by some tenths."""
-    ((_, found),) = told("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
+def test_each_number_has_the_right_name() -> None:
+    """For a relevant passage that does not answer the question; processors differ by some tenths."""
+    ((_, found),) = read("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
     numbers = (found.answered, found.relevant, found.margin, found.none)
     assert numbers == pytest.approx((-11.6, -6.4, -12.8, 13.3), abs=0.7)
 
 
-def test_the_network_gets_what_it_was_trained_on() -> None:
-    """[CLS] why red [SEP] notes foxes run [SEP]: what is there, what is behind the question, and the text proper."""
+def test_inputs_have_the_format_of_the_training() -> None:
+    """[CLS] why red [SEP] notes foxes run [SEP], with masks of all tokens, of the passage, and of its text alone."""
     arrays = _arrays(shared_reader()._inputs("why red", [("Notes", "foxes run")]))
     rows = {name: "".join(map(str, arrays[name][0].tolist())) for name in ("mask", "types", "text")}
     assert rows == {"mask": "1111111100000000", "types": "0000111100000000", "text": "0000011000000000"}
     assert arrays["ids"][0].tolist() == [101, 2339, 2417, 102, 3964, 24623, 2448, 102, *[0] * 8]
 
 
-def test_what_is_told_does_not_depend_on_the_passages_beside_it() -> None:
+def test_a_reading_does_not_depend_on_the_other_passages() -> None:
     """Nor on their order or lengths."""
     long = ("Notes", "Nothing happened on most days. " * 30)
-    alone = told("When was the harbour built?", HARBOUR)[0][1]
+    alone = read("When was the harbour built?", HARBOUR)[0][1]
     for passages in ([HARBOUR, FERRY], [long, FERRY, HARBOUR], [FERRY] * 7 + [HARBOUR]):
-        beside = told("When was the harbour built?", *passages)[passages.index(HARBOUR)][1]
-        assert beside.answered == pytest.approx(alone.answered, abs=0.1)
-        assert np.allclose(beside.start, alone.start, atol=0.2)
+        together = read("When was the harbour built?", *passages)[passages.index(HARBOUR)][1]
+        assert together.answered == pytest.approx(alone.answered, abs=0.1)
+        assert np.allclose(together.start, alone.start, atol=0.2)
 
 
-def test_what_does_not_fit_is_cut() -> None:
-    """A question at 128 tokens, headings at a quarter of 320; the text has the rest, and spans stay within it."""
+def test_long_inputs_are_cut() -> None:
+    """Questions to 128 tokens and headings to a quarter of 320; the text gets the rest, and spans stay within it."""
     text = "harbour " * 400
     (reading,) = shared_reader().read("why " * 200, [("headings " * 200, text)])
     assert len(reading.spans) == 320 - 130 - 80 - 1
@@ -78,7 +78,7 @@ def test_empty_texts_have_no_answer() -> None:
     assert shared_reader().read("why?", []) == []
 
 
-def test_english_is_told_by_its_commonest_words() -> None:
+def test_english_is_recognised_by_its_commonest_words() -> None:
     """Lists and code with little prose count as English, other languages do not."""
     assert is_english([HARBOUR[1], "12 x 7", ""])
     assert is_english(["cell_id: C-104\ntemp_c: -10\nfailure: none", "cell_id: C-105\ntemp_c: 25\nfailure: short"])
@@ -88,16 +88,17 @@ def test_english_is_told_by_its_commonest_words() -> None:
     assert not is_english(["Le port ferme au crépuscule, en hiver à cinq heures."])
 
 
-def test_several_threads_are_told_the_same() -> None:
+def test_several_threads_get_the_same_readings() -> None:
+    def answered(question: str) -> list[float]:
+        return [one.answered for _, one in read(question, HARBOUR, FERRY)]
+
     questions = ["When was the harbour built?", "Where does the ferry leave?"] * 6
-    expected = [[one.answered for _, one in told(question, HARBOUR, FERRY)] for question in questions]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda question: [one.answered for _, one in told(question, HARBOUR, FERRY)], questions))
-    assert found == expected
+        assert list(pool.map(answered, questions)) == list(map(answered, questions))
 
 
 def test_the_weights_are_those_of_the_model_card() -> None:
-    """Pinned by hash, at most 22 MB, and without the encoder's embedding tables."""
+    """They are pinned by hash and at most 22 MB."""
     data = network.WEIGHTS.read_bytes()
     assert len(data) <= 22_000_000
     assert hashlib.sha256(data).hexdigest() == network.WEIGHTS_SHA256
@@ -106,7 +107,7 @@ def test_the_weights_are_those_of_the_model_card() -> None:
 
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache in which nothing has been prepared, and a copy of the weights."""
+    """A copy of the weights, with an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     weights = tmp_path / "reader.safetensors"
     weights.write_bytes(network.WEIGHTS.read_bytes())
@@ -122,15 +123,16 @@ def test_damaged_weights_are_refused(fresh: Path) -> None:
         Reader().read("why?", [HARBOUR])
 
 
-def test_a_network_that_computes_otherwise_is_refused(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as with two layers exchanged."""
+@pytest.mark.usefixtures("fresh")
+def test_a_network_with_other_results_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For example, one with two layers swapped."""
     tensors = network._tensors
 
-    def exchanged(*arguments: Any) -> network.Tensors:
+    def swapped(*arguments: Any) -> network.Tensors:
         found = tensors(*arguments)
         one, other = (f"encoder.layer.{layer}.output.dense.weight" for layer in (1, 4))
         return {**found, one: found[other], other: found[one]}
 
-    monkeypatch.setattr(network, "_tensors", exchanged)
-    with pytest.raises(CompileError, match="does not compute what it was trained to"):
+    monkeypatch.setattr(network, "_tensors", swapped)
+    with pytest.raises(CompileError, match="does not reproduce its check outputs"):
         Reader().read("why?", [HARBOUR])

@@ -1,6 +1,8 @@
-"""What is told from the logits of one passage."""
+"""Answers and probabilities from the logits of one passage."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -13,12 +15,19 @@ from tests.qa.passages import reading
 TEXT = "It opened in May 1932. It closed on 3 June."
 
 
+def of_logits(start: Iterable[float], end: Iterable[float]) -> Reading:
+    """The reading of a text in which every second character is a token."""
+    starts, ends = (np.array(list(logits), dtype=np.float32) for logits in (start, end))
+    spans = np.array([(2 * i, 2 * i + 1) for i in range(len(starts))], dtype=np.int32)
+    return Reading(0, 0, starts, ends, 0, spans)
+
+
 def test_the_best_answer_of_all_and_of_a_sentence() -> None:
-    """Characters, end exclusive; the margin is the mean of start and end above those of no answer."""
+    """A span has an exclusive end; the margin is the mean of start and end above those of no answer."""
     found = reading(TEXT, answer="May 1932", sure=7, none=4)
     assert found.best(0, len(TEXT)) == (13, 21)
     assert found.margin == 5
-    assert found.best(23, len(TEXT)) == (23, 25), "the first where all are alike"
+    assert found.best(23, len(TEXT)) == (23, 25), "the first of equals"
     assert found.best(22, 23) is None
 
 
@@ -29,23 +38,20 @@ def test_both_ends_of_the_answer_count_in_a_share() -> None:
 
 
 def test_an_answer_never_ends_before_it_begins_nor_is_it_long() -> None:
-    """Where start and end disagree, the best pair in order of at most 30 tokens."""
-    spans = np.array([(2 * i, 2 * i + 1) for i in range(40)], dtype=np.int32)
-    start, end = np.zeros(40, np.float32), np.zeros(40, np.float32)
+    """If start and end disagree, the best ordered pair of at most 30 tokens is taken."""
+    start, end = np.zeros(40), np.zeros(40)
     start[5], end[3] = 9, 8
-    assert Reading(0, 0, start, end, 0, spans).best(0, 80) == (10, 11)
+    assert of_logits(start, end).best(0, 80) == (10, 11)
     end[34] = 1
-    assert Reading(0, 0, start, end, 0, spans).best(0, 80) == (10, 69)
+    assert of_logits(start, end).best(0, 80) == (10, 69)
     end[35] = 2
-    assert Reading(0, 0, start, end, 0, spans).best(0, 80) == (10, 69), "31 tokens"
+    assert of_logits(start, end).best(0, 80) == (10, 69), "31 tokens"
 
 
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=12))
-def test_shares_of_stretches_add_up(logits: list[tuple[float, float]]) -> None:
+def test_shares_of_parts_add_up(logits: list[tuple[float, float]]) -> None:
     """The probability of the answer's ends is divided among the tokens."""
-    spans = np.array([(2 * i, 2 * i + 1) for i in range(len(logits))], dtype=np.int32)
-    start, end = np.array(logits, dtype=np.float32).T
-    found = Reading(0, 0, start, end, 0, spans)
+    found = of_logits(*zip(*logits, strict=True))
     half = len(logits)
     assert found.share(0, half) + found.share(half, 100) <= 1 + 1e-5
     assert found.share(0, 100) == pytest.approx(1, abs=1e-5)
@@ -54,10 +60,9 @@ def test_shares_of_stretches_add_up(logits: list[tuple[float, float]]) -> None:
 
 @given(st.lists(st.tuples(st.floats(-9, 9, width=32), st.floats(-9, 9, width=32)), min_size=1, max_size=8))
 def test_halves_are_nearly_as_likely_as_the_whole(logits: list[tuple[float, float]]) -> None:
-    """Of all ways to cut the likeliest answer in two, that whose less likely half is likeliest; none 4 below it."""
-    spans = np.array([(2 * i, 2 * i + 1) for i in range(len(logits))], dtype=np.int32)
-    start, end = np.array(logits, dtype=np.float32).T
-    found = Reading(0, 0, start, end, 0, spans)
+    """The best answer is cut where the less likely half is likeliest, but not if that is more than 4 below it."""
+    found = of_logits(*zip(*logits, strict=True))
+    start, end = found.start, found.end
     begin, stop = (at // 2 for at in found.best(0, 100) or (0, 0))
     cuts = [(a, b) for a in range(begin, stop) for b in range(a + 1, stop + 1)]
     weaker = [min(start[begin] + end[a], start[b] + end[stop]) for a, b in cuts]
@@ -69,7 +74,7 @@ def test_halves_are_nearly_as_likely_as_the_whole(logits: list[tuple[float, floa
         assert (min(halves)[0], max(halves)[1]) == (2 * begin, 2 * stop + 1)
 
 
-def test_of_nothing_there_is_no_answer() -> None:
+def test_an_empty_text_has_no_answer() -> None:
     found = reading(" ")
     assert found.best(0, 3) is None
     assert found.margin == -float("inf")

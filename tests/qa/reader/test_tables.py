@@ -1,4 +1,4 @@
-"""Tables as the reader reads them, each cell behind the name of its column."""
+"""Tables as the reader gets them, with the column's name before each cell."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FEES = (
         ("x|y|\n z | ", "", "x: z.\n"),
     ],
 )
-def test_each_cell_is_behind_the_name_of_its_column(text: str, context: str, read: str) -> None:
+def test_each_cell_follows_the_name_of_its_column(text: str, context: str, read: str) -> None:
     assert readable(text, context).text == read
 
 
 @given(text=st.text(alphabet="ab |-:\n\\", max_size=60), context=st.sampled_from(["", "T › a | b"]))
-def test_every_character_is_the_one_that_it_comes_from(text: str, context: str) -> None:
+def test_every_character_equals_the_one_at_its_origin(text: str, context: str) -> None:
     read = readable(text, context)
     assert len(read.text) == len(read.origin)
     kept = [(letter, int(at)) for letter, at in zip(read.text, read.origin, strict=True) if at >= 0]
@@ -55,8 +55,8 @@ def test_tokens_cover_characters_of_the_original() -> None:
     assert spans.tolist() == [[-1, -1], [22, 24], [-1, -1], [-1, -1], [27, 28]]
 
 
-def test_no_answer_is_a_name_that_is_said_again_nor_goes_on_beyond_it() -> None:
-    """Tokens `Fee 5 Fee 7`, of which only the fees are in the text."""
+def test_an_answer_contains_no_repeated_column_name() -> None:
+    """The tokens are `Fee 5 Fee 7`, and only the numbers are in the text."""
     spans = np.array([(-1, -1), (4, 5), (-1, -1), (8, 9)], np.int32)
     start, end = np.array([9, 5, 9, 1], np.float32), np.array([9, 1, 9, 5], np.float32)
     found = Reading(0, 0, start, end, 0, spans)
@@ -66,10 +66,12 @@ def test_no_answer_is_a_name_that_is_said_again_nor_goes_on_beyond_it() -> None:
     assert found.share(0, 9) == pytest.approx(1)
 
 
-def test_a_cell_is_the_answer() -> None:
+@pytest.mark.parametrize(
+    ("question", "answer"), [("When does it close on Friday?", "19:30"), ("When does it open on Monday?", "08:00")]
+)
+def test_a_cell_is_the_answer(question: str, answer: str) -> None:
     text = "| Day | Opens | Closes |\n|---|---|---|\n| Monday | 08:00 | 17:00 |\n| Friday | 09:00 | 19:30 |"
-    for question, answer in (("When does it close on Friday?", "19:30"), ("When does it open on Monday?", "08:00")):
-        (found,) = shared_reader().read(question, [("Slipway", text)])
-        start, end = found.best(0, len(text)) or (0, 0)
-        assert text[start:end] == answer
-        assert found.answered > 0
+    (found,) = shared_reader().read(question, [("Slipway", text)])
+    start, end = found.best(0, len(text)) or (0, 0)
+    assert text[start:end] == answer
+    assert found.answered > 0

@@ -1,4 +1,4 @@
-"""One passage of each text; a ranking that does not depend on how much of it is asked for."""
+"""Each text appears once, and the ranking does not depend on how many passages are asked for."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.results import Mode
 from qa.retrieval import distinct, hybrid
 from qa.retrieval.distinct import RankedPassage, with_final_scores
 from qa.retrieval.retriever import Retriever
-from tests.encoders import BagEncoder
+from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
 WORDS = ("red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", "far")
@@ -25,17 +23,17 @@ WORDS = ("red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", 
 
 @pytest.fixture(scope="module")
 def repetitive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
-    """Short files, many of them copies, and documents that say one thing often, numbered."""
+    """Short files, many of them copies, and two documents that repeat one numbered sentence."""
     root = tmp_path_factory.mktemp("repetitive")
     dice = np.random.default_rng(7)
-    for number in range(60):
-        (root / f"n{number:02}.txt").write_text(" ".join(dice.choice(WORDS, size=dice.integers(1, 4))))
-    for name in ("red", "grey"):
-        offers = "".join(f"## Offer {number}\n\nThe best {name} fox, offer {number}.\n\n" for number in range(25))
-        (root / f"{name}.md").write_text(offers)
-    update_index(Request(root, BagEncoder()))
-    with Retriever.open(root, encoder=BagEncoder()) as retriever:
+    files = {f"n{number:02}.txt": " ".join(dice.choice(WORDS, size=dice.integers(1, 4))) for number in range(60)}
+    build(root, files | {f"{name}.md": offers(f"{name} fox", 25) for name in ("red", "grey")})
+    with opened(root, reader=True) as retriever:
         yield retriever
+
+
+def offers(what: str, count: int) -> str:
+    return "".join(f"## Offer {number}\n\nThe best {what}, offer {number}.\n\n" for number in range(count))
 
 
 @pytest.mark.parametrize("rerank", [True, False])
@@ -46,10 +44,10 @@ def repetitive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     first=st.integers(3, 40),
     k=st.integers(1, 120),
 )
-def test_fewer_passages_are_the_first_of_more(
+def test_asking_for_fewer_passages_only_cuts_the_list(
     repetitive: Retriever, *, question: str, mode: Mode, rerank: bool, first: int, k: int
 ) -> None:
-    """With the same scores and highlights, however deep the search must go; so are answer and confidence."""
+    """Scores, highlights, answer and confidence are the same, however deep the search must go."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hybrid, "POOL_DEPTH", first)
         patch.setattr(distinct, "DEEPEST_POOL", 16 * first)
@@ -65,12 +63,10 @@ def test_fewer_passages_are_the_first_of_more(
 
 
 def test_as_many_as_asked_for_with_the_same_scores(tmp_path: Path) -> None:
-    """They are normalised over the best hundred of each half, for a thousand passages too."""
+    """Scores are normalised over the best hundred of each half, even if more passages are asked for."""
     dice = np.random.default_rng(3)
-    for number in range(400):
-        (tmp_path / f"n{number}.txt").write_text(f"{number} " + " ".join(dice.choice(WORDS, size=6)))
-    update_index(Request(tmp_path, BagEncoder()))
-    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+    build(tmp_path, {f"n{number}.txt": f"{number} " + " ".join(dice.choice(WORDS, size=6)) for number in range(400)})
+    with opened(tmp_path, reader=True) as retriever:
         for mode in Mode:
             for rerank in (True, False):
                 few, many = (retriever.search("a red fox swims", k=k, mode=mode, rerank=rerank) for k in (5, 300))
@@ -81,18 +77,14 @@ def test_as_many_as_asked_for_with_the_same_scores(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rerank", [True, False])
 def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path, rerank: bool) -> None:
-    """A page that says one thing two hundred times, numbered, has one place; its copies fill up what is left.
+    """A page that repeats a sentence two hundred times gets one place, and its copies only fill what is left.
 
-    Another document that says it, too, has its own.
+    Another document with the same words keeps its place.
     """
-    stuffed = "".join(f"## Offer {number}\n\nThe best heron photographs, offer {number}.\n\n" for number in range(200))
-    (tmp_path / "stuffed.md").write_text(stuffed, encoding="utf-8")
-    for number, words in enumerate(
-        ("nests by the river", "waits in the shallows", "returns in spring", "photographs, the best offer")
-    ):
-        (tmp_path / f"{number}.md").write_text(f"The heron {words}.\n", encoding="utf-8")
-    update_index(Request(tmp_path, BagEncoder()))
-    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+    said = ("nests by the river", "waits in the shallows", "returns in spring", "photographs, the best offer")
+    files = {f"{number}.md": f"The heron {words}.\n" for number, words in enumerate(said)}
+    build(tmp_path, files | {"stuffed.md": offers("heron photographs", 200)})
+    with opened(tmp_path, reader=True) as retriever:
         hits = retriever.search("heron photographs", k=10, rerank=rerank)
     paths = [hit.source.path for hit in hits]
     assert paths.count("stuffed.md") == 6
@@ -100,7 +92,7 @@ def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path, reran
 
 
 def test_each_level_scores_below_the_one_before() -> None:
-    """Scaled by the lowest score so far, and rounded."""
+    """Scores of a level are scaled by the lowest score before it, and rounded."""
     rows = [(0.9, 0), (0.5, 0), (1.0, 1), (0.4, 1), (0.5, 3)]
     found = with_final_scores([RankedPassage(stored("x"), score, 0.0, level) for score, level in rows])
     assert [one.score for one in found] == [0.9, 0.5, 0.5, 0.2, 0.1]

@@ -1,4 +1,4 @@
-"""Processes forked off one that has asked: threads and locks are not inherited, and nothing may wait for them."""
+"""Processes forked after a question: they inherit neither threads nor locks, and must not wait for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.marks import needs_fork
 
 QUESTION = "Who won the regatta?"
 
-# Each child ends as a program does: with the destructors of all that is left, and not by os._exit.
+# Each child ends as a program does, running all destructors, and not by os._exit.
 _CHILDREN = """
 import gc, multiprocessing, os, sys, threading
 from qa import Retriever, build_index
@@ -104,7 +104,7 @@ parent Ida Borg
 
 @needs_fork
 def test_children_answer_and_end(tmp_path: Path) -> None:
-    """With the parent's retriever or their own, also while it loads or answers; what it has is not destroyed there."""
+    """With the parent's retriever or their own, even forked while it loads or answers; the parent's stays intact."""
     (tmp_path / "notes.md").write_text("# Regatta\n\nThe regatta was won by Ida Borg in May.\n")
     program = [sys.executable, "-W", "ignore", "-c", _CHILDREN, str(tmp_path), QUESTION]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:

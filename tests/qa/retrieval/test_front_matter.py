@@ -1,12 +1,15 @@
-"""What a note states about itself in front matter answers questions for it, and no others; with the real models."""
+"""Front matter answers questions about the fields of its note, and no others; with the real models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from qa import Retriever, build_index
+from tests.qa.indexes import write
 
 NOTES = {
     "People/Ines Brandl.md": "---\naliases: [Ines, IB]\ntags: [person]\nemail: ines@keramik.example\n"
@@ -22,15 +25,18 @@ NOTES = {
 }
 
 
+@contextmanager
+def opened(root: Path, texts: Mapping[str, str]) -> Iterator[Retriever]:
+    write(root, texts)
+    build_index(root)
+    with Retriever.open(root) as retriever:
+        yield retriever
+
+
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
-    root = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    build_index(root)
-    with Retriever.open(root) as opened:
-        yield opened
+    with opened(tmp_path_factory.mktemp("vault"), NOTES) as found:
+        yield found
 
 
 @pytest.mark.parametrize(
@@ -39,10 +45,10 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who wrote A Potter's Book?", "Bernard Leach", "A Potters Book.md:1-5"),
         ("What is the ISBN of A Potter's Book?", "978-0870119484", "A Potters Book.md:1-5"),
         ("Who is the author of the kiln rebuild plan?", "Helga Moser", "Kiln.md:1-5"),
-        # The note has no title but its file's name.
+        # The note has no title other than its file name.
         ("When is Ines Brandl's birthday?", "1979-06-11", "People/Ines Brandl.md:1-6"),
         ("Who attended the kiln meeting?", "Helga Moser, Marek Dvořák, Anselm Vogt", "Minutes.md:1-4"),
-        # The title is most like the question, but no answer.
+        # The title is closest to the question, but does not answer it.
         ("What is the status of the website relaunch?", "on hold", "Website.md:1-7"),
         ("Who wrote the website relaunch note?", "- Anselm Vogt\n  - Petra Kühn", "Website.md:1-7"),
         # These are answered by the text.
@@ -50,19 +56,16 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("When does the old domain expire?", "30 November 2024", "Website.md:8-10"),
     ],
 )
-def test_a_field_is_the_answer_to_a_question_for_it(
-    retriever: Retriever, question: str, answer: str, citation: str
-) -> None:
+def test_a_field_answers_a_question_about_it(retriever: Retriever, question: str, answer: str, citation: str) -> None:
     found = retriever.ask(question)
     assert found.answer is not None
     assert (found.answer.text, found.passages[0].citation) == (answer, citation)
-    assert all(answer in hit.text for hit in found.passages[:1])
+    assert answer in found.passages[0].text
 
 
-def test_front_matter_is_in_no_topic_and_like_nothing(retriever: Retriever) -> None:
-    """It is alike in all notes."""
-    found = retriever.topics()
-    assert found.total == len(NOTES) + 1
+def test_front_matter_is_in_no_topic_and_similar_to_nothing(retriever: Retriever) -> None:
+    """It looks alike in all notes."""
+    assert retriever.topics().total == len(NOTES) + 1
     similar = retriever.similar("Kiln.md", k=20)
     assert similar.of.passages == 2
     assert similar.passages
@@ -74,28 +77,25 @@ def test_front_matter_is_in_no_topic_and_like_nothing(retriever: Retriever) -> N
 
 @pytest.fixture(scope="module")
 def daily(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
-    """Notes that are much alike; all have the same front matter but for two."""
-    root = tmp_path_factory.mktemp("daily")
-    for number in range(12):
-        stated = "mood: tired" if number in (3, 4) else "mood: good"
-        (root / f"Kiln {number}.md").write_text(
-            f"---\ntags: [daily, kiln]\n{stated}\n---\n# Kiln {number}\n\n"
-            f"The kiln of that day reached {900 + number} °C.\n"
-        )
-    build_index(root)
-    with Retriever.open(root) as opened:
-        yield opened
+    """Twelve similar notes; ten have one front matter, and two have another."""
+    notes = {
+        f"Kiln {number}.md": f"---\ntags: [daily, kiln]\nmood: {'tired' if number in (3, 4) else 'good'}\n---\n"
+        f"# Kiln {number}\n\nThe kiln of that day reached {900 + number} °C.\n"
+        for number in range(12)
+    }
+    with opened(tmp_path_factory.mktemp("daily"), notes) as found:
+        yield found
 
 
-def test_the_same_front_matter_is_that_of_each_note(daily: Retriever) -> None:
-    """It is about one note, and not in another as well."""
+def test_identical_front_matter_is_cited_from_the_note_in_question(daily: Retriever) -> None:
+    """It is not reported as the same text in another note."""
     for number in (3, 4):
         (hit,) = daily.ask(f"What was the mood on Kiln {number}?", k=1).passages
         assert (hit.citation, hit.also_in) == (f"Kiln {number}.md:1-4", ())
 
 
 def test_front_matter_leaves_room_for_texts(daily: Retriever) -> None:
-    """Of ten passages eight are texts; behind all texts is the rest."""
+    """At least eight of ten passages are texts; the rest of the front matter comes after all texts."""
     hits = daily.ask("Which temperature did the daily kiln reach?", k=24).passages
     stated = [hit.text.startswith("---") for hit in hits]
     assert len(hits) == 24

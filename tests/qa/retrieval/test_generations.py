@@ -1,4 +1,4 @@
-"""One retriever for many: threads, coroutines, and an index that changes meanwhile."""
+"""One retriever shared by threads and coroutines, while the index changes."""
 
 from __future__ import annotations
 
@@ -13,32 +13,20 @@ import pytest
 
 from corpus.errors import NoIndexError, UsageError
 from index.protocol import Index
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.results import Result
 from qa.retrieval.generations import Generation
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
+from tests.qa.indexes import build, opened
 
 QUESTION = "when does the harbour close"
+MARCH = {"a.txt": "The harbour closes in March.\n"}
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    (folder / "a.txt").write_text("The harbour closes in winter.\n")
-    (folder / "b.txt").write_text("Soup is served at noon.\n")
-    update(folder)
-    return folder
-
-
-def update(root: Path) -> None:
-    update_index(Request(root, BagEncoder()))
-
-
-def opened(root: Path) -> Retriever:
-    return Retriever.open(root, encoder=BagEncoder(), reader=False)
+    build(tmp_path, {"a.txt": "The harbour closes in winter.\n", "b.txt": "Soup is served at noon.\n"})
+    return tmp_path
 
 
 def texts(result: Result) -> list[str]:
@@ -54,12 +42,11 @@ def is_closed(snapshot: Index) -> bool:
 
 
 def test_a_newer_generation_is_asked_after_a_reload(root: Path) -> None:
-    """And not before; the old one is closed, so that nothing keeps its files."""
+    """And not before; the old one is closed, so that its files are free."""
     with opened(root) as retriever:
         before = retriever.snapshot
         assert (before.is_newest(), retriever.reload()) == (True, False)
-        (root / "a.txt").write_text("The harbour closes in March.\n")
-        update(root)
+        build(root, MARCH)
         assert not before.is_newest()
         assert texts(retriever.ask(QUESTION))[0] == "The harbour closes in winter."
         assert retriever.reload()
@@ -68,20 +55,19 @@ def test_a_newer_generation_is_asked_after_a_reload(root: Path) -> None:
         assert not retriever.reload()
 
 
-def test_an_index_that_was_made_anew_is_newer(root: Path) -> None:
-    """It has the same generation number, and what it says of itself is the same."""
+def test_a_rebuilt_index_is_newer(root: Path) -> None:
+    """Even if it has the same generation number and counts."""
     with opened(root) as retriever:
         info = retriever.snapshot.info
         shutil.rmtree(root / ".qa")
         (root / "a.txt").rename(root / "c.txt")
-        update(root)
+        build(root)
         assert retriever.reload()
         assert retriever.snapshot.info == info
         assert retriever.ask(QUESTION).passages[0].source.path == "c.txt"
 
 
-def test_what_cannot_be_opened_changes_nothing(root: Path) -> None:
-    """The old generation answers on."""
+def test_the_old_generation_goes_on_answering_if_the_new_one_cannot_be_opened(root: Path) -> None:
     with opened(root) as retriever:
         (root / ".qa").rename(root / ".gone")
         with pytest.raises(NoIndexError):
@@ -90,11 +76,10 @@ def test_what_cannot_be_opened_changes_nothing(root: Path) -> None:
 
 
 def test_open_questions_finish_on_their_generation(root: Path) -> None:
-    """A reload, and a close, wait for nobody; the last to leave closes."""
+    """Neither a reload nor a close waits; the last reader to leave closes the snapshot."""
     with opened(root) as retriever:
         with retriever.reading() as before:
-            (root / "d.txt").write_text("A new lighthouse.\n")
-            update(root)
+            build(root, {"d.txt": "A new lighthouse.\n"})
             assert retriever.reload()
             assert len(before.documents()) == 2
             with retriever.reading() as now:
@@ -109,15 +94,15 @@ def test_open_questions_finish_on_their_generation(root: Path) -> None:
         retriever.reload()
 
 
-def test_a_generation_that_is_retired_just_then_has_a_successor(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever finds it retired asks the next one."""
+def test_a_question_that_finds_its_generation_retired_asks_the_next(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     enter = Generation.enter
     turns: list[bool] = []
 
     def late(generation: Generation) -> bool:
         if not turns:
-            (root / "a.txt").write_text("The harbour closes in March.\n")
-            update(root)
+            build(root, MARCH)
             turns.append(retriever.reload())
         turns.append(enter(generation))
         return turns[-1]
@@ -128,9 +113,8 @@ def test_a_generation_that_is_retired_just_then_has_a_successor(root: Path, monk
     assert turns == [True, False, True]
 
 
-def test_many_threads_beside_reloads_and_a_close(root: Path) -> None:
-    """Each answer is that of one generation, the newest when it was asked or one before; then all are told."""
-    months = ("March", "April", "May", "June", "July")
+def test_many_threads_ask_during_reloads_and_a_close(root: Path) -> None:
+    """Each answer comes from a single generation; after the close all threads get an error."""
     by_generation = {1: "winter"}
     refused: list[str] = []
     seen: set[int] = set()
@@ -156,9 +140,8 @@ def test_many_threads_beside_reloads_and_a_close(root: Path) -> None:
     with ThreadPoolExecutor(8) as pool, opened(root) as retriever:
         asking = [pool.submit(ask, retriever, number) for number in range(8)]
         wait_for(1)
-        for month in months:
-            (root / "a.txt").write_text(f"The harbour closes in {month}.\n")
-            update(root)
+        for month in ("March", "April", "May", "June", "July"):
+            build(root, {"a.txt": f"The harbour closes in {month}.\n"})
             assert retriever.reload()
             by_generation[retriever.snapshot.info.generation] = month
             wait_for(max(by_generation))
@@ -173,8 +156,8 @@ def test_many_threads_beside_reloads_and_a_close(root: Path) -> None:
         assert found == (both if question == QUESTION else both[::-1])
 
 
-def test_coroutines_ask_at_once(root: Path) -> None:
-    """The loop is free meanwhile: both questions are in the encoder together."""
+def test_coroutines_ask_at_the_same_time(root: Path) -> None:
+    """The event loop is not blocked: both questions are in the encoder together."""
     together = threading.Barrier(2)
 
     class Waiting(BagEncoder):
@@ -185,7 +168,7 @@ def test_coroutines_ask_at_once(root: Path) -> None:
     async def both(retriever: Retriever) -> tuple[Result, tuple[object, ...]]:
         return await asyncio.gather(retriever.aask(QUESTION, k=1), retriever.asearch("soup at noon", k=1))
 
-    with Retriever.open(root, encoder=Waiting(), reader=False) as retriever:
+    with opened(root, encoder=Waiting()) as retriever:
         result, hits = asyncio.run(both(retriever))
     assert texts(result) == ["The harbour closes in winter."]
     assert [getattr(hit, "text", None) for hit in hits] == ["Soup is served at noon."]

@@ -1,4 +1,4 @@
-"""Candidates of both halves of the index in one ranking."""
+"""Candidates from both halves of the index, fused into one ranking."""
 
 from __future__ import annotations
 
@@ -13,47 +13,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.results import Mode
 from qa.retrieval import hybrid
 from qa.retrieval.hybrid import Pool, Retrieved, fuse, min_max, pools, retrieve
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
+from tests.qa.indexes import built
 
 WORDS = ("red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", "far")
 
 
 @pytest.fixture
 def four(tmp_path: Path) -> Iterator[Snapshot]:
-    """Four files of two words; a note of one line is titled by the word of its path."""
+    """Four files of two words; each one-line note is titled by its file name."""
     texts = {"a.txt": "red fox", "b.txt": "red hen", "c.txt": "blue fish", "d.txt": "grey mouse"}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    update_index(Request(tmp_path, BagEncoder()))
-    with Snapshot(tmp_path / ".qa") as snapshot:
+    with built(tmp_path, texts) as snapshot:
         yield snapshot
 
 
 def query_of(snapshot: Snapshot, question: str, mode: Mode, documents: frozenset[int] | None = None) -> Query:
-    encoder = BagEncoder()
     return analyse_question(
-        question, snapshot, encoder, mode=mode, documents=documents, rerank=False, clock=Stopwatch()
+        question, snapshot, BagEncoder(), mode=mode, documents=documents, rerank=False, clock=Stopwatch()
     )
 
 
-def ask(
-    snapshot: Snapshot, question: str, *, mode: Mode = Mode.HYBRID, path: str | None = None
-) -> tuple[Pool, list[str]]:
+def ask(snapshot: Snapshot, question: str, *, mode: Mode = Mode.HYBRID) -> tuple[Pool, list[str]]:
     """The first pool, and the paths of its passages."""
-    documents = None if path is None else snapshot.match_paths(path)
-    found = next(pools(snapshot, query_of(snapshot, question, mode, documents), Stopwatch()))
+    found = next(pools(snapshot, query_of(snapshot, question, mode), Stopwatch()))
     return found, [passage.document.path for passage in snapshot.passages(found.ids)]
 
 
 def test_scores_are_a_convex_combination(four: Snapshot) -> None:
-    """Half the normalised cosine, half BM25 over the best one's; ties by key."""
+    """Half the normalised cosine, half BM25 relative to the best; ties are broken by key."""
     found, paths = ask(four, "red fox")
     # BM25 of a word in 1 of 4 passages of the same length is ln(3.5 / 1.5); SQLite floors that of one in 2 of 4.
     fox, red = log(3.5 / 1.5), 1e-6
@@ -65,33 +57,25 @@ def test_scores_are_a_convex_combination(four: Snapshot) -> None:
 
 
 def test_a_word_of_the_path_counts_twice(four: Snapshot, tmp_path: Path) -> None:
-    """A file's name is often its best title; of a note of one line it is, and so counts once more."""
-    (tmp_path / "zebra.txt").write_text("grey horse")
-    (tmp_path / "e.txt").write_text("grey zebra")
-    update_index(Request(tmp_path, BagEncoder()))
-    with Snapshot(tmp_path / ".qa") as snapshot:
+    """A file name is often the best title; for a one-line note it is the title, so it counts once more."""
+    with built(tmp_path, {"zebra.txt": "grey horse", "e.txt": "grey zebra"}) as snapshot:
         found, paths = ask(snapshot, "zebra", mode=Mode.KEYWORD)
     assert paths == ["zebra.txt", "e.txt"]
     # Term frequencies 3 and 1 at average length: 3 * 2.2 / (3 + 1.2) against 1.
     np.testing.assert_allclose(found.scores, [1, 4.2 / 6.6], atol=1e-6)
 
 
-def test_a_word_of_a_heading_counts_as_one_of_the_text(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Zoo\n\n## Zebra\n\ngrey horse\n\n## Horse\n\ngrey zebra")
-    update_index(Request(tmp_path, BagEncoder()))
-    with Snapshot(tmp_path / ".qa") as snapshot:
+def test_a_heading_word_counts_like_a_text_word(tmp_path: Path) -> None:
+    with built(tmp_path, {"a.md": "# Zoo\n\n## Zebra\n\ngrey horse\n\n## Horse\n\ngrey zebra"}) as snapshot:
         one, other = (found.score for found in snapshot.keyword("zebra", 9))
     assert one == other
 
 
-def test_a_passage_shares_in_the_keyword_score_of_the_one_beside_it(tmp_path: Path) -> None:
-    """The answer stands below the words of the question; a fifth of the better neighbour's score comes over."""
+def test_a_passage_gets_a_share_of_its_neighbours_keyword_score(tmp_path: Path) -> None:
+    """An answer may come below the words of the question: a fifth of the better neighbour's score is added."""
     sections = ["zebra", "stripes", "lions", "manes", "zebra zebra"]
     text = "\n\n".join(f"# {name}\n\nOf {name} this says something." for name in sections)
-    (tmp_path / "a.md").write_text(text)
-    (tmp_path / "b.md").write_text("# stripes\n\nOf stripes this says something.\n")
-    update_index(Request(tmp_path, BagEncoder()))
-    with Snapshot(tmp_path / ".qa") as snapshot:
+    with built(tmp_path, {"a.md": text, "b.md": "# stripes\n\nOf stripes this says something.\n"}) as snapshot:
         own = {one.passage: one.score for one in snapshot.keyword("zebra something", 100)}
         found, paths = ask(snapshot, "zebra something")
         passages = snapshot.passages(found.ids)
@@ -101,21 +85,18 @@ def test_a_passage_shares_in_the_keyword_score_of_the_one_beside_it(tmp_path: Pa
     assert scores[second] == pytest.approx(alone[second] + 0.2 * alone[first])
     assert scores[third] == pytest.approx(alone[third] + 0.2 * max(alone[second], alone[fourth]))
     assert scores[fifth] == pytest.approx(alone[fifth] + 0.2 * alone[fourth])
-    # Nothing stands beside the only passage of another document.
+    # The only passage of another document has no neighbour.
     assert scores["b.md", 0] == alone["b.md", 0] < scores[second]
 
 
-def test_a_neighbour_is_of_the_same_document(tmp_path: Path) -> None:
-    """The characters of another document are counted anew, so its passages may seem near."""
-    (tmp_path / "a.txt").write_text("zebra")
-    (tmp_path / "b.md").write_text("# lion\n\nlion\n\n# zebra\n\nzebra here")
-    update_index(Request(tmp_path, BagEncoder()))
-    with Snapshot(tmp_path / ".qa") as snapshot:
+def test_a_neighbour_is_in_the_same_document(tmp_path: Path) -> None:
+    """Offsets start again in each document, so its passages may seem close to those of another."""
+    with built(tmp_path, {"a.txt": "zebra", "b.md": "# lion\n\nlion\n\n# zebra\n\nzebra here"}) as snapshot:
         own = [one.score for one in snapshot.keyword("zebra", 9)]
         assert ask(snapshot, "zebra", mode=Mode.KEYWORD)[0].keyword.tolist() == own
 
 
-def test_scores_that_differ_by_rounding_alone_are_ties(four: Snapshot) -> None:
+def test_scores_that_differ_only_by_rounding_are_ties(four: Snapshot) -> None:
     asked = query_of(four, "red fox", Mode.DENSE)
     links = retrieve(four, asked, 4, Stopwatch()).links
     order = sorted(links, key=lambda number: links[number].key)
@@ -126,7 +107,7 @@ def test_scores_that_differ_by_rounding_alone_are_ties(four: Snapshot) -> None:
 
 
 def test_nothing_matches(four: Snapshot) -> None:
-    """The keyword half alone may find nothing; the dense half then still ranks, all alike."""
+    """Keyword search may find nothing; in a hybrid search the dense half then still ranks, with equal scores."""
     none, paths = ask(four, "unknown", mode=Mode.KEYWORD)
     assert (none.ids, none.scores.shape, none.cosines.shape, none.keyword.shape) == ((), (0,), (0,), (0,))
     assert paths == []
@@ -137,7 +118,7 @@ def test_nothing_matches(four: Snapshot) -> None:
 
 
 def test_min_max() -> None:
-    """The lowest becomes 0, the highest 1; equal values all become 1."""
+    """The lowest value becomes 0 and the highest 1; equal values all become 1."""
     assert min_max(np.array([0.25, 0.75, 0.5])).tolist() == [0, 1, 0.5]
     assert min_max(np.array([-2.0, 2.0])).tolist() == [0, 1]
     assert min_max(np.array([0.3, 0.3])).tolist() == [1, 1]
@@ -146,12 +127,9 @@ def test_min_max() -> None:
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     """Forty short files of ten words, some of them equal."""
-    root = tmp_path_factory.mktemp("many")
     dice = np.random.default_rng(7)
-    for number in range(40):
-        (root / f"n{number:02}.txt").write_text(" ".join(dice.choice(WORDS, size=dice.integers(1, 6))))
-    update_index(Request(root, BagEncoder()))
-    with Snapshot(root / ".qa") as snapshot:
+    texts = {f"n{number:02}.txt": " ".join(dice.choice(WORDS, size=dice.integers(1, 6))) for number in range(40)}
+    with built(tmp_path_factory.mktemp("many"), texts) as snapshot:
         yield snapshot
 
 
@@ -162,7 +140,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     scope=st.none() | st.sets(st.integers(1, 40)),
 )
 def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int, scope: set[int] | None) -> None:
-    """Whatever is asked, the ranking is that of a matrix product over all passages and a full sort."""
+    """The ranking of any question equals a matrix product over all passages and a full sort."""
     question = " ".join(words)
     query = BagEncoder().encode_query(question)
     documents = None if scope is None else frozenset(scope)
@@ -202,8 +180,8 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
     np.testing.assert_allclose(found.cosines, [cosine[number] for number in found.ids], atol=1e-12)
 
 
-def test_pools_grow_deeper_up_to_all_there_are(many: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their depths depend on nothing that is asked for; the last one has fewer candidates than it may."""
+def test_pools_grow_until_they_have_all_passages(many: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The depths do not depend on the request; the last pool has fewer candidates than its depth."""
     monkeypatch.setattr(hybrid, "POOL_DEPTH", 5)
     found = list(pools(many, query_of(many, "red fox", Mode.DENSE), Stopwatch()))
     assert [(pool.depth, len(pool.ids)) for pool in found] == [(5, 5), (20, 20), (80, 40)]

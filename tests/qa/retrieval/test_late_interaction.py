@@ -1,4 +1,4 @@
-"""Late interaction: how well passages and sentences meet the words of a question."""
+"""Late interaction: how well passages and sentences match the words of a question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENCODER = BagEncoder()
 
 
 class DenseEncoder(BagEncoder):
-    """Each word is its own direction in all of the space, so cosines are anything from -1 to 1."""
+    """Each word has a random direction in the whole space, so cosines range from -1 to 1."""
 
     def _direction(self, word: str) -> Vectors:
         seed = int.from_bytes(hashlib.blake2b(word.lower().encode(), digest_size=8).digest(), "big")
@@ -34,7 +34,7 @@ TEXT = st.lists(WORD, min_size=1, max_size=8).map(" ".join)
 
 @given(question=TEXT, texts=st.lists(TEXT, max_size=5), data=st.data())
 def test_maxsim_against_brute_force(question: str, texts: list[str], data: st.DataObject) -> None:
-    """For each word of the question the best cosine among a passage's words, by weight."""
+    """The score is the weighted sum, over the question's words, of the best cosine among the passage's words."""
     encoder = DenseEncoder()
     words = question.split()
     drawn = data.draw(st.lists(st.floats(0.1, 1), min_size=len(words), max_size=len(words)))
@@ -51,7 +51,7 @@ def test_maxsim_against_brute_force(question: str, texts: list[str], data: st.Da
 
 
 def test_the_path_is_read_before_the_context() -> None:
-    """Words of the path and the headings are met as those of the text are; only the text proper is behind them."""
+    """Words of the path and the headings match like words of the text, which follows them."""
     passage = stored(
         "## Trains\n\nevery hour", path="travel/getting-around.txt", context="Guide › Trains", start=90, body=11
     )
@@ -61,8 +61,8 @@ def test_the_path_is_read_before_the_context() -> None:
     assert [found.similarities[i].max() for i in range(4)] == [1, 1, 1, 0]
 
 
-def test_a_passage_too_long_with_its_path_is_read_without_it() -> None:
-    """The text is never cut to make room for the path."""
+def test_a_path_that_does_not_fit_is_left_out() -> None:
+    """The text is never cut to make room for it."""
     encoder = BagEncoder(max_tokens=5)
     fits = match(query("travel", encoder), stored("one two three", path="travel/x.txt", context=""), encoder)
     full = match(query("travel", encoder), stored("one two three four", path="travel/x.txt", context="Top"), encoder)
@@ -70,15 +70,14 @@ def test_a_passage_too_long_with_its_path_is_read_without_it() -> None:
     assert (full.offset, full.score, len(full.tokens.spans)) == (len("Top\n"), 0.0, 5)
 
 
-def test_nothing_to_meet() -> None:
-    """A question or a passage without words scores 0."""
+def test_a_question_or_passage_without_words_scores_0() -> None:
     assert match(query("", ENCODER), stored("red"), ENCODER).score == 0
     assert match(query("red", ENCODER), stored("...", path="."), ENCODER).score == 0
     assert matches(query("red", ENCODER), [], ENCODER) == []
 
 
 def test_span_score() -> None:
-    """MaxSim of the words inside, and half the cosine of their mean with the question."""
+    """MaxSim of the words inside the span, plus half the cosine of their mean with the question."""
     text = "red fox runs. grey mouse"
     asked = query("red fox", ENCODER, (0.25, 0.75))
     found = match(asked, stored(text, path="some/where.txt", context="Red › Fox"), ENCODER)
@@ -92,4 +91,4 @@ def test_span_score() -> None:
     assert score("red fox runs.") == pytest.approx(1 + 0.5 * 2 / sqrt(6))
     assert score("grey mouse") == 0
     assert score(". ") == 0
-    assert score("ed fox") == score("fox"), "a word counts where all of it is inside"
+    assert score("ed fox") == score("fox"), "a word counts only if all of it is inside"

@@ -1,4 +1,4 @@
-"""A question analysed once: its words, how much each counts, its vectors."""
+"""The analysis of a question: its words, their weights and its vectors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ import pytest
 from corpus.errors import UsageError
 from index.lexical import analyzer, query_terms
 from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
 from qa.answer.results import Mode
 from qa.retrieval.query import Floats, Query, analyse_question
 from qa.retrieval.question_text import ask_text
 from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
+from tests.qa.indexes import built
 
 ENCODER = BagEncoder()
 
@@ -36,11 +35,9 @@ def weights(query: Query) -> Floats:
 
 @pytest.fixture
 def four(tmp_path: Path) -> Iterator[Snapshot]:
-    """Four passages: "red" stands in two of them, "fox" in one, "and" and "animal" in all."""
-    for name, words in {"a": "red fox", "b": "red hen", "c": "blue fish", "d": "grey istanbul"}.items():
-        (tmp_path / f"{name}.txt").write_text(f"animal and {words}")
-    update_index(Request(tmp_path, ENCODER))
-    with Snapshot(tmp_path / ".qa") as snapshot:
+    """Four passages: "red" is in two of them, "fox" in one, "and" and "animal" in all."""
+    texts = {"a": "red fox", "b": "red hen", "c": "blue fish", "d": "grey istanbul"}
+    with built(tmp_path, {f"{name}.txt": f"animal and {words}" for name, words in texts.items()}) as snapshot:
         yield snapshot
 
 
@@ -54,8 +51,10 @@ def four(tmp_path: Path) -> Iterator[Snapshot]:
         ("What does Fox mean by it?", "What does Fox mean by it?"),
     ],
 )
-def test_what_a_short_form_means_is_what_it_stands_for(four: Snapshot, asked: str, searched: str) -> None:
-    """Else "mean" is the word to look for, and an average is found."""
+def test_what_an_abbreviation_means_is_searched_as_what_it_stands_for(
+    four: Snapshot, asked: str, searched: str
+) -> None:
+    """Otherwise "mean" would be searched for, and averages found."""
     query = analysed(asked, four)
     assert (query.asked, query.text) == (asked, searched)
 
@@ -69,37 +68,37 @@ def test_rare_words_count_more(four: Snapshot) -> None:
 
 
 def test_a_word_the_collection_lacks_counts_most(four: Snapshot) -> None:
-    """It is the rarest of all, and a passage cannot meet it."""
+    """It is the rarest of all, and no passage can match it."""
     question = analysed("fox unheard", four)
     assert question.rarity["unheard"] == pytest.approx(log(5 / 0.5) / log(6))
     assert weights(question)[1] > weights(question)[0]
 
 
 @pytest.mark.parametrize(("text", "count"), [("what is the", 3), ("What was that?", 3), ("???", 0)])
-def test_only_stop_words_count_alike(four: Snapshot, text: str, count: int) -> None:
-    """Where no word tells anything, all count the same; without words there are no weights."""
+def test_stop_words_alone_have_equal_weights(four: Snapshot, text: str, count: int) -> None:
+    """A question without words has no weights."""
     question = analysed(text, four)
     assert weights(question).tolist() == pytest.approx([1 / count] * count if count else [])
 
 
 def test_weights_stay_on_their_words(four: Snapshot) -> None:
-    """Lower-casing some letters makes a text longer; the weights of the words behind do not move."""
+    """Lower-casing some letters makes a text longer, but does not shift the weights of the words that follow."""
     question = analysed("İİİİ of red", four)
     assert ENCODER.encode_query_tokens("İİİİ of red").spans.tolist() == [[0, 4], [5, 7], [8, 11]]
     raw = np.array([log(5 / 0.5), 0.1 * log(6), log(5 / 2.5)]) / log(6)
     np.testing.assert_allclose(weights(question), raw / raw.sum(), rtol=1e-12)
 
 
-def test_words_are_weighed_as_the_keyword_index_knows_them(four: Snapshot) -> None:
-    """Joined words in their parts, and a possessive ending by itself."""
+def test_words_are_weighed_as_in_the_keyword_index(four: Snapshot) -> None:
+    """A compound is weighed by its parts, and a possessive ending separately."""
     question = analysed("red-fox's hen", four)
     raw = np.array([log(5 / 2.5), log(5 / 1.5), log(5 / 0.5), log(5 / 1.5)])
     np.testing.assert_allclose(weights(question), raw / raw.sum(), rtol=1e-12)
     assert list(question.terms) == ["red-fox", "red", "fox", "hen"]
 
 
-def test_a_question_is_cut_into_words_once(four: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once more where its spelling was corrected."""
+def test_a_question_is_split_into_words_once(four: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And once more if its spelling was corrected."""
     texts: list[str] = []
 
     def counting(text: str) -> Any:
@@ -110,13 +109,13 @@ def test_a_question_is_cut_into_words_once(four: Snapshot, monkeypatch: pytest.M
     monkeypatch.setattr(query_terms, "words", counting)
     analysed("the red fox", four)
     assert texts == ["the red fox"]
-    del texts[:]
-    monkeypatch.setattr(BagEncoder, "count_tokens", lambda _, words: [2] * len(words))  # no word is known as a whole
+    texts.clear()
+    monkeypatch.setattr(BagEncoder, "count_tokens", lambda _, words: [2] * len(words))  # no word is a single token
     assert analysed("istanbol and fox fox", four).text == "istanbul and fox fox"
     assert texts == ["istanbol and fox fox", "istanbul and fox fox"]
 
 
-def test_tokens_are_encoded_where_they_are_wanted(four: Snapshot) -> None:
+def test_tokens_are_encoded_only_if_they_are_needed(four: Snapshot) -> None:
     assert analysed("red fox", four, rerank=False).tokens is None
     assert analysed("red fox", four, mode=Mode.DENSE).tokens is not None
 
@@ -132,18 +131,18 @@ def test_an_unknown_script_is_searched_by_keywords(four: Snapshot, monkeypatch: 
 
 
 def test_long_question_is_cut() -> None:
-    """10,000 characters are searched, and what is left out is counted."""
+    """10,000 characters are searched, and the characters left out are counted."""
     assert ask_text("x" * 10_000) == ("x" * 10_000, 0)
     assert ask_text(" " + "x" * 10_007) == ("x" * 10_000, 7)
 
 
 def test_question_is_whole_unicode() -> None:
-    """Lone surrogates are replaced, pairs are joined; everything else is literal."""
+    """Lone surrogates are replaced and pairs are joined; everything else is literal."""
     assert ask_text("a\udce9b \ud83d\ude00 \x00'\"*") == ("a\ufffdb 😀 \x00'\"*", 0)
 
 
 @pytest.mark.parametrize("text", ["", " \t\n", "\u3000"])
 def test_empty_question(text: str) -> None:
-    """Nothing but white space is no question."""
+    """White space alone is not a question."""
     with pytest.raises(UsageError, match="the question is empty"):
         ask_text(text)

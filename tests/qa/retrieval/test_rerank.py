@@ -1,4 +1,4 @@
-"""What late interaction and the reader do to a ranking."""
+"""Re-ranking by late interaction, the reader and a cross-encoder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from index.encoder.model_files import find
 from qa.answer.results import Mode
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.rerank import SCORED_DEPTH, Judged, rerank, rerank_by_model
+from qa.retrieval.rerank import SCORED_DEPTH, Judgement, rerank, rerank_by_model
 from tests.encoders import BagEncoder
 from tests.qa.passages import match, query, reading, stored
 
@@ -24,18 +24,18 @@ ENCODER = BagEncoder()
 
 
 def ranked(*scores: float, levels: Sequence[int] | None = None) -> list[RankedPassage]:
-    """Passages with these scores; their row numbers count from 0."""
+    """Passages with these scores, numbered from 0."""
     passages = (replace(stored(f"text {number}"), id=number, key=f"{number:02}") for number in range(len(scores)))
     rows = zip(passages, scores, levels or [0] * len(scores), strict=True)
     return [RankedPassage(passage, score, 0.0, level) for passage, score, level in rows]
 
 
-def judged(*scores: float, relevant: Sequence[float] = ()) -> dict[int, Judged]:
-    """By late interaction, and by the reader where it has said how relevant each is."""
+def judged(*scores: float, relevant: Sequence[float] = ()) -> dict[int, Judgement]:
+    """Judgements of late interaction, and of the reader if relevances are given."""
     nothing = match(query("", ENCODER), stored(""), ENCODER)
     matches = [replace(nothing, score=score) for score in scores]
     readings: Sequence[Reading | None] = [reading("", relevant=one) for one in relevant] or [None] * len(scores)
-    return {number: Judged(*pair) for number, pair in enumerate(zip(matches, readings, strict=True))}
+    return {number: Judgement(*pair) for number, pair in enumerate(zip(matches, readings, strict=True))}
 
 
 def order(found: Sequence[RankedPassage]) -> list[int]:
@@ -43,21 +43,21 @@ def order(found: Sequence[RankedPassage]) -> list[int]:
 
 
 def test_late_interaction_has_most_of_the_score() -> None:
-    """Of min-max normalised scores, .65; ties by key."""
+    """It has 65 % of the min-max normalised score; ties are broken by key."""
     found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0))
     assert order(found) == [2, 1, 0, 3]
     assert [one.score for one in found] == pytest.approx([0.175 + 0.65, 0.28 + 0.325, 0.315, 0.14])
 
 
-def test_what_was_not_read_stays_behind_what_was() -> None:
-    """A tie of the last passage read with the first that was not leaves both in their places."""
+def test_passages_that_were_not_read_stay_behind_those_that_were() -> None:
+    """Even if the first of them ties with the last passage that was read."""
     tied = ranked(0.9, 0.5, 0.5)
     tied[1], tied[2] = tied[2], tied[1]
     assert order(rerank(query("red", ENCODER), tied, {0: judged(1.0)[0], 2: judged(0.0)[0]})) == [0, 2, 1]
 
 
-def test_scores_that_differ_by_rounding_alone_are_ties() -> None:
-    """In the order of keys, by late interaction and by a cross-encoder; processors differ in the last digits."""
+def test_scores_that_differ_only_by_rounding_are_ties() -> None:
+    """Processors differ in the last digits, so keys decide, with late interaction and with a cross-encoder."""
     nearly = ranked(0.5, 0.5 + 1e-9, 0.5 - 1e-9)
     assert order(rerank(query("red", ENCODER), nearly, judged(0.5, 0.5, 0.5))) == [0, 1, 2]
     assert order(rerank_by_model(query("red", ENCODER), ranked(0.5, 0.5, 0.5), NumberScores(step=1e-9))) == [0, 1, 2]
@@ -76,7 +76,7 @@ def test_a_search_by_one_half_keeps_its_ranking(mode: Mode) -> None:
 
 
 def test_the_reader_adds_six_tenths() -> None:
-    """By how it compares the passages, also where it is sure of several; scores stay within 1."""
+    """By how it compares the passages, even if it is sure of several; scores do not exceed 1."""
     thrice = 3 * log(3)  # three times as likely
     for sure in (0, 40):
         logits = (-500, sure + thrice, sure)
@@ -86,19 +86,18 @@ def test_the_reader_adds_six_tenths() -> None:
         assert [one.score for one in found] == pytest.approx([score / 1.6 for score in scores])
 
 
-def test_a_sentence_scores_by_the_reader_too() -> None:
-    """The probability that the answer is in it is added."""
+def test_the_reader_adds_to_a_sentence_score_the_probability_that_it_has_the_answer() -> None:
     asked = query("red fox", ENCODER)
     text = "red fox runs. grey mouse"
     matched = match(asked, stored(text), ENCODER)
     read = reading(text, answer="grey mouse", sure=50)
     for start, end, share in ((0, 13, 0.0), (14, 24, 1.0)):
-        by_match = Judged(matched).span_score(asked, start, end)
-        assert Judged(matched, read).span_score(asked, start, end) == pytest.approx(by_match + share)
+        by_match = Judgement(matched).span_score(asked, start, end)
+        assert Judgement(matched, read).span_score(asked, start, end) == pytest.approx(by_match + share)
 
 
 class NumberScores(CrossEncoderModel):
-    """The higher a text's number the better, in units of a model's own."""
+    """Scores texts by their numbers, on a scale of its own."""
 
     def __init__(self, step: float = 10.0) -> None:
         super().__init__(find(), Device.CPU)
@@ -108,8 +107,8 @@ class NumberScores(CrossEncoderModel):
         return np.array([self._step * int(text.removeprefix("text ")) - 99 for text in texts])
 
 
-def test_a_cross_encoder_orders_the_first_thirty_alone() -> None:
-    """Whatever they scored before; the others keep their order and their scores, which are lower."""
+def test_a_cross_encoder_orders_only_the_first_thirty() -> None:
+    """Regardless of their scores before; the others keep their order and their scores, which are lower."""
     passages = ranked(*(0.9 - number / 100 for number in range(SCORED_DEPTH + 5)))
     found = rerank_by_model(query("red", ENCODER, mode=Mode.KEYWORD), passages, NumberScores())
     assert order(found) == [*reversed(range(30)), *range(30, 35)]
@@ -119,7 +118,7 @@ def test_a_cross_encoder_orders_the_first_thirty_alone() -> None:
     assert (scores[0], scores[29]) == (1.0, passages[29].score)
 
 
-def test_levels_stay_in_order_by_a_cross_encoder_too() -> None:
+def test_levels_stay_in_order_with_a_cross_encoder() -> None:
     found = rerank_by_model(query("", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), NumberScores())
     assert order(found) == [1, 0, 3, 2]
     assert [one.score for one in found] == pytest.approx([0.4 + 0.6 / 3, 0.4, 1.0, 0.8 + 0.2 * 2 / 3])

@@ -1,4 +1,4 @@
-"""What cells measure, and which columns can be compared."""
+"""Amounts in table cells, and columns that can be compared."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def test_numbers_with_their_units(cell: str, value: float, kind: str) -> None:
         "PX-1000",
     ],
 )
-def test_what_is_no_single_amount(cell: str) -> None:
+def test_cells_without_a_single_amount(cell: str) -> None:
     assert measure_of(cell) is None
 
 
-def test_dates_in_order_however_they_are_written() -> None:
+def test_dates_are_ordered_however_they_are_written() -> None:
     cells = ["2018-05-30", "11/20/2019", "March 2020", "2020-04", "4 June 2020", "Fri, 5 June 2020", "2023-06-01"]
     found = [measure_of(cell) for cell in cells]
     values = [one.value for one in found if one is not None and one.kind == "date"]

@@ -1,4 +1,4 @@
-"""Words that ask for the most or least, and amounts that are compared with."""
+"""Words that ask for the most or least, and bounds such as "more than 64 GB"."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from qa.tables.superlatives import bounds, superlatives
     ],
 )
 def test_superlatives(question: str, found: list[tuple[str, int, str]]) -> None:
-    told = superlatives(question)
-    assert [(question[slice(*one.span)], one.sign) for one in told] == [(words, sign) for words, sign, _ in found]
-    assert all(
-        name in one.what.names if name else not one.what.names for one, (_, _, name) in zip(told, found, strict=True)
-    )
+    recognised = superlatives(question)
+    assert [(question[slice(*one.span)], one.sign) for one in recognised] == [(words, sign) for words, sign, _ in found]
+    for one, (_, _, name) in zip(recognised, found, strict=True):
+        assert name in one.what.names if name else not one.what.names
 
 
 @pytest.mark.parametrize(
@@ -42,13 +41,13 @@ def test_superlatives(question: str, found: list[tuple[str, int, str]]) -> None:
 def test_bounds(question: str, words: str, amount: Amount, is_met: list[bool]) -> None:
     (one,) = bounds(question)
     assert (question[slice(*one.span)], one.amount) == (words, amount)
-    below_same_and_above = (amount.value * share for share in (0.9, 1, 1.1))
-    assert [one.is_met(Amount(value, amount.kind)) for value in below_same_and_above] == is_met
+    less_equal_and_more = (amount.value * share for share in (0.9, 1, 1.1))
+    assert [one.is_met(Amount(value, amount.kind)) for value in less_equal_and_more] == is_met
     assert not one.is_met(None)
     assert not one.is_met(Amount(amount.value, "speed")) or not amount.kind
 
 
-def test_a_year_is_all_of_its_days() -> None:
+def test_a_year_includes_all_its_days() -> None:
     since, after = (bounds(f"built {word} 2020")[0] for word in ("since", "after"))
-    inside, behind = Amount(2020.5, "date"), Amount(2021.0, "date")
-    assert [since.is_met(inside), after.is_met(inside), after.is_met(behind)] == [True, False, True]
+    inside, later = Amount(2020.5, "date"), Amount(2021.0, "date")
+    assert [since.is_met(inside), after.is_met(inside), after.is_met(later)] == [True, False, True]

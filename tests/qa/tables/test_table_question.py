@@ -1,4 +1,4 @@
-"""Which rows a question asks for, and which questions a table leaves alone."""
+"""The rows that answer a question, and the questions that a table does not answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.qa.passages import stored
 
 
 def table(name: str, *lines: str) -> WholeTable:
-    """A table of a file; the cells of a line are parted by bars."""
+    """The table of a file; bars separate the cells of a line."""
     columns, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
     passage = stored("", path=name)
     return WholeTable(tuple(columns), tuple(Row(tuple(cells), passage, (0, 0)) for cells in rows))
@@ -166,26 +166,26 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (BOATS, "which boat is the most comfortable?"),
         (BOATS, "which dinghy is the lightest?"),
         (INVOICES, "which invoices of 2023 are paid?"),
-        # More than the rows tell.
+        # The rows do not say it.
         (BOATS, "which is the heaviest and the oldest boat?"),
         (ROOMS, "which rooms have a projector or a camera?"),
         (BOATS, "why is the Loon the heaviest boat?"),
         (SERVERS, "how much memory does the largest server have?"),
-        # Amounts of several rows would have to be added up, or it is not clear what is measured.
+        # Amounts of several rows would have to be added up, or it is unclear what is measured.
         (INVOICES, "which customer has the most amount?"),
         (INVOICES, "which is the longest invoice?"),
         (SERVERS, "which servers have more than 50?"),
         (SERVERS, "which servers have more than 50 kg of memory?"),
-        # What neither is a column of what is asked for nor leaves rows out.
+        # A word that is neither the column asked for nor excludes any rows.
         (SERVERS, "which is the oldest server's owner?"),
         (SERVERS, "Do all servers run Debian?"),
-        # What all rows have tells nothing.
+        # All rows have it.
         (SERVERS, "which servers have an owner?"),
-        # Who pays it need not have paid it, and what was borrowed is not told of its author.
+        # Who pays rent need not have paid it, and who borrowed a book is not its author.
         (BEDS, "who pays the highest rent?"),
         (BOOKS, "which author borrowed a book"),
         (TICKETS, "which invoices were assigned to Noor?"),
-        # Yes is nobody.
+        # "Yes" is not a person.
         (SIGNED, "who signed form A1?"),
         # No row is left.
         (ROOMS, "which rooms have more than 100 seats?"),
@@ -194,5 +194,5 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (ROOMS, "which"),
     ],
 )
-def test_questions_that_a_table_leaves_alone(asked: WholeTable, question: str) -> None:
+def test_questions_that_a_table_does_not_answer(asked: WholeTable, question: str) -> None:
     assert select_rows(question, asked) is None

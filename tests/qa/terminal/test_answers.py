@@ -1,4 +1,4 @@
-"""What is written on the screen, to the letter."""
+"""The exact output of answers on the screen."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Location, Result, Source, State
-from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, as_json, problem, result
+from qa.answer.results import Answer, Highlight, Hit, Location, Source, State
+from qa.terminal import answers
+from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, as_json
+from tests.qa.answers import result
+from tests.qa.commands import TerminalStream
 
 ROOT = Path("/notes")
 
@@ -27,12 +31,9 @@ def _hit(
     return Hit(rank, f"p{rank}", 0.9, text, source=source, highlights=lights, **{"title": "", "heading": (), **more})  # type: ignore[arg-type]
 
 
-def _result(*hits: Hit, found: bool = True, confidence: float = 0.87, answer: Answer | None = None) -> Result:
-    return Result("q", None, found, confidence, answer, hits, IndexInfo(5, 700, "m", 3), {"total": 14.2})
-
-
-def _shown(value: Result, look: TerminalStyle | None = None, here: Path = ROOT) -> str:
-    return result(value, look or TerminalStyle(), Places(ROOT, here))
+def _shown(*hits: Hit, look: TerminalStyle | None = None, confidence: float = 0.87, **more: Any) -> str:
+    value = result(*hits, confidence=confidence, **more)
+    return answers.result(value, look or TerminalStyle(), Places(ROOT, ROOT))
 
 
 LIST = """## Winners
@@ -58,9 +59,8 @@ Others were named:
     ],
 )
 def test_the_title_is_shown_once(title: str, heading: tuple[str, ...], trail: str) -> None:
-    """It may be the first heading; that of a row has the row's number."""
-    shown = _shown(_result(_hit("Nothing new.", title=title, heading=heading)))
-    assert f"[1] a.md:3-9  {trail}\n" in shown
+    """It may equal the first heading, or the heading of a row, which also has a number."""
+    assert f"[1] a.md:3-9  {trail}\n" in _shown(_hit("Nothing new.", title=title, heading=heading))
 
 
 _PARTS = st.sampled_from(
@@ -69,30 +69,24 @@ _PARTS = st.sampled_from(
 
 
 @given(st.lists(_PARTS, min_size=1, max_size=60).map("".join), st.integers(30, 50), st.data())
-def test_a_passage_is_shown_as_it_is(text: str, width: int, data: st.DataObject) -> None:
-    """Below its citation stands nothing that it does not say: all of it but white space, and leading headings."""
+def test_a_passage_is_shown_unchanged(text: str, width: int, data: st.DataObject) -> None:
+    """Nothing is added, and nothing is lost except white space and leading headings."""
     start = data.draw(st.integers(0, len(text)))
     bold = text[start : data.draw(st.integers(start, len(text)))]
-    shown = _shown(_result(_hit(text, heading=("ab",), bold=bold)), TerminalStyle(width=width, styled=True))
+    shown = _shown(_hit(text, heading=("ab",), bold=bold), look=TerminalStyle(width=width, styled=True))
     _, _, body = re.sub(r"\x1b\[\d*m", "", shown).partition("[1] a.md:3-9  ab\n")
-    said, there = "".join(body.split()), "".join(text.split())
-    assert there.endswith(said)
-    assert set(there[: len(there) - len(said)]) <= set("ab#`")
+    visible, original = "".join(body.split()), "".join(text.split())
+    assert original.endswith(visible)
+    assert set(original[: len(original) - len(visible)]) <= set("ab#`")
 
 
 def test_answer_golden() -> None:
-    """Answer first, confidence, then each passage: place, headings, flag, text as it is built, other places."""
-    first = _hit(
-        LIST,
-        title="Awards",
-        heading=("Awards", "Winners"),
-        also_in=(Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4)),
-    )
+    """The answer and its confidence come first, then each passage with place, headings, state and other places."""
+    others = (Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4))
+    first = _hit(LIST, title="Awards", heading=("Awards", "Winners"), also_in=others)
     second = _hit("Nothing new.", rank=2, path="sub/b.md", state=State.CHANGED)
     answer = Answer("The 2025 award went to *Adam*.", (1, 2))
-    assert (
-        _shown(_result(first, second, answer=answer))
-        == """\
+    expected = """\
 The 2025 award went to *Adam*. [1] [2]
 Confidence: high (87%)
 
@@ -110,45 +104,39 @@ Confidence: high (87%)
     ! changed since it was indexed
     Nothing new.
 """
-    )
+    assert _shown(first, second, answer=answer) == expected
 
 
 def test_not_found_golden() -> None:
-    assert (
-        _shown(_result(_hit("Near.", state=State.MISSING), found=False, confidence=0.12))
-        == """\
+    expected = """\
 No passage answers this with confidence (12%). The closest passages:
 
 [1] a.md:3-9
     ! file is missing
     Near.
 """
-    )
-    assert _shown(_result(found=False, confidence=0.0)) == ("No passage matches the question.\n")
+    assert _shown(_hit("Near.", state=State.MISSING), found=False, confidence=0.12) == expected
+    assert _shown(found=False, confidence=0.0) == ("No passage matches the question.\n")
     quoteless = "These passages should contain the answer.\nConfidence: high (87%)\n\n[1] "
-    assert _shown(_result(_hit("Here."))).startswith(quoteless)
+    assert _shown(_hit("Here.")).startswith(quoteless)
 
 
 @pytest.mark.parametrize(
     ("confidence", "words"),
     [
-        (1.0, "high (over 99%)"),
-        (0.8, "high (80%)"),
-        (0.79, "fair (79%)"),
-        (0.49, "low (49%)"),
-        (0.0, "low (under 1%)"),
+        *((1.0, "high (over 99%)"), (0.8, "high (80%)"), (0.79, "fair (79%)")),
+        *((0.49, "low (49%)"), (0.0, "low (under 1%)")),
     ],
 )
 def test_confidence_in_words(confidence: float, words: str) -> None:
-    """Words and a number, and never certainty."""
-    assert f"Confidence: {words}\n" in _shown(_result(_hit("x"), confidence=confidence))
+    """It is never shown as certain."""
+    assert f"Confidence: {words}\n" in _shown(_hit("x"), confidence=confidence)
 
 
-def test_styles_only_where_asked() -> None:
-    """Highlighted sentences are bold on a terminal and unmarked elsewhere."""
-    value = _result(_hit("One. Two is it. Three.", bold="Two is it."), answer=Answer("Two is it.", (1,)))
-    assert "One. \x1b[1mTwo is it.\x1b[0m Three." in _shown(value, TerminalStyle(styled=True))
-    plain = _shown(value)
+def test_highlighted_sentences_are_bold_only_where_styled() -> None:
+    hit, answer = _hit("One. Two is it. Three.", bold="Two is it."), Answer("Two is it.", (1,))
+    assert "One. \x1b[1mTwo is it.\x1b[0m Three." in _shown(hit, answer=answer, look=TerminalStyle(styled=True))
+    plain = _shown(hit, answer=answer)
     assert "    One. Two is it. Three.\n" in plain
     assert "\x1b" not in plain
 
@@ -163,46 +151,41 @@ def test_styles_only_where_asked() -> None:
     ],
 )
 def test_an_answer_from_within_a_line_is_one_paragraph(text: str, answer: str, shown: str) -> None:
-    """The file's indents would begin its second line; items and whole lines stay."""
-    assert _shown(_result(_hit(text), answer=Answer(answer, (1,)))).startswith(shown)
+    """Otherwise, its second line would have the file's indentation; items and whole lines are kept."""
+    assert _shown(_hit(text), answer=Answer(answer, (1,))).startswith(shown)
 
 
 def test_highlight_in_the_heading_keeps_it() -> None:
-    """A heading line that repeats is dropped, unless the answer is in it."""
+    """A heading line that repeats the heading above is dropped, unless it contains the answer."""
     text = "# Room 4\n\nBring tea."
-    assert _shown(_result(_hit(text, heading=("Plan", "Room 4")))).endswith(
-        "[1] a.md:3-9  Plan › Room 4\n    Bring tea.\n"
-    )
-    assert "    # Room 4\n" in _shown(_result(_hit(text, heading=("Room 4",), bold="Room 4")))
-    assert "    # Room 4\n" in _shown(_result(_hit("# Room 4\n", heading=("Room 4",))))
+    assert _shown(_hit(text, heading=("Plan", "Room 4"))).endswith("[1] a.md:3-9  Plan › Room 4\n    Bring tea.\n")
+    assert "    # Room 4\n" in _shown(_hit(text, heading=("Room 4",), bold="Room 4"))
+    assert "    # Room 4\n" in _shown(_hit("# Room 4\n", heading=("Room 4",)))
 
 
-def test_setext_heading_is_dropped_with_its_line() -> None:
-    for line in ("====", "~~~~", '""""', "--"):
-        shown = _shown(_result(_hit(f"Plan\n{line}\n\nTea.", heading=("Plan",))))
-        assert shown.endswith("[1] a.md:3-9  Plan\n    Tea.\n")
+@pytest.mark.parametrize("line", ["====", "~~~~", '""""', "--"])
+def test_setext_heading_is_dropped_with_its_underline(line: str) -> None:
+    assert _shown(_hit(f"Plan\n{line}\n\nTea.", heading=("Plan",))).endswith("[1] a.md:3-9  Plan\n    Tea.\n")
 
 
-def test_long_heading_goes_below_the_place() -> None:
-    """The place stays whole on the first line, so that it can be clicked."""
-    shown = _shown(_result(_hit("x", heading=("A long heading " * 5,))), TerminalStyle(width=40))
+def test_long_heading_is_below_the_place() -> None:
+    """The place is on the first line and not broken, so that it can be clicked."""
+    shown = _shown(_hit("x", heading=("A long heading " * 5,)), look=TerminalStyle(width=40))
     assert "[1] a.md:3-9\n    A long heading A long heading A long\n    heading" in shown
 
 
 def test_hostile_document_and_name() -> None:
-    """Nothing in a document or its name reaches the terminal as a command."""
+    """No escape sequence in a document or its name reaches the terminal."""
     hostile = "\x1b]0;evil\x07 \x9b2J \u202egnp"
-    value = _result(
-        _hit(hostile, path=f"{hostile}\n.md", title=hostile, heading=(hostile,)), answer=Answer(hostile, (1,))
-    )
-    shown = _shown(value)
+    hit = _hit(hostile, path=f"{hostile}\n.md", title=hostile, heading=(hostile,))
+    shown = _shown(hit, answer=Answer(hostile, (1,)))
     assert not set("\x1b\x07\x9b\u202e") & set(shown)
     assert r"\x1b]0;evil\x07 \x9b2J \u202egnp\n.md:3-9" in shown
 
 
 def test_also_in_many_places() -> None:
     places = tuple(Location(f"{name}.md", (0, 1), (1, 2), None) for name in "bcdefg")
-    assert "    also in b.md:1-2, c.md:1-2, d.md:1-2 and 3 more\n" in _shown(_result(_hit("x", also_in=places)))
+    assert "    also in b.md:1-2, c.md:1-2, d.md:1-2 and 3 more\n" in _shown(_hit("x", also_in=places))
 
 
 @pytest.mark.parametrize(
@@ -216,7 +199,7 @@ def test_also_in_many_places() -> None:
     ],
 )
 def test_place_opens_from_here(here: str, shown: str) -> None:
-    """A path is relative to the working directory; if that only climbs, it is written in full."""
+    """A path is relative to the working directory, but absolute if it has nothing in common with that."""
     assert Places(ROOT, Path(here))("talks/a.md") == shown
 
 
@@ -245,27 +228,17 @@ def test_json_round_trip(text: str) -> None:
     assert json.loads(as_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_look_of_streams() -> None:
-    """Styles on a terminal that is not dumb; NO_COLOR stops colour alone."""
+def test_style_of_streams() -> None:
+    """Text is styled on a terminal that is not dumb; NO_COLOR only disables colour."""
     environments: list[dict[str, str]] = [{}, {"NO_COLOR": ""}, {"NO_COLOR": "1"}, {"TERM": "dumb"}]
-    styles = [TerminalStyle.of(_Terminal(), each) for each in environments]
+    styles = [TerminalStyle.of(TerminalStream(), each) for each in environments]
     assert [style.paint("x", BOLD) != "x" for style in styles] == [True, True, True, False]
     assert [style.paint("x", WARN) != "x" for style in styles] == [True, True, False, False]
     assert not any(TerminalStyle.of(stream, {}).styled for stream in (io.StringIO(), None))
     assert TerminalStyle.of(io.TextIOWrapper(io.BytesIO(), encoding="ascii"), {}).separator == " > "
 
 
-def test_look_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    for columns, width in (("60", 60), ("300", 100), ("5", 30)):
-        monkeypatch.setenv("COLUMNS", columns)
-        assert TerminalStyle.of(None, {}).width == width
-
-
-def test_problem_is_one_line() -> None:
-    """A name with a newline cannot fake a message."""
-    assert problem("no file a\nqa: all is well\x1b[2J") == r"qa: no file a\nqa: all is well\x1b[2J"
+@pytest.mark.parametrize(("columns", "width"), [("60", 60), ("300", 100), ("5", 30)])
+def test_width_has_limits(monkeypatch: pytest.MonkeyPatch, columns: str, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert TerminalStyle.of(None, {}).width == width

@@ -1,4 +1,4 @@
-"""Answers in the formats of other programs, to the letter."""
+"""The exact output of answers in formats for other programs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Result, Source, State
+from qa.answer.results import Answer, Highlight, Hit, Result, Source, State
 from qa.terminal.answers import Places
 from qa.terminal.exports import FORMATS, bibtex, markdown, vimgrep
+from tests.qa.answers import result
 
 TEXT = "Ö. Soup is served.\nBring *a* spoon\x1b."
 
@@ -25,8 +26,7 @@ def _hit(
 
 
 def _result(*hits: Hit, found: bool = True) -> Result:
-    answer = Answer("Soup is *served*.", (1,))
-    return Result("what [is] it?", None, found, 0.9, answer, hits, IndexInfo(1, 1, "m", 1), {"total": 1.0})
+    return result(*hits, question="what [is] it?", answer=Answer("Soup is *served*.", (1,)), found=found)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Places:
 
 
 def test_vimgrep(tmp_path: Path, place: Places) -> None:
-    """At the answering sentence, its column in bytes; only lines of a file are places that an editor finds."""
+    """A line points to the answering sentence, with its column in bytes; passages without lines are left out."""
     hits = [
         _hit("a.md", "text/markdown", lines=(2, 3)),
         _hit("a.md", "text/markdown", lines=(2, 3), bold="spoon"),
@@ -50,7 +50,7 @@ def test_vimgrep(tmp_path: Path, place: Places) -> None:
 
 
 def test_markdown(tmp_path: Path, place: Places) -> None:
-    """Markdown stays as it is in a quotation; other text reads as it does in its file."""
+    """Markdown is quoted unchanged; other text is escaped, so that it reads as in its file."""
     hits = [_hit("a b.md", "text/markdown", lines=(2, 3)), _hit("c.pdf", "application/pdf", page=3)]
     assert markdown(_result(*hits), tmp_path, place).splitlines() == [
         r"**what \[is\] it?**",
@@ -71,7 +71,7 @@ def test_markdown(tmp_path: Path, place: Places) -> None:
 
 
 def test_bibtex(tmp_path: Path, place: Places) -> None:
-    """An entry for a document, however many of its passages are cited, and each place once."""
+    """There is one entry per document, however many of its passages are cited, with each place once."""
     hits = [_hit("a_%.md", "text/markdown", lines=lines) for lines in ((2, 3), (9, 9), (2, 3))]
     assert bibtex(_result(*hits), tmp_path, place) == (
         "@misc{a-abcdef,\n"
@@ -84,7 +84,7 @@ def test_bibtex(tmp_path: Path, place: Places) -> None:
 
 
 def test_bibtex_of_a_bibliography(tmp_path: Path, place: Places) -> None:
-    """An entry is printed as it is, once; a note has the key that it states, if no other entry has it."""
+    """An entry is printed unchanged and once; a note's entry has the note's own key if that is valid and unused."""
     entry = "@book{ida2001,\n  title = {Öars},\n  abstract = {Of ash.\n    Or pine.}\n}"
     text = f"% Mine\n{entry}\n\n% Other\n@misc(tar, title = {{Tar}})\n"
     (tmp_path / "refs.bib").write_text(text, encoding="utf-8")

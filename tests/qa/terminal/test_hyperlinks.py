@@ -1,4 +1,4 @@
-"""Links on citations: their URLs, and which terminals are given any."""
+"""Links on citations: their URLs, and which terminals get them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.results import Hit, IndexInfo, Result, Source, State
-from qa.terminal.answers import Places, TerminalStyle, result
+from qa.answer.results import Hit, Source, State
+from qa.terminal import answers
+from qa.terminal.answers import Places, TerminalStyle
 from qa.terminal.hyperlinks import are_understood, file_url, linked
 from qa.terminal.text import cells
+from tests.qa.answers import result
 
 
 def test_a_url_is_the_path_percent_encoded() -> None:
@@ -23,14 +25,13 @@ def test_a_url_is_the_path_percent_encoded() -> None:
     )
 
 
-def is_name(name: bytes) -> bool:
-    """Whether a file may have it."""
+def is_file_name(name: bytes) -> bool:
     return b"\0" not in name and b"/" not in name and name not in (b".", b"..")
 
 
-@given(st.binary(min_size=1, max_size=40).filter(is_name))
-def test_every_name_comes_back_from_its_url(name: bytes) -> None:
-    """And nothing in it can end the sequence that it stands in."""
+@given(st.binary(min_size=1, max_size=40).filter(is_file_name))
+def test_a_url_can_be_decoded_to_the_file_name(name: bytes) -> None:
+    """It has no character that could end the terminal's escape sequence."""
     url = file_url("/" + os.fsdecode(name))
     assert url.isascii()
     assert url.isprintable()
@@ -61,7 +62,7 @@ def test_every_name_comes_back_from_its_url(name: bytes) -> None:
     ],
 )
 def test_which_terminals_get_links(environ: dict[str, str], terminal: bool, expected: bool) -> None:
-    """Those known to show them, unless FORCE_HYPERLINK decides; colours have no say in it."""
+    """Terminals known to support links, unless FORCE_HYPERLINK decides; NO_COLOR has no effect."""
     assert are_understood(environ, terminal=terminal) is expected
 
 
@@ -71,23 +72,21 @@ def _hit(media_type: str, path: str, page: int | None, state: State = State.VERI
 
 
 def _shown(hit: Hit, look: TerminalStyle) -> str:
-    value = Result("q", None, True, 0.9, None, (hit,), IndexInfo(1, 1, "m", 1), {})
-    return result(value, look, Places(Path("/notes"), Path("/notes")))
+    return answers.result(result(hit), look, Places(Path("/notes"), Path("/notes")))
 
 
 def test_a_citation_is_a_link() -> None:
-    """A PDF's with its page, a slide's without; that of a file that is gone is none."""
+    """A PDF's link has the page, a slide's has not; a file that is gone has no link."""
     look = TerminalStyle(linked=True)
-    host = os.uname().nodename
-    opened = f"\x1b]8;;file://{host}/notes/a.pdf#page=3\x1b\\a.pdf, p. 3\x1b]8;;\x1b\\"
-    assert f"[1] {opened}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), look)
+    link = f"\x1b]8;;file://{os.uname().nodename}/notes/a.pdf#page=3\x1b\\a.pdf, p. 3\x1b]8;;\x1b\\"
+    assert f"[1] {link}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), look)
     assert "/talk.pptx\x1b" in _shown(_hit("application/x-slides", "talk.pptx", 3), look)
     assert "\x1b" not in _shown(_hit("text/markdown", "a.md", None, State.MISSING), look)
 
 
 @pytest.mark.parametrize("width", range(30, 60))
 def test_links_take_no_columns(width: int) -> None:
-    """What stands on a line stands there with links too."""
+    """Lines are broken at the same places with and without links."""
     hit = _hit("text/markdown", "a.md", None)
     url = Places(Path("/notes"), None).url("a.md")
     plain = _shown(hit, TerminalStyle(width=width))
@@ -95,5 +94,5 @@ def test_links_take_no_columns(width: int) -> None:
     assert all(cells(line) <= width for line in plain.splitlines())
 
 
-def test_a_url_too_long_for_terminals_is_no_link() -> None:
+def test_a_url_too_long_for_terminals_is_not_linked() -> None:
     assert linked("text", file_url("/" + "x" * 3000)) == "text"

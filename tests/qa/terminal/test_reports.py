@@ -1,4 +1,4 @@
-"""Reports and numbers as people read them."""
+"""Reports and numbers in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_duration() -> None:
 
 
 def test_counts_and_sizes() -> None:
-    """One of a thing is one; sizes are in the unit that fits."""
+    """Nouns are singular or plural; sizes have a suitable unit."""
     assert [count(n, "file") for n in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
     assert [megabytes(n) for n in (500, 99_999, 12_345_678)] == ["0.5 kB", "100.0 kB", "12.3 MB"]
 
@@ -41,12 +41,12 @@ def test_counts_and_sizes() -> None:
     ],
 )
 def test_build(report: BuildReport, lines: str) -> None:
-    """A first build, nothing to do, changes, and all files again with another model; zeros are left out."""
+    """Reports of a first build, no changes, changes, and a new model; zeros are left out."""
     assert build(report, TerminalStyle()) == lines
 
 
 def test_skipped_files_are_grouped_by_reason() -> None:
-    """The most frequent first; what is in brackets differs from file to file."""
+    """The most frequent reason comes first; details in brackets, which vary between files, are left out."""
     skipped = tuple(SkippedFile(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab"))
     report = _report(unchanged=1, skipped=(SkippedFile("p.png", "no format"), *skipped), notes=(Note("c.md", "odd"),))
     assert build(report, TerminalStyle()).splitlines()[1:] == [
@@ -65,8 +65,8 @@ def test_preview() -> None:
     assert preview(_report(unchanged=2), TerminalStyle()) == "Dry run: nothing to do. Nothing was written.\n"
 
 
-def test_refreshed_is_silent_about_nothing() -> None:
-    """Files that were looked at and had not changed are no news."""
+def test_refreshed_reports_changes_only() -> None:
+    """Nothing is reported if the files that were checked had not changed."""
     assert refreshed(_report(unchanged=5)) == ""
     assert refreshed(_report(added=2)) == "Index updated: 2 files added\n"
 

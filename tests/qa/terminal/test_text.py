@@ -1,4 +1,4 @@
-"""Cleaning and wrapping of text for a terminal."""
+"""Cleaning and wrapping text for a terminal."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ def test_nothing_dangerous_survives(text: str) -> None:
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs", "M"])))
-def test_honest_text_is_untouched(text: str) -> None:
-    assert clean(text) == text
-    assert clean_name(text) == text
+def test_harmless_text_is_not_changed(text: str) -> None:
+    assert clean(text) == clean_name(text) == text
 
 
 @pytest.mark.parametrize(
@@ -52,16 +51,14 @@ def test_honest_text_is_untouched(text: str) -> None:
     ],
 )
 def test_known_attacks(text: str, in_prose: str, in_names: str) -> None:
-    """Prose shows that something was there; names spell it out; joiners that scripts need stay."""
+    """Prose has a placeholder for each control character, names spell it out; joiners that scripts need are kept."""
     assert clean(text) == in_prose
     assert clean_name(text) == in_names
 
 
-def test_cells() -> None:
-    assert cells("abc") == 3
-    assert cells("漢字") == 4
-    assert cells("e\u0301") == 1
-    assert cells("ｆ") == 2
+@pytest.mark.parametrize(("text", "width"), [("abc", 3), ("漢字", 4), ("e\u0301", 1), ("ｆ", 2)])
+def test_cells(text: str, width: int) -> None:
+    assert cells(text) == width
 
 
 LETTER = "Dear Ann,\nthe talk is\non Monday.\n\n- one\n- two\n"
@@ -71,26 +68,26 @@ CODE = "```\nlong line of code\n\n- not a list at all\n```\n| a | table | row |\
 @pytest.mark.parametrize(
     ("text", "width", "wrapped"),
     [
-        # Nothing that fits is filled again: line structure means something.
+        # Lines that fit are not joined, as line breaks may have a meaning.
         (LETTER, 20, LETTER),
         ("aaa bbb ccc ddd eee\nfff ggg hhh iii jjj\nkkk", 12, "aaa bbb ccc\nddd eee fff\nggg hhh iii\njjj kkk"),
-        # Where lines were broken on purpose, only the long one is wrapped.
+        # If lines were broken on purpose, only the long one is wrapped.
         ("Room: 4\nTopic: aaaa bbbb cccc dddd\nBy: X", 16, "Room: 4\nTopic: aaaa bbbb\ncccc dddd\nBy: X"),
         ("- aaaa bbbb cccc\n  - dddd eeee ffff", 12, "- aaaa bbbb\n  cccc\n  - dddd\n    eeee\n    ffff"),
         ("10. gggg hhhh iiii\n> jjjj kkkk llll mm", 12, "10. gggg\n    hhhh\n    iiii\n> jjjj kkkk\n  llll mm"),
         (CODE, 10, CODE),
-        # A Python session is code up to its end, no mail that quotes.
+        # A Python session is code up to its end, not a quotation in a mail.
         (
             ">>> aaaa(bbbb, cccc)\ndddd eeee ffff\n\n> aaaa bbbb cccc",
             12,
             ">>> aaaa(bbbb, cccc)\ndddd eeee ffff\n\n> aaaa bbbb\n  cccc",
         ),
-        # What reStructuredText underlines does not make the rest code; nor does a fence that nothing closes.
+        # Neither an underlined title of reStructuredText nor an unclosed fence makes the rest code.
         ("Title\n~~~~~\n\naaaa bbbb cccc", 10, "Title\n~~~~~\n\naaaa bbbb\ncccc"),
         ("aaaa\n```\naaaa bbbb cccc", 10, "aaaa\n```\naaaa bbbb\ncccc"),
-        # Four blanks below a list item are its own text.
+        # A paragraph indented by four blanks below a list item is part of the item.
         ("1.  aaaa\n\n    bbbb cccc dddd", 12, "1.  aaaa\n\n    bbbb\n    cccc\n    dddd"),
-        # An address can still be clicked.
+        # An address is not broken, so that it can still be clicked.
         ("see https://example.org/xxxxx there", 20, "see\nhttps://example.org/xxxxx\nthere"),
         # No line begins with closing punctuation.
         ("漢字漢字漢字、漢字", 10, "漢字漢字漢\n字、漢字"),
@@ -104,8 +101,8 @@ _PARTS = st.sampled_from(["aa ", "bbb ", "\n", "> ", ">>> ", "- ", "1. ", "# ", 
 
 
 @given(st.lists(_PARTS, max_size=40).map("".join), st.integers(5, 30))
-def test_wrapping_changes_white_space_alone(text: str, width: int) -> None:
-    """Every character comes out, in order, and none that is not there: also no quote mark before a continued line."""
+def test_wrapping_changes_only_white_space(text: str, width: int) -> None:
+    """No other character is lost, moved or added, not even a quote mark before a continued line."""
     assert "".join("".join(wrap(text, width)).split()) == "".join(text.split())
 
 
@@ -121,7 +118,7 @@ def test_bold_stays_on_its_characters(text: str, data: st.DataObject) -> None:
 
 
 def test_bold_runs() -> None:
-    """Each is bracketed once a line, spaces between its words included."""
+    """Each run is marked once per line, including the spaces between its words."""
     assert embolden(["one two three"], "one two three", [(4, 13)], "<", ">") == ["one <two three>"]
     text = "> one two three four"
     assert embolden(wrap(text, 13), text, [(6, 15)], "<", ">") == ["> one <two>", "  <three> four"]

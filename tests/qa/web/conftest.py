@@ -1,4 +1,4 @@
-"""One server of the sample collection for all tests that only ask it."""
+"""One server of the sample collection, shared by all tests that only read from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.qa.web.servers import RunningServer, run_qa, running
 
 @pytest.fixture(scope="session")
 def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample, indexed with the real model, beside files that nobody may see."""
+    """The sample, indexed with the real model, along with files that must not be served."""
     folder = tmp_path_factory.mktemp("served")
     root = folder / "sample"
     shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))

@@ -1,10 +1,10 @@
-"""Thirty documents that would do something in a browser if what they say were taken for more than text."""
+"""Thirty documents that would do harm in a browser or terminal if they were treated as anything but text."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# Name and text; each text has a word of its own, by which it is found.
+# Names and texts; `write_hostile` adds a unique word to each text, by which it is found.
 DOCUMENTS: tuple[tuple[str, str], ...] = (
     ("<script>alert(1)<script>.md", "A name that is a script."),
     ("<img src=x onerror=alert(1)>.txt", "A name that is a picture."),
@@ -43,14 +43,15 @@ DOCUMENTS: tuple[tuple[str, str], ...] = (
 
 
 def word_of(number: int) -> str:
-    """The word that only this document has."""
+    """Return the word that only this document contains."""
     return f"zq{'abcdefghij'[number // 10]}{'abcdefghij'[number % 10]}word"
 
 
 def write_hostile(root: Path) -> None:
-    """Write all of them into a folder."""
+    """Write all documents into a new folder."""
     root.mkdir()
     for number, (name, text) in enumerate(DOCUMENTS):
-        own = f"<p>{word_of(number)}</p></body>" if name.endswith(".html") else f"\n\n{word_of(number)}\n"
-        whole = text.replace("</body>", own) if name.endswith(".html") else text + own
+        word = word_of(number)
+        is_html = name.endswith(".html")
+        whole = text.replace("</body>", f"<p>{word}</p></body>") if is_html else f"{text}\n\n{word}\n"
         (root / name).write_text(whole, encoding="utf-8")

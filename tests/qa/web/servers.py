@@ -1,4 +1,4 @@
-"""Real servers over real sockets, and plain requests to them."""
+"""Real servers on real sockets, and plain requests to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.paths import REPOSITORY
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server answered; names of headers in lower case."""
+    """A server's response; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -33,7 +33,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A `qa serve` of this checkout, of a collection, at a URL."""
+    """A `qa serve` process from this checkout."""
 
     process: subprocess.Popen[str]
     root: Path
@@ -45,7 +45,7 @@ class RunningServer:
         return parts.hostname or "", parts.port or 0
 
     def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes = b"") -> Reply:
-        """Send one request as it is: nothing in the path or the headers is made right."""
+        """Send one request as given: neither the path nor the headers are corrected."""
         host, port = self.place
         connection = http.client.HTTPConnection(host, port, timeout=30)
         try:
@@ -61,19 +61,19 @@ class RunningServer:
             connection.close()
 
     def api(self, name: str, **given: object) -> Reply:
-        """Ask an endpoint of the API."""
+        """Request an API endpoint."""
         return self.get(f"/api/v1/{name}?{urlencode(given, doseq=True)}")
 
     def stop(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Stop it; its exit code, and what it wrote to stderr."""
+        """Stop the server and return its exit code and stderr."""
         self.process.send_signal(by)
-        _, said = self.process.communicate(timeout=60)
-        return self.process.returncode, said
+        _, stderr = self.process.communicate(timeout=60)
+        return self.process.returncode, stderr
 
 
 @contextmanager
 def running(root: Path, *options: str, environ: Mapping[str, str] | None = None) -> Iterator[RunningServer]:
-    """Run `qa serve` on any free port until the end of the block."""
+    """Run `qa serve` on a free port until the end of the block."""
     command = [sys.executable, "-m", "qa", "serve", str(root), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **(environ or {})}
     process = subprocess.Popen(
@@ -91,7 +91,7 @@ def running(root: Path, *options: str, environ: Mapping[str, str] | None = None)
 
 
 def run_qa(root: Path, *args: str) -> str:
-    """What a command prints."""
+    """Run a command and return its stdout."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-m", "qa", *args]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=120)

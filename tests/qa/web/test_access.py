@@ -1,4 +1,4 @@
-"""Beyond the loopback interface nobody comes in without the token."""
+"""Beyond the loopback interface, nobody gets access without the token."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "
 
 @pytest.fixture(scope="module")
 def open_server(served_folder: Path) -> Iterator[RunningServer]:
-    """One that other machines could reach."""
-    with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": TOKEN}) as found:  # noqa: S104 - as it says
-        host, port = "127.0.0.1", found.place[1]
-        yield RunningServer(found.process, found.root, f"http://{host}:{port}/")
+    """A server that other machines could reach."""
+    with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": TOKEN}) as found:  # noqa: S104 - on purpose
+        yield RunningServer(found.process, found.root, f"http://127.0.0.1:{found.place[1]}/")
 
 
 @pytest.mark.parametrize(
@@ -39,11 +38,9 @@ def open_server(served_folder: Path) -> Iterator[RunningServer]:
     ],
     ids=repr,
 )
-def test_without_the_token_nothing_is_answered(open_server: RunningServer, headers: dict[str, str]) -> None:
-    port = open_server.place[1]
-    sent = {
-        name: value.replace("{port}", str(port)).encode("utf-8").decode("latin-1") for name, value in headers.items()
-    }
+def test_requests_without_the_token_are_refused(open_server: RunningServer, headers: dict[str, str]) -> None:
+    port = str(open_server.place[1])
+    sent = {name: value.replace("{port}", port).encode().decode("latin-1") for name, value in headers.items()}
     reply = open_server.get("/api/v1/status", sent)
     assert reply.status == 401
     assert reply.headers["www-authenticate"] == 'Bearer realm="qa"'
@@ -51,43 +48,43 @@ def test_without_the_token_nothing_is_answered(open_server: RunningServer, heade
     assert b"documents" not in reply.body
 
 
-def test_with_the_token_it_answers(open_server: RunningServer) -> None:
+def test_requests_with_the_token_are_answered(open_server: RunningServer) -> None:
     assert open_server.get("/api/v1/status", {"Authorization": f"Bearer {TOKEN}"}).status == 200
     assert open_server.get("/api/v1/status", {"Authorization": f"bearer  {TOKEN}"}).status == 200
 
 
-def test_health_needs_no_token_and_says_little(open_server: RunningServer) -> None:
+def test_health_needs_no_token_and_reveals_little(open_server: RunningServer) -> None:
     assert open_server.api("health").json == {"status": "ok", "generation": 1}
 
 
-def test_other_names_are_refused_also_with_the_token(open_server: RunningServer) -> None:
-    """An address is safe, as rebinding takes a name."""
+def test_other_host_names_are_refused_even_with_the_token(open_server: RunningServer) -> None:
+    """IP addresses are safe, since DNS rebinding needs a name."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     assert open_server.get("/api/v1/status", {**headers, "Host": "evil.example"}).status == 421
     assert open_server.get("/api/v1/status", {**headers, "Host": "192.168.1.5:8765"}).status == 200
 
 
-def test_a_browser_comes_in_by_the_printed_address(open_server: RunningServer) -> None:
-    """The token is gone from the address at once; the cookie is for this server alone, and no script reads it."""
+def test_the_printed_address_logs_a_browser_in(open_server: RunningServer) -> None:
+    """A redirect removes the token from the address; the cookie is for this server only and hidden from scripts."""
     reply = open_server.get(f"/?q=who&token={TOKEN}")
     assert (reply.status, reply.headers["location"]) == (303, "/?q=who")
     cookie = reply.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert TOKEN not in cookie
-    assert cookie.startswith(f"qa-{open_server.place[1]}="), "cookies are for all ports of a host"
+    assert cookie.startswith(f"qa-{open_server.place[1]}="), "browsers send a cookie to all ports of a host"
     assert open_server.get("/api/v1/status", {"Cookie": cookie.partition(";")[0]}).status == 200
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example/", "///evil.example"])
-def test_the_way_on_is_never_to_another_site(open_server: RunningServer, path: str) -> None:
+def test_the_redirect_never_leads_to_another_site(open_server: RunningServer, path: str) -> None:
     reply = open_server.get(f"{path}?token={TOKEN}")
     assert reply.headers["location"][:2] not in ("//", "/\\")
     assert reply.headers["location"].startswith("/")
 
 
-def test_the_api_takes_no_token_in_the_address(open_server: RunningServer) -> None:
-    """It would be in histories and logs."""
+def test_the_api_accepts_no_token_in_the_address(open_server: RunningServer) -> None:
+    """It would end up in histories and logs."""
     assert open_server.get(f"/api/v1/status?token={TOKEN}").status == 401
 
 
@@ -114,14 +111,14 @@ def test_a_browser_without_the_token_gets_a_form(open_server: RunningServer) -> 
         ("", 401, ""),
     ],
 )
-def test_the_form_takes_the_token(open_server: RunningServer, body: str, status: int, location: str) -> None:
+def test_the_form_accepts_only_the_token(open_server: RunningServer, body: str, status: int, location: str) -> None:
     reply = open_server.get("/login", FORM, "POST", body.encode())
     assert (reply.status, reply.headers.get("location", "")) == (status, location)
     assert ("set-cookie" in reply.headers) == (status == 303)
     assert b"<script>" not in reply.body
 
 
-def test_a_token_is_made_up_where_none_is_set(served_folder: Path) -> None:
+def test_a_token_is_generated_if_none_is_set(served_folder: Path) -> None:
     with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": ""}) as found:  # noqa: S104 - as above
         token = found.url.partition("?token=")[2]
         assert len(token) > 40

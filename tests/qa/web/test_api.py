@@ -1,4 +1,4 @@
-"""The API answers as the command line does, and says what is wrong with a request."""
+"""The API gives the same answers as the command line, and explains what is wrong with a request."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def without_times(value: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("path", "command"),
+    ("name", "given", "options"),
     [
-        pytest.param({"name": "ask", "question": QUESTION}, ["ask", QUESTION], id="ask"),
+        pytest.param("ask", {"question": QUESTION}, [QUESTION], id="ask"),
         pytest.param(
+            "ask",
             {
-                "name": "ask",
                 "question": "keynote",
                 "k": 2,
                 "path": ["talks/", "awards.md"],
@@ -31,52 +31,34 @@ def without_times(value: dict[str, Any]) -> dict[str, Any]:
                 "since": 2001,
                 "mode": "keyword",
             },
-            [
-                "ask",
-                "keynote",
-                "-k2",
-                "--path=talks/",
-                "--path=awards.md",
-                "--type=md",
-                "--since=2001",
-                "--mode=keyword",
-            ],
+            ["keynote", "-k2", "--path=talks/", "--path=awards.md", "--type=md", "--since=2001", "--mode=keyword"],
             id="ask with all options",
         ),
+        pytest.param("ask", {"question": QUESTION, "rerank": "false"}, ["--no-rerank", QUESTION], id="no rerank"),
+        pytest.param("similar", {"place": "awards.md:12", "k": 2}, ["awards.md:12", "-k", "2"], id="similar"),
         pytest.param(
-            {"name": "ask", "question": QUESTION, "rerank": "false"}, ["ask", "--no-rerank", QUESTION], id="no rerank"
+            "similar", {"place": "awards.md", "documents": "true"}, ["awards.md", "--documents"], id="similar documents"
         ),
-        pytest.param(
-            {"name": "similar", "place": "awards.md:12", "k": 2}, ["similar", "awards.md:12", "-k", "2"], id="similar"
-        ),
-        pytest.param(
-            {"name": "similar", "place": "awards.md", "documents": "true"},
-            ["similar", "awards.md", "--documents"],
-            id="similar documents",
-        ),
-        pytest.param({"name": "topics", "n": 3}, ["topics", "-n", "3"], id="topics"),
-        pytest.param(
-            {"name": "show", "place": "awards.md:12-16", "context": 1},
-            ["show", "awards.md:12-16", "-C", "1"],
-            id="show",
-        ),
+        pytest.param("topics", {"n": 3}, ["-n", "3"], id="topics"),
+        pytest.param("show", {"place": "awards.md:12-16", "context": 1}, ["awards.md:12-16", "-C", "1"], id="show"),
     ],
 )
-def test_bodies_are_those_of_the_command_line(server: RunningServer, path: dict[str, Any], command: list[str]) -> None:
-    name = path["name"]
-    reply = server.api(name, **{key: value for key, value in path.items() if key != "name"})
+def test_responses_are_what_the_command_line_prints(
+    server: RunningServer, name: str, given: dict[str, Any], options: list[str]
+) -> None:
+    reply = server.api(name, **given)
     assert reply.status == 200
     assert reply.headers["content-type"] == "application/json"
-    printed = qa(*command, "--json", "--index", server.root)
+    printed = qa(name, *options, "--json", "--index", server.root)
     assert without_times(reply.json) == without_times(json.loads(printed.stdout))
 
 
-def test_status_is_that_of_the_command_line_but_for_the_folder(server: RunningServer) -> None:
+def test_status_is_what_the_command_line_prints_except_for_the_folder(server: RunningServer) -> None:
     printed = json.loads(qa("status", "--json", "--index", server.root).stdout)
     assert server.api("status").json == {**printed, "index": ".qa"}
 
 
-def test_search_gives_the_passages_of_a_ranking_alone(server: RunningServer) -> None:
+def test_search_returns_the_same_passages_without_highlights(server: RunningServer) -> None:
     found, asked = (server.api(name, question=QUESTION, k=3).json for name in ("search", "ask"))
     assert [one["id"] for one in found["passages"]] == [one["id"] for one in asked["passages"]]
     assert found["passages"][0]["highlights"] == []
@@ -111,8 +93,8 @@ def test_search_gives_the_passages_of_a_ranking_alone(server: RunningServer) -> 
         ("nothing", 404, "Not Found"),
     ],
 )
-def test_what_is_wrong_is_a_problem(server: RunningServer, query: str, status: int, detail: str) -> None:
-    """As RFC 9457 describes them, with the tool's own messages."""
+def test_bad_requests_get_a_problem(server: RunningServer, query: str, status: int, detail: str) -> None:
+    """It has the format of RFC 9457 and the tool's own message."""
     reply = server.get(f"/api/v1/{query}")
     assert reply.status == status
     assert reply.headers["content-type"] == "application/problem+json"
@@ -122,10 +104,6 @@ def test_what_is_wrong_is_a_problem(server: RunningServer, query: str, status: i
     assert detail in reply.json["detail"]
 
 
-def test_parameters_that_forms_leave_empty_are_not_given(server: RunningServer) -> None:
+def test_empty_parameters_count_as_not_given(server: RunningServer) -> None:
     reply = server.get("/api/v1/ask?question=keynote&k=&path=&mode=&rerank=")
     assert len(reply.json["passages"]) == 5
-
-
-def test_health_names_the_generation(server: RunningServer) -> None:
-    assert server.api("health").json == {"status": "ok", "generation": 1}

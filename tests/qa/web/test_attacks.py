@@ -1,4 +1,4 @@
-"""What must be refused is refused: each attack is a test that can be listed with `pytest --collect-only -q`."""
+"""Attacks are refused; each is a test that `pytest --collect-only -q` lists."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNSEEN = b"nobody serves"
 
 
 def raw(server: RunningServer, request: bytes) -> bytes:
-    """All that a server sends back to some bytes."""
+    """Send bytes and return everything that the server sends back."""
     with socket.create_connection(server.place, timeout=20) as connection:
         parts = []
-        # Not shut for writing, which would end the connection before its answer.
-        with suppress(OSError):  # refused before all was read
+        # The connection is not shut down for writing, which would end it before the response.
+        with suppress(OSError):  # refused before everything was read
             connection.sendall(request)
             while part := connection.recv(65536):
                 parts.append(part)
@@ -33,7 +33,7 @@ def status_of(answer: bytes) -> int:
 
 
 def is_guarded(reply: Reply) -> bool:
-    """Whether a browser may neither run, frame, guess nor hand on what it gets."""
+    """Whether the headers forbid a browser to run, frame, sniff or share the response."""
     policy = reply.headers["content-security-policy"]
     return (
         "default-src 'none'" in policy
@@ -51,24 +51,13 @@ def is_guarded(reply: Reply) -> bool:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example",
-        "evil.example:8765",
-        "127.0.0.1.evil.example",
-        "localhost.evil.example",
-        "localhost@evil.example",
-        "evil.example#localhost",
-        "192.168.1.1",
-        "169.254.169.254",
-        "0.0.0.0",  # noqa: S104 - a name that is refused
-        "[::ffff:8.8.8.8]",
-        "[localhost",
-        "2130706433",
-        "",
-        " ",
+        *("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example"),
+        *("localhost@evil.example", "evil.example#localhost", "192.168.1.1", "169.254.169.254"),
+        *("0.0.0.0", "[::ffff:8.8.8.8]", "[localhost", "2130706433", "", " "),  # noqa: S104 - a name that is refused
     ],
 )
 def test_other_host_names_are_refused(server: RunningServer, host: str) -> None:
-    """DNS rebinding: a name of somebody else's that points to this machine."""
+    """DNS rebinding: an attacker's name that points to this machine."""
     reply = server.get(ASK, {"Host": host})
     assert reply.status == 421
     assert is_guarded(reply)
@@ -77,21 +66,16 @@ def test_other_host_names_are_refused(server: RunningServer, host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["localhost", "localhost:9000", "127.0.0.1", "127.1.2.3:80", "[::1]:8765", "LOCALHOST"]
 )
-def test_names_of_this_machine_are_known(server: RunningServer, host: str) -> None:
-    """Also through a tunnel, which has another port."""
+def test_names_of_this_machine_are_accepted(server: RunningServer, host: str) -> None:
+    """Even with another port, as through a tunnel."""
     assert server.get("/api/v1/health", {"Host": host}).status == 200
 
 
 @pytest.mark.parametrize(
     "origin",
     [
-        "http://evil.example",
-        "null",
-        "http://127.0.0.1:1",
-        "http://localhost.evil.example",
-        "file://",
-        "",
-        "https://[::1]",
+        *("http://evil.example", "http://127.0.0.1:1", "http://localhost.evil.example", "https://[::1]"),
+        *("file://", "null", ""),
     ],
 )
 def test_other_origins_are_refused(server: RunningServer, origin: str) -> None:
@@ -115,12 +99,12 @@ def test_other_origins_are_refused(server: RunningServer, origin: str) -> None:
 def test_requests_by_pages_of_other_sites_are_refused(
     server: RunningServer, path: str, site: str, mode: str, kind: str
 ) -> None:
-    """Browsers say where a request comes from."""
+    """Browsers report where a request comes from."""
     reply = server.get(path, {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind})
     assert reply.status == 403
 
 
-def test_own_pages_and_typed_addresses_may_ask(server: RunningServer) -> None:
+def test_own_pages_and_typed_addresses_are_accepted(server: RunningServer) -> None:
     for headers in ({"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": server.url.rstrip("/")}):
         assert server.get("/api/v1/health", headers).status == 200
 
@@ -142,7 +126,7 @@ def test_own_pages_and_typed_addresses_may_ask(server: RunningServer) -> None:
         pytest.param("CONNECT", "/", {}, 403, id="CONNECT"),
     ],
 )
-def test_nothing_but_reading_is_possible(
+def test_the_server_is_read_only(
     server: RunningServer, method: str, path: str, headers: dict[str, str], status: int
 ) -> None:
     reply = server.get(path, headers, method, b"token=x")
@@ -151,47 +135,27 @@ def test_nothing_but_reading_is_possible(
 
 
 PLACES = [
-    "../outside.md",
-    "../../../../../../etc/passwd",
-    "/etc/passwd",
-    "//etc/passwd",
-    "talks/../../outside.md",
-    "talks/../../outside.md:1",
-    "..\\outside.md",
-    "%2e%2e/outside.md",
-    "%2e%2e%2foutside.md",
-    "..%2foutside.md",
-    "..;/outside.md",
-    "....//outside.md",
-    "file:///etc/passwd",
-    "awards.md\0.png",
-    "\0",
-    ".hidden.md",
-    "./.hidden.md",
-    ".hidden.md:1",
-    "drafts/excluded.md",
-    "drafts/excluded.md:1",
-    "drafts/excluded.md, p. 1",
-    "link.md",
-    "linked/outside.md",
-    ".qa/index.db",
-    ".qa",
-    ".",
-    "..",
-    "~/.ssh/id_rsa",
-    "a" * 5000,
+    # Outside the collection
+    *("../outside.md", "../../../../../../etc/passwd", "/etc/passwd", "//etc/passwd", "file:///etc/passwd"),
+    *("talks/../../outside.md", "talks/../../outside.md:1", "..\\outside.md", "%2e%2e/outside.md"),
+    *("%2e%2e%2foutside.md", "..%2foutside.md", "..;/outside.md", "....//outside.md", "~/.ssh/id_rsa"),
+    # Hidden, excluded, or a link
+    *(".hidden.md", "./.hidden.md", ".hidden.md:1", ".qa/index.db", ".qa", "link.md", "linked/outside.md"),
+    *("drafts/excluded.md", "drafts/excluded.md:1", "drafts/excluded.md, p. 1"),
+    # Not a file
+    *("awards.md\0.png", "\0", ".", "..", "a" * 5000),
 ]
 
 
 @pytest.mark.parametrize("name", ["show", "similar"])
 @pytest.mark.parametrize("place", PLACES, ids=[repr(place[:40]) for place in PLACES])
 @pytest.mark.parametrize("encoded", ["once", "twice", "all"])
-def test_no_file_but_indexed_ones_is_shown(server: RunningServer, name: str, place: str, encoded: str) -> None:
-    """None outside of the collection, and none that is hidden, excluded or a link, however it is written."""
+def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: str, encoded: str) -> None:
+    """No file that is outside the collection, hidden, excluded or a link is shown, however its path is encoded."""
     once = quote(place, safe="")
     written = {"once": once, "twice": quote(once, safe=""), "all": "".join(f"%{byte:02X}" for byte in place.encode())}
     reply = server.get(f"/api/v1/{name}?place={written[encoded]}")
-    # What is no place is a text to `similar`, which nothing is read for.
+    # `similar` takes anything that is not a place for a text, for which no file is read.
     assert reply.status in ((400, 404) if name == "show" else (200, 400, 404))
     assert UNSEEN not in reply.body
     assert b"root:" not in reply.body
@@ -201,38 +165,26 @@ def test_no_file_but_indexed_ones_is_shown(server: RunningServer, name: str, pla
 @pytest.mark.parametrize(
     "place", ["{}.md", "{}.md:1", "{}.md, p. 1", "{}.md § A", "{}.md#a", "{}"], ids=lambda place: place
 )
-def test_a_file_that_is_not_indexed_is_as_one_that_does_not_exist(server: RunningServer, name: str, place: str) -> None:
+def test_an_unindexed_file_is_treated_like_a_missing_one(server: RunningServer, name: str, place: str) -> None:
     """Nobody learns what else is on the disk."""
-    told = []
-    for stem in ("drafts/excluded", "drafts/zzzzzzzz"):
+
+    def outcome(stem: str) -> tuple[int, str]:
         reply = server.api(name, place=place.format(stem))
-        detail = reply.json.get("detail", "").replace(stem, "")
-        told.append((reply.status, detail))
-    assert told[0] == told[1]
+        return reply.status, reply.json.get("detail", "").replace(stem, "")
+
+    assert outcome("drafts/excluded") == outcome("drafts/zzzzzzzz")
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "/../outside.md",
-        "/..%2foutside.md",
-        "/%2e%2e/outside.md",
-        "/%252e%252e%252foutside.md",
-        "/static/../../outside.md",
-        "/static/%2e%2e/%2e%2e/%2e%2e/outside.md",
-        "/static//etc/passwd",
-        "/api/v1/../../outside.md",
-        "/api/v1/show/../../../outside.md",
-        "/awards.md",
-        "/.qa/index.db",
-        "/.hidden.md",
-        "//evil.example/",
-        "http://evil.example/",
-        "/api/v1/ask/",
-        "/api//v1/ask",
+        *("/../outside.md", "/..%2foutside.md", "/%2e%2e/outside.md", "/%252e%252e%252foutside.md"),
+        *("/static/../../outside.md", "/static/%2e%2e/%2e%2e/%2e%2e/outside.md", "/static//etc/passwd"),
+        *("/api/v1/../../outside.md", "/api/v1/show/../../../outside.md", "/api/v1/ask/", "/api//v1/ask"),
+        *("/awards.md", "/.qa/index.db", "/.hidden.md", "//evil.example/", "http://evil.example/"),
     ],
 )
-def test_no_address_is_a_file(server: RunningServer, path: str) -> None:
+def test_no_address_leads_to_a_file(server: RunningServer, path: str) -> None:
     reply = server.get(path)
     assert reply.status in (400, 404, 421)
     assert UNSEEN not in reply.body
@@ -241,12 +193,11 @@ def test_no_address_is_a_file(server: RunningServer, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["../*", "/etc/*", ".*", "drafts/", "link.md", ".hidden.md"])
-def test_filters_reach_nothing_else(server: RunningServer, path: str) -> None:
-    reply = server.api("ask", question="a secret that nobody serves", path=path)
-    assert reply.status == 400
+def test_filters_match_only_indexed_files(server: RunningServer, path: str) -> None:
+    assert server.api("ask", question="a secret that nobody serves", path=path).status == 400
 
 
-def test_what_is_not_indexed_answers_nothing(server: RunningServer) -> None:
+def test_unindexed_files_are_not_found(server: RunningServer) -> None:
     reply = server.api("search", question="a secret that nobody serves", k=100, mode="keyword")
     assert not [one for one in reply.json["passages"] if UNSEEN.decode() in one["text"]]
 
@@ -272,10 +223,9 @@ POST = b"POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\
         pytest.param(HEAD + b"Cookie: " + b"a=b; " * 12_000 + b"\r\n\r\n", 200, id="cookies"),
     ],
 )
-def test_what_is_too_large_is_refused(server: RunningServer, request_: bytes, status: int) -> None:
-    answer = raw(server, request_)
-    # Where more is sent than is read, the connection may be reset before the answer arrives.
-    assert status_of(answer) in (status, 0)
+def test_oversized_requests_are_refused(server: RunningServer, request_: bytes, status: int) -> None:
+    # If more is sent than is read, the connection may be reset before the response arrives.
+    assert status_of(raw(server, request_)) in (status, 0)
     assert server.api("health").status == 200
 
 
@@ -297,21 +247,21 @@ def test_what_is_too_large_is_refused(server: RunningServer, request_: bytes, st
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
     ],
 )
-def test_what_two_readers_could_read_differently_is_refused(server: RunningServer, request_: bytes) -> None:
+def test_ambiguous_requests_are_refused(server: RunningServer, request_: bytes) -> None:
     """Header injection and request smuggling."""
     answer = raw(server, request_)
     assert status_of(answer) in (400, 421, 501, 505)
     assert b"set-cookie" not in answer.lower()
 
 
-def test_of_two_origins_both_count(server: RunningServer) -> None:
+def test_every_origin_header_is_checked(server: RunningServer) -> None:
     own, other = b"Origin: http://localhost\r\n", b"Origin: http://evil.example\r\n"
-    found = [status_of(raw(server, HEAD + some + b"\r\n")) for some in (own, own + other, other + own)]
+    found = [status_of(raw(server, HEAD + origins + b"\r\n")) for origins in (own, own + other, other + own)]
     assert found == [200, 403, 403]
 
 
-def test_of_a_smuggled_request_nothing_is_answered(server: RunningServer) -> None:
-    """With both a length and chunks, the second request is in the body of the first."""
+def test_a_smuggled_request_is_not_answered(server: RunningServer) -> None:
+    """If both a length and chunks are given, the second request is in the body of the first."""
     inner = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = raw(server, POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner)
     assert answer.count(b"HTTP/1.1 ") == 1
@@ -328,5 +278,5 @@ def test_of_a_smuggled_request_nothing_is_answered(server: RunningServer) -> Non
         "/source?file=%0d%0aSet-Cookie:%20a=b",
     ],
 )
-def test_nothing_given_becomes_a_header(server: RunningServer, path: str) -> None:
+def test_input_never_becomes_a_header(server: RunningServer, path: str) -> None:
     assert "set-cookie" not in server.get(path).headers

@@ -1,4 +1,4 @@
-"""What is served is the newest state: of the index at once, of the files a moment later, and never in silence."""
+"""The server follows changes of the index at once and of files a moment later, and reports what it cannot follow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(indexed: Path, tmp_path: Path) -> Path:
-    """A copy of a small folder with its index."""
+    """A small folder and its index."""
     return Path(shutil.copytree(indexed, tmp_path / "notes"))
 
 
@@ -39,76 +39,77 @@ def following(folder: Path) -> Iterator[RunningServer]:
 
 
 def sources(server: RunningServer, question: str) -> dict[str, tuple[str, str]]:
-    """State and text of what is found, by path."""
+    """State and text of each passage found, by path."""
     reply = server.api("ask", question=question, mode="keyword", rerank="false")
     return {one["source"]["path"]: (one["source"]["state"], one["text"].strip()) for one in reply.json["passages"]}
 
 
-def until(server: RunningServer, question: str, wanted: dict[str, tuple[str, str]]) -> list[dict[str, Any]]:
-    """Ask until the answer is the wanted one; all answers on the way."""
-    seen: list[dict[str, Any]] = []
+def count(server: RunningServer) -> int:
+    return len(server.api("ask", question="leaves", rerank="false").json["passages"])
+
+
+def until(wanted: Any, ask: Callable[..., Any], *args: Any) -> list[Any]:
+    """Ask until the answer is the wanted one, and return the earlier answers."""
+    seen: list[Any] = []
     for _ in range(200):
-        seen.append(sources(server, question))
+        seen.append(ask(*args))
         if seen[-1] == wanted:
-            return seen
+            return seen[:-1]
         time.sleep(0.1)
     raise AssertionError(f"still {seen[-1]}")
 
 
-def test_files_that_change_and_vanish_are_followed(following: RunningServer) -> None:
-    """Until the index has followed, what is shown says that it changed, or that it is missing."""
+def test_changed_and_deleted_files_are_followed(following: RunningServer) -> None:
+    """Until the index is updated, passages are shown as changed or missing."""
     ferry = following.root / "ferry.md"
     old, new = "The ferry leaves at nine.", "The ferry leaves at ten."
     assert sources(following, "ferry") == {"ferry.md": ("verified", old)}
     ferry.write_text(f"{new}\n")
-    on_the_way = until(following, "ferry", {"ferry.md": ("verified", new)})
-    assert [one for one in on_the_way[:-1] if one != {"ferry.md": ("changed", old)}] == []
+    earlier = until({"ferry.md": ("verified", new)}, sources, following, "ferry")
+    assert [one for one in earlier if one != {"ferry.md": ("changed", old)}] == []
     ferry.unlink()
-    on_the_way = until(following, "ferry", {})
-    assert [one for one in on_the_way[:-1] if one != {"ferry.md": ("missing", new)}] == []
+    earlier = until({}, sources, following, "ferry")
+    assert [one for one in earlier if one != {"ferry.md": ("missing", new)}] == []
     (following.root / "bus.md").write_text("The bus leaves at one.\n")
-    until(following, "bus", {"bus.md": ("verified", "The bus leaves at one.")})
+    until({"bus.md": ("verified", "The bus leaves at one.")}, sources, following, "bus")
 
 
-def test_large_changes_are_said_once_and_wait(following: RunningServer) -> None:
+def test_large_changes_are_reported_once_and_not_indexed(following: RunningServer) -> None:
     for number in range(70):
         (following.root / f"new{number}.md").write_text(f"Note {number}.\n")
     for _ in range(3):
         assert following.api("health").json["generation"] == 1
         time.sleep(1.2)
-    code, said = following.stop()
+    code, stderr = following.stop()
     assert code == 0
-    assert said.count("70 new or changed files are not indexed yet") == 1
+    assert stderr.count("70 new or changed files are not indexed yet") == 1
 
 
-def test_a_folder_that_is_moved_away_is_said_to_be_gone(following: RunningServer) -> None:
-    """Not that it has no index, nor that what is gone still answers."""
+def test_a_folder_that_is_moved_away_is_reported_as_gone(following: RunningServer) -> None:
+    """It neither counts as a folder without an index, nor goes on answering."""
     following.root.rename(following.root.with_name("moved"))
     time.sleep(2.2)
     reply = following.api("ask", question="ferry", rerank="false")
     assert (reply.status, reply.json["type"]) == (503, "/api/v1/docs#folder-unavailable")
-    _, said = following.stop()
-    assert "no longer exists: deleted, renamed or unmounted." in said
-    assert not re.search("no index|as it is", said)
+    _, stderr = following.stop()
+    assert "no longer exists: deleted, renamed or unmounted." in stderr
+    assert not re.search("no index|as it is", stderr)
 
 
-def test_settings_that_cannot_be_read_stop_nothing(following: RunningServer) -> None:
-    """What was set before holds, and whoever runs the server is told once."""
+def test_invalid_settings_are_ignored(following: RunningServer) -> None:
+    """The previous settings stay in force, and the error is reported once."""
     (following.root / "qa.toml").write_text("k = 1\n")
-    for _ in range(200):
-        if len(following.api("ask", question="leaves", rerank="false").json["passages"]) == 1:
-            break
-        time.sleep(0.1)
+    until(1, count, following)
     (following.root / "qa.toml").write_text("colour = 7\n")
     for _ in range(3):
         time.sleep(1.2)
-        assert len(following.api("ask", question="leaves", rerank="false").json["passages"]) == 1
-    _, said = following.stop()
-    assert said.count("unknown key 'colour'") == 1
+        assert count(following) == 1
+    _, stderr = following.stop()
+    assert stderr.count("unknown key 'colour'") == 1
 
 
 def test_a_new_index_is_served_by_the_next_request(folder: Path) -> None:
-    """Also where files are not looked at."""
+    """Even if the files are not watched."""
     with running(folder, "--no-update") as server:
         (folder / "bus.md").write_text("The bus leaves at one.\n")
         assert sources(server, "bus") == {}

@@ -1,4 +1,4 @@
-"""Hostile documents and file names come out of the API as the text that they are."""
+"""Hostile documents and file names are returned as plain text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
         yield found
 
 
-def test_there_are_thirty_and_all_are_indexed(hostile_server: RunningServer) -> None:
+def test_all_thirty_are_indexed(hostile_server: RunningServer) -> None:
     status = hostile_server.api("status").json
     assert len(DOCUMENTS) == 30
     assert status["skipped"] == []
@@ -30,7 +30,7 @@ def test_there_are_thirty_and_all_are_indexed(hostile_server: RunningServer) -> 
 
 @pytest.mark.parametrize("number", range(len(DOCUMENTS)), ids=[repr(name) for name, _ in DOCUMENTS])
 def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: int) -> None:
-    """Whatever quotes it, a browser takes it for JSON and nothing else, and it says what is in the file."""
+    """Every response that quotes it is JSON to a browser, and quotes the file exactly."""
     name, text = DOCUMENTS[number]
     word = word_of(number)
     found = hostile_server.api("ask", question=word, mode="keyword", rerank="false")
@@ -45,7 +45,7 @@ def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: in
         hostile_server.api("show", place=name),
         hostile_server.api("similar", place=name),
         hostile_server.api("ask", question=f"{text} {word}", path=name.replace("\n", "?")),
-        # And what is echoed where there is nothing.
+        # Errors echo the input.
         hostile_server.api("show", place=f"{name}/{text}"),
         hostile_server.api("ask", question="a", mode=text),
         hostile_server.api("ask", **{"question": "a", text: name}),
@@ -59,11 +59,11 @@ def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: in
     assert [reply.status for reply in replies[4:]] == [404, 400, 400]
 
 
-def test_no_name_is_shown_in_another_order(hostile_server: RunningServer) -> None:
-    """As its characters stand, so that nobody takes a program for a document."""
+def test_names_are_shown_without_reordering(hostile_server: RunningServer) -> None:
+    """A right-to-left override cannot make a program look like a document."""
     name = "\u202efdp.exe.txt"
-    number = [known for known, _ in DOCUMENTS].index(name)
-    for address in (f"/?q={word_of(number)}", f"/source?open={quote(name)}", f"/?like={quote(name)}"):
+    word = word_of([known for known, _ in DOCUMENTS].index(name))
+    for address in (f"/?q={word}", f"/source?open={quote(name)}", f"/?like={quote(name)}"):
         body = hostile_server.get(address).body.decode()
         assert r"\u202efdp.exe.txt" in body
         assert [line for line in body.splitlines() if "\u202e" in line] == []

@@ -1,4 +1,4 @@
-"""How much is taken at once, and how long anybody is waited for."""
+"""Limits on simultaneous requests and connections, and on how long the server waits for a client."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from threading import Event
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.exceptions import HTTPException
@@ -22,7 +22,7 @@ from qa.web.service.service import Service
 
 
 class BlockedCollection:
-    """Stands for a collection whose every answer waits for an event."""
+    """A collection whose every answer waits for an event."""
 
     def __init__(self) -> None:
         self.go_on = Event()
@@ -35,20 +35,17 @@ class BlockedCollection:
 
 
 @asynccontextmanager
-async def listening(collection: Any) -> AsyncIterator[int]:
-    """The port of a server in this process, with the connections of `qa serve`."""
-    service = Service(collection)
-    config = server_config(create_app(service, Access()))
+async def listening(app: Any) -> AsyncIterator[tuple[int, ServerState]]:
+    """A server in this process, with the connection handling of `qa serve`: its port and state."""
+    config = server_config(app)
     config.load()
     state = ServerState()
-    loop = asyncio.get_running_loop()
-    make = lambda: protocol.LimitedProtocol(config=config, server_state=state, app_state={})  # noqa: E731
-    server = await loop.create_server(make, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(
+        lambda: protocol.LimitedProtocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0
+    )
     try:
-        yield server.sockets[0].getsockname()[1]
+        yield server.sockets[0].getsockname()[1], state
     finally:
-        collection.go_on.set()
-        service.close()
         server.close()
         for each in list(state.connections):
             each.transport.abort()
@@ -60,19 +57,24 @@ Connect = Callable[[], Awaitable[Stream]]
 
 
 def run(scenario: Callable[[BlockedCollection, Connect], Awaitable[None]]) -> None:
-    """Run a scenario with a server in this process; it gets what opens connections, which are closed at the end."""
+    """Run a scenario with a server in this process and a function that opens connections, closed at the end."""
 
     async def main() -> None:
         collection = BlockedCollection()
+        service = Service(cast("Any", collection))
         streams: list[Stream] = []
-        async with listening(collection) as port:
+        async with listening(create_app(service, Access())) as (port, _):
 
             async def connect() -> Stream:
                 streams.append(await asyncio.open_connection("127.0.0.1", port))
                 return streams[-1]
 
-            async with asyncio.timeout(30):
-                await scenario(collection, connect)
+            try:
+                async with asyncio.timeout(30):
+                    await scenario(collection, connect)
+            finally:
+                collection.go_on.set()
+                service.close()
         for _, writer in streams:
             writer.close()
             with contextlib.suppress(OSError):
@@ -84,8 +86,8 @@ def run(scenario: Callable[[BlockedCollection, Connect], Awaitable[None]]) -> No
 HEALTH = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def test_of_one_client_so_many_questions_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The 65th is told when to come again; once one is answered, there is room again."""
+def test_a_client_has_at_most_64_requests_in_progress() -> None:
+    """The 65th is told when to try again, and accepted once another is answered."""
 
     async def scenario(collection: BlockedCollection, connect: Connect) -> None:
         streams = [await connect() for _ in range(65)]
@@ -107,7 +109,7 @@ def test_of_one_client_so_many_questions_are_taken(monkeypatch: pytest.MonkeyPat
     run(scenario)
 
 
-def test_a_line_that_is_full_takes_nobody_else() -> None:
+def test_a_full_lane_refuses_requests() -> None:
     async def main() -> None:
         go_on = Event()
         lane = Lane("test", workers=1, places=3, each=2, seconds=30)
@@ -125,8 +127,7 @@ def test_a_line_that_is_full_takes_nobody_else() -> None:
     asyncio.run(main())
 
 
-def test_what_takes_too_long_keeps_its_place_until_it_is_done() -> None:
-    """Who does not wait any longer does not make room for more."""
+def test_a_timed_out_request_occupies_its_place_until_its_work_is_done() -> None:
 
     async def main() -> None:
         go_on = Event()
@@ -146,7 +147,7 @@ def test_what_takes_too_long_keeps_its_place_until_it_is_done() -> None:
     asyncio.run(main())
 
 
-def test_errors_of_the_work_are_those_of_the_request() -> None:
+def test_errors_of_the_work_are_raised_to_the_request() -> None:
     def fails() -> None:
         raise KeyError
 
@@ -170,10 +171,8 @@ def test_errors_of_the_work_are_those_of_the_request() -> None:
     ],
 )
 @pytest.mark.parametrize("trickle", [b"", b"a"], ids=["silent", "a byte at a time"])
-def test_a_request_that_does_not_arrive_is_not_waited_for(
-    begun: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Slow-loris: also where a byte comes now and then."""
+def test_an_incomplete_request_times_out(begun: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slowloris: even if a byte arrives now and then."""
     monkeypatch.setattr(protocol, "_REQUEST_SECONDS", 0.3)
 
     async def scenario(_collection: BlockedCollection, connect: Connect) -> None:
@@ -189,7 +188,7 @@ def test_a_request_that_does_not_arrive_is_not_waited_for(
     run(scenario)
 
 
-def test_more_connections_than_can_be_held_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_surplus_connections_are_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "_MOST_CONNECTIONS", 3)
 
     async def scenario(_collection: BlockedCollection, connect: Connect) -> None:
@@ -207,30 +206,25 @@ def test_more_connections_than_can_be_held_are_told_so(monkeypatch: pytest.Monke
     run(scenario)
 
 
-def test_an_answer_that_nobody_fetches_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that stops does not hold its answer in memory for ever."""
+def test_a_response_that_is_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that stops reading does not keep the response in memory forever."""
     monkeypatch.setattr(protocol, "_FETCH_SECONDS", 0.3)
 
     async def main() -> None:
-        config = server_config(_large)
-        config.load()
-        state = ServerState()
-        make = lambda: protocol.LimitedProtocol(config=config, server_state=state, app_state={})  # noqa: E731
-        server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
-        _, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1], limit=1)
-        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        for _ in range(200):
-            await asyncio.sleep(0.05)
-            if state.total_requests and not state.connections:
-                break
-        assert (state.total_requests, len(state.connections)) == (1, 0)
-        writer.close()
-        server.close()
+        async with listening(_large) as (port, state):
+            _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
+            writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            for _ in range(200):
+                await asyncio.sleep(0.05)
+                if state.total_requests and not state.connections:
+                    break
+            assert (state.total_requests, len(state.connections)) == (1, 0)
+            writer.close()
 
     asyncio.run(main())
 
 
 async def _large(_scope: Any, _receive: Any, send: Any) -> None:
-    """Answer with more than the buffers of two sockets hold."""
+    """Respond with more than the buffers of two sockets hold."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"a" * 50_000_000})

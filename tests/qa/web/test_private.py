@@ -1,4 +1,4 @@
-"""No client is told where on the machine of the server anything is, whatever goes wrong there."""
+"""Responses never reveal folders of the server's machine, whatever goes wrong there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADDRESSES = (
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def notes_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server of a small folder."""
     root = tmp_path_factory.mktemp("private") / "notes"
     root.mkdir()
@@ -33,7 +33,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def answers(server: RunningServer) -> dict[str, int]:
-    """The status of each address, whose answers name no folder of this machine."""
+    """Return the status of each address, after checking that its response names no folder of this machine."""
     found = {}
     for address in ADDRESSES:
         reply = server.get(address, {"Accept": "text/html"})
@@ -44,28 +44,29 @@ def answers(server: RunningServer) -> dict[str, int]:
     return found
 
 
-def test_neither_answers_nor_errors_name_folders(told: RunningServer) -> None:
-    """Of a collection, and of what is left of it; what it is stands on the terminal."""
-    root, index = told.root, told.root / ".qa"
-    assert set(answers(told).values()) == {200, 400, 404}
-    away = told.root.with_name("away")
-    shutil.copytree(index, away)
+def test_neither_answers_nor_errors_name_folders(notes_server: RunningServer) -> None:
+    """Whether the index is intact, damaged or missing, or the folder is gone; the terminal shows the details."""
+    server, root, index = notes_server, notes_server.root, notes_server.root / ".qa"
+    question = "/api/v1/ask?question=ferry"
+    assert set(answers(server).values()) == {200, 400, 404}
+    copy, moved = root.with_name("copy"), root.with_name("moved")
+    shutil.copytree(index, copy)
     (index / "index.db").write_bytes(b"no database" * 1000)
-    assert {answers(told)[address] for address in ADDRESSES if address.startswith("/api/v1/ask")} == {500}
+    assert answers(server)[question] == 500
     shutil.rmtree(index)
-    assert answers(told)["/api/v1/ask?question=ferry"] == 503
-    shutil.copytree(away, index)
-    root.rename(root.with_name("moved"))
-    answers(told)
-    root.with_name("moved").rename(root)
-    assert answers(told)["/api/v1/ask?question=ferry"] == 200
-    _, said = told.stop()
+    assert answers(server)[question] == 503
+    shutil.copytree(copy, index)
+    root.rename(moved)
+    answers(server)
+    moved.rename(root)
+    assert answers(server)[question] == 200
+    _, stderr = server.stop()
     for reason in (f"{index}/index.db is damaged", f"there is no index in {index}"):
-        assert reason in said, said
+        assert reason in stderr, stderr
 
 
-def test_a_folder_in_an_answer_is_its_name(tmp_path: Path) -> None:
-    """Of the model, and where a link leads to the collection."""
+def test_folders_in_responses_are_cut_to_their_names(tmp_path: Path) -> None:
+    """So is the folder of the model; a link to the collection counts as the collection."""
     (tmp_path / "real").mkdir()
     (link := tmp_path / "notes").symlink_to(tmp_path / "real")
     assert without_folder(f"a is not in {link}, nor {tmp_path}/real/b", link) == "a is not in notes, nor notes/b"

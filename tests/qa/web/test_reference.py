@@ -1,4 +1,4 @@
-"""The description of the API says what it does, and the page about it needs nothing from elsewhere."""
+"""The OpenAPI description matches the API, and its documentation page loads nothing from other sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from corpus import errors
 from qa.web.api.endpoints import ENDPOINTS
 from qa.web.api.openapi import describe
-from qa.web.service.problems import told
+from qa.web.service.problems import client_message
 from tests.qa.web.servers import RunningServer
 
 GIVEN: dict[str, dict[str, str]] = {
@@ -33,7 +33,7 @@ def description(server: RunningServer) -> dict[str, Any]:
 
 
 def check(body: Any, schema: dict[str, Any], description: dict[str, Any]) -> None:
-    """Whether a body has exactly what its description says; nothing may be missing there."""
+    """Check that a body has the fields of its schema and no others."""
     closed = json.loads(json.dumps({**schema, "components": description["components"]}))
     close(closed)
     jsonschema.Draft202012Validator.check_schema(closed)
@@ -41,7 +41,7 @@ def check(body: Any, schema: dict[str, Any], description: dict[str, Any]) -> Non
 
 
 def close(schema: Any) -> None:
-    """Make properties that are not described an error."""
+    """Forbid properties that the schema does not describe."""
     for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
         close(each)
     if isinstance(schema, dict) and "properties" in schema and schema.get("type") == "object":
@@ -49,13 +49,13 @@ def close(schema: Any) -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_answers_are_as_described(server: RunningServer, description: dict[str, Any], name: str) -> None:
+def test_responses_match_their_schemas(server: RunningServer, description: dict[str, Any], name: str) -> None:
     responses = description["paths"][f"/api/v1/{name}"]["get"]["responses"]
     schema = responses["200"]["content"]["application/json"]["schema"]
     check(server.api(name, **GIVEN[name]).json, schema, description)
 
 
-def test_problems_are_as_described(server: RunningServer, description: dict[str, Any]) -> None:
+def test_problems_match_their_schema(server: RunningServer, description: dict[str, Any]) -> None:
     for path in ("ask", "show?place=nothing.md", "nothing"):
         check(server.get(f"/api/v1/{path}").json, description["components"]["schemas"]["Problem"], description)
 
@@ -68,16 +68,19 @@ def test_all_endpoints_are_described(description: dict[str, Any]) -> None:
         assert [each["name"] for each in described[one.name]["parameters"]] == [each.name for each in one.parameters]
 
 
-def test_fields_are_described_in_words() -> None:
-    """By the docstrings of their types."""
+def test_fields_are_described_by_the_docstrings_of_their_types() -> None:
     hit = describe("1")["components"]["schemas"]["Hit"]["properties"]
     assert hit["score"]["description"] == "In [0, 1] within one answer; higher is better."
     assert all(one.get("description") for one in hit.values())
 
 
-def test_every_error_of_the_tool_has_a_problem() -> None:
-    """With a status of its own kind: what the request did wrong is below 500."""
-    kinds = {name: told(thing("x"))[0] for name, thing in vars(errors).items() if is_error(thing)}
+def test_every_error_class_has_a_problem_type() -> None:
+    """Its status is below 500 if the request is to blame."""
+
+    def is_error(thing: Any) -> bool:
+        return isinstance(thing, type) and issubclass(thing, errors.QAError)
+
+    kinds = {name: client_message(thing("x"))[0] for name, thing in vars(errors).items() if is_error(thing)}
     assert {name: (kind.name, kind.status) for name, kind in kinds.items()} == {
         "QAError": ("internal-error", 500),
         "UsageError": ("invalid-request", 400),
@@ -89,10 +92,6 @@ def test_every_error_of_the_tool_has_a_problem() -> None:
         "LockedError": ("index-locked", 503),
         "StorageError": ("storage", 503),
     }
-
-
-def is_error(thing: Any) -> bool:
-    return isinstance(thing, type) and issubclass(thing, errors.QAError)
 
 
 def test_the_page_has_a_form_for_each_endpoint_and_loads_nothing_else(server: RunningServer) -> None:
@@ -107,8 +106,8 @@ def test_the_page_has_a_form_for_each_endpoint_and_loads_nothing_else(server: Ru
 
 
 @pytest.mark.parametrize("name", [one.name for one in ENDPOINTS])
-def test_the_forms_work_as_they_are_sent(server: RunningServer, name: str) -> None:
-    """A browser sends every field, most of them empty."""
+def test_forms_can_be_submitted_with_empty_fields(server: RunningServer, name: str) -> None:
+    """Browsers send every field, most of them empty."""
     page = server.api("docs").body.decode()
     form = page.partition(f'<form action="/api/v1/{name}"')[2].partition("</form>")[0]
     fields = re.findall(r'<(?:input|select) id="[\w-]+" name="(\w+)"', form)

@@ -1,4 +1,4 @@
-"""How the server begins and ends."""
+"""How the server starts and stops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTION = f"/api/v1/ask?k=100&question={quote('which paper won the test of time
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_open_questions_are_answered_before_the_end(served_folder: Path, by: signal.Signals, code: int) -> None:
-    """Idle connections are closed, new ones refused, and nothing is printed but what was said at the start."""
+    """Idle connections are closed, new ones are refused, and nothing is printed after the start."""
     with running(served_folder) as server:
         host, port = server.place
         idle = socket.create_connection((host, port))
@@ -30,7 +30,7 @@ def test_open_questions_are_answered_before_the_end(served_folder: Path, by: sig
         connections = [http.client.HTTPConnection(host, port, timeout=60) for _ in range(6)]
         for one in connections:
             one.request("GET", QUESTION)
-        statuses = [connections[0].getresponse().status]  # then all of them have arrived
+        statuses = [connections[0].getresponse().status]  # by now all of them have arrived
         stopped: list[tuple[int, str]] = []
         stopping = Thread(target=lambda: stopped.append(server.stop(by)))
         stopping.start()
@@ -46,28 +46,28 @@ def test_open_questions_are_answered_before_the_end(served_folder: Path, by: sig
             socket.create_connection((host, port))
 
 
-def test_a_port_that_is_taken_is_an_error(served_folder: Path) -> None:
+def test_a_port_in_use_is_an_error(served_folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = qa("serve", served_folder, "--port", str(taken.getsockname()[1]))
     assert done.exit_code == 2
-    assert "Address already in use. Choose others with --host, --port." in done.stderr
+    assert "Address already in use. Choose another with --host or --port." in done.stderr
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "203.0.113.7", "::::"])
-def test_an_address_that_is_not_here_is_an_error(served_folder: Path, host: str) -> None:
+def test_an_address_that_cannot_be_bound_is_an_error(served_folder: Path, host: str) -> None:
     done = qa("serve", served_folder, "--host", host, "--port", "0")
     assert done.exit_code == 2
     assert f"cannot listen on {host}, port 0: " in done.stderr
 
 
-def test_without_the_extra_it_says_what_to_install(served_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_says_what_to_install(served_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qa.cli.serve.find_spec", lambda name: None if name == "starlette" else name)
     done = qa("serve", served_folder)
     assert done.exit_code == 2
     assert done.stderr == 'qa: qa serve needs starlette. Run: pip install "qa-passages[web]"\n'
 
 
-def test_without_an_index_nothing_is_served(tmp_path: Path) -> None:
+def test_serving_needs_an_index(tmp_path: Path) -> None:
     done = qa("serve", tmp_path, "--port", "0")
     assert done.exit_code == 3
     assert "Build one with" in done.stderr
@@ -75,7 +75,7 @@ def test_without_an_index_nothing_is_served(tmp_path: Path) -> None:
 
 
 def test_open_opens_the_page_in_the_browser(served_folder: Path, tmp_path: Path) -> None:
-    """With its token, so that it opens; where there is no display, that is said."""
+    """The address includes the token; without a display, the server says that it could not open a browser."""
     opened = tmp_path / "opened"
     (program := tmp_path / "xdg-open").write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
     program.chmod(0o755)
@@ -95,13 +95,13 @@ def test_open_opens_the_page_in_the_browser(served_folder: Path, tmp_path: Path)
         assert server.stop()[1].endswith("No browser could be opened.\n")
 
 
-def test_the_log_is_readable_and_has_no_token(served_folder: Path) -> None:
+def test_the_log_is_readable_and_hides_the_token(served_folder: Path) -> None:
     with running(served_folder, "--log", environ={"QA_TOKEN": "x" * 20}) as server:
         server.get(f"/?q=a&token={'x' * 20}")
         server.get("/api/v1/%0a%1b[2J")
         server.get("/api/v1/health", {"Host": "evil.example"})
-        _, said = server.stop()
-    lines = said.splitlines()[1:]
+        _, stderr = server.stop()
+    lines = stderr.splitlines()[1:]
     assert [line.split(" ", 1)[1].rpartition(" ms ")[0].rpartition(" ")[0] for line in lines] == [
         "303 GET /?q=a&token=…",
         "401 GET /api/v1/\\n\\x1b[2J",

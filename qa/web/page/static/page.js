@@ -1,14 +1,14 @@
-// Everything here also works without it: it only saves loading the page again, and adds keys.
+// The page also works without this script, which only saves page loads and adds keyboard shortcuts.
 "use strict";
 
 const at = (id) => document.getElementById(id);
 const links = () => [...document.querySelectorAll("a[data-hit]")];
-// What differs between two addresses that show the same passages.
+// Parameters that select the open source, not the passages.
 const ABOUT_SOURCE = ["open", "mark", "at"];
 let shown = location.href;
 let turn = 0;
 
-function askedBy(address) {
+function withoutSource(address) {
   const url = new URL(address);
   ABOUT_SOURCE.forEach((name) => url.searchParams.delete(name));
   return url.pathname + url.search;
@@ -30,17 +30,17 @@ async function load(address) {
   }
 }
 
-// Shows an address; only the source is loaded where only that differs.
+// Shows an address; loads only the source if nothing else differs.
 async function go(address, { push = true, focus = true } = {}) {
   const url = new URL(address);
-  const isSame = askedBy(address) === askedBy(shown);
+  const isSame = withoutSource(address) === withoutSource(shown);
   const isOpen = url.searchParams.has("open");
   let fresh = null;
   try {
     if (!isSame || isOpen) fresh = await load((isSame ? "/source" : "/") + url.search);
     if (!fresh && (!isSame || isOpen)) return;
   } catch {
-    location.assign(address); // The browser says best that the server is gone.
+    location.assign(address); // Let the browser report that the server is gone.
     return;
   }
   if (push) history.pushState(null, "", address);
@@ -59,7 +59,7 @@ async function go(address, { push = true, focus = true } = {}) {
   settle(isSame, isOpen, focus, before);
 }
 
-// The passages scroll by themselves beside a source, and with the page without one.
+// Beside a source the passages scroll on their own, otherwise with the page.
 function carryScroll(top) {
   at("results").scrollTop = top;
   if (getComputedStyle(at("results")).display !== "none") window.scrollTo(0, top);
@@ -91,9 +91,9 @@ const opens = (link) => new URL(link.href).searchParams.get("open");
 
 function current(place) {
   for (const link of links()) {
-    const is = place !== null && opens(link) === place;
-    link.closest("li").classList.toggle("current", is);
-    if (is) link.setAttribute("aria-current", "true");
+    const isCurrent = place !== null && opens(link) === place;
+    link.closest("li").classList.toggle("current", isCurrent);
+    if (isCurrent) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
 }
@@ -103,7 +103,7 @@ function toPlace() {
   const place = at("place") || document.querySelector("#beside .passage");
   if (!body) return;
   if (matchMedia("(min-width: 64rem)").matches) {
-    // Beside the passages only the source scrolls; these stay where they are.
+    // Beside the passages, scroll only the source.
     const box = place && place.getBoundingClientRect();
     const frame = body.getBoundingClientRect();
     body.scrollTop += place ? box.top - frame.top - Math.max(0, (frame.height - box.height) / 3) : -body.scrollTop;

@@ -1,4 +1,4 @@
-"""What a person does with the page, in a real browser with a real server and the real model."""
+"""Using the page in a real browser, with a real server and the real model."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ LONG_NAME = f"minutes of a meeting {'with everybody and ' * 8}Ida.md"
 
 
 def fill(root: Path) -> None:
-    """The sample, beside a PDF, a table, a right-to-left text, a long name, and documents that attack."""
+    """The sample, a PDF, a table, a right-to-left text, a long name, and hostile documents."""
     shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-    first = [
-        pdf.Words(60, 700, "Herons", 16, bold=True),
-        *pdf.column(60, 670, "Herons stand in the river Elbe.", room=400),
-    ]
+    heading = pdf.Words(60, 700, "Herons", 16, bold=True)
+    first = [heading, *pdf.column(60, 670, "Herons stand in the river Elbe.", room=400)]
     second = pdf.column(60, 600, OTTER.replace("winters", "win~ters"), room=280)
     (root / "weirs.pdf").write_bytes(pdf.make([first, second]))
     rows = "".join(f"Brook {i},{i} km,Nothing to report\n" for i in range(30))
@@ -63,10 +61,10 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 @pytest.fixture
 def page(chromium: Page) -> Iterator[Page]:
-    """A browser in which, at the end of each test, nothing ran that should not, and only the server was asked."""
+    """A browser; after each test, no foreign script has run and only the server has been contacted."""
     yield chromium
     assert [event for event in chromium.events if event["method"] == "Page.javascriptDialogOpening"] == []
-    # Chromium logs responses that are errors; everything else there is one of the page.
+    # Chromium logs error responses; every other entry is a fault of the page.
     assert [one for one in chromium.problems if "the server responded with a status of" not in one] == []
     place = chromium.run("location.origin")
     assert [url for url in chromium.requests if not url.startswith((place, "about:"))] == []
@@ -81,14 +79,14 @@ def query(page: Page) -> dict[str, str]:
 
 
 def opened(server: RunningServer, question: str, rank: int = 1, **more: object) -> str:
-    """The address of the source of a passage, as the page links it."""
+    """The address of a passage's source, as in the page's links."""
     hit = server.api("ask", question=question, k=5).json["passages"][rank - 1]
     mark = hit["highlights"][0]["chars"]
     return address(server, q=question, open=hit["id"], mark="{}-{}".format(*mark), **more) + "#place"
 
 
 def picture(page: Page, name: str) -> None:
-    """Keep a screenshot where QA_PICTURES says, to be looked at."""
+    """Save a screenshot for inspection in the folder QA_PICTURES, if that is set."""
     if folder := os.environ.get("QA_PICTURES"):
         Path(folder, f"{name}.png").write_bytes(page.screenshot())
 
@@ -104,7 +102,7 @@ def ask(page: Page, question: str) -> None:
 
 
 def click(page: Page, selector: str) -> None:
-    """Click in the middle of what a selector finds."""
+    """Click in the middle of the first element that matches."""
     x, y = page.run(
         f"(() => {{ const one = document.querySelector({selector!r}); one.scrollIntoView({{block: 'nearest'}});"
         "const b = one.getClientRects()[0]; return [b.left + b.width / 2, b.top + b.height / 2]; })()"
@@ -120,12 +118,18 @@ def text(page: Page, selector: str) -> str:
 
 
 def marked(page: Page) -> str:
-    """What is marked strongly in the source."""
+    """The text of the strong marks in the source."""
     return " ".join(page.run("[...document.querySelectorAll('#beside mark')].map((m) => m.innerText).join('')").split())
 
 
+def places(page: Page) -> list[str]:
+    """The places of the passages shown."""
+    found: list[str] = page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")
+    return found
+
+
 def is_seen(page: Page, selector: str) -> bool:
-    """Whether something is inside the window, and not behind something else."""
+    """Whether the first element that matches is inside the window and not covered."""
     return bool(
         page.run(
             f"(() => {{ const one = document.querySelector({selector!r}); if (!one) return false;"
@@ -137,7 +141,7 @@ def is_seen(page: Page, selector: str) -> bool:
 
 
 def violations(page: Page, options: str = "{}") -> list[Any]:
-    """What axe finds: https://github.com/dequelabs/axe-core, the version of its package or the file QA_AXE."""
+    """What axe (https://github.com/dequelabs/axe-core) reports: the version of its package, or the file QA_AXE."""
     given = os.environ.get("QA_AXE")
     axe = Path(given).read_text() if given else files("axe_core_python").joinpath("axe.min.js").read_text()
     page.run(axe + "; 0")
@@ -149,7 +153,7 @@ def violations(page: Page, options: str = "{}") -> list[Any]:
 
 
 def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
-    """From the first page: the words that answer, in their sentence, and where it is; the address has the question."""
+    """From the start page to the answer, its sentence and its place; the address contains the question."""
     page.open(server.url)
     picture(page, "start-1200")
     assert page.run("document.activeElement.id") == "q"
@@ -170,7 +174,7 @@ def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
 
 
 def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) -> None:
-    """A click anywhere on a passage; its sentence is marked and in sight, and the passages stay where they are."""
+    """After a click anywhere on a passage, its sentence is marked and in sight, and the passages stay in place."""
     page.open(address(server, q=AWARD))
     click(page, ".passages li:first-child .quote")
     assert marked(page).startswith(SENTENCE)
@@ -183,7 +187,7 @@ def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) ->
 
 
 def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
-    """Its page as it looks, with a box around each line of the sentence; then the page before."""
+    """The page is shown as a picture with a box around each line of the sentence; a link leads to the previous page."""
     page.open(opened(server, OTTER_QUESTION))
     page.wait("document.querySelector('#beside image')")
     assert page.run("document.querySelectorAll('#beside rect.sentence').length") == 2
@@ -210,28 +214,23 @@ def test_a_row_of_a_table(page: Page, server: RunningServer) -> None:
 
 
 def test_filter_by_type_path_and_field(page: Page, server: RunningServer) -> None:
-    """What is set is counted, is in the address, and can be taken back."""
+    """Filters are counted, are part of the address, and can be removed."""
     page.open(address(server, q="herons and otters at the river"))
     click(page, ".filters summary")
     picture(page, "filters-1200")
     page.run("document.querySelector('select[name=type]').value = 'pdf'")
     click(page, ".sheet button")
-    assert set(page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")) == {
-        "weirs.pdf, p. 1",
-        "weirs.pdf, p. 2",
-    }
+    assert set(places(page)) == {"weirs.pdf, p. 1", "weirs.pdf, p. 2"}
     assert query(page) == {"q": "herons and otters at the river", "type": "pdf"}
     assert text(page, ".filters .count") == "1 set"
     page.go(address(server, q="What colour is the bridge?", where="author=ida", path="*.md"))
-    # Its text, and what it states about itself.
-    places = page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")
-    assert sorted(places) == [f"{LONG_NAME}:1-3", f"{LONG_NAME}:4-6"]
+    assert sorted(places(page)) == [f"{LONG_NAME}:1-3", f"{LONG_NAME}:4-6"]  # its front matter and its text
     click(page, ".filters summary")
     click(page, ".sheet .buttons a")
     assert query(page) == {"q": "What colour is the bridge?"}
 
 
-def test_a_filter_that_leaves_nothing_says_so(page: Page, server: RunningServer) -> None:
+def test_a_filter_that_matches_nothing_is_reported(page: Page, server: RunningServer) -> None:
     page.open(address(server, q="anything", path="nowhere/"))
     assert "nowhere/" in text(page, ".problem")
     click(page, ".problem a")
@@ -240,7 +239,7 @@ def test_a_filter_that_leaves_nothing_says_so(page: Page, server: RunningServer)
 
 
 def test_back_and_forward(page: Page, server: RunningServer) -> None:
-    """Every view is a step of the history, and comes back as it was."""
+    """Every view is a step in the history and is restored as it was."""
     page.open(server.url)
     ask(page, AWARD)
     click(page, ".passages li:nth-child(2) h3 a")
@@ -257,8 +256,7 @@ def test_back_and_forward(page: Page, server: RunningServer) -> None:
     assert is_seen(page, "#place")
 
 
-def test_a_link_shows_others_the_same(page: Page, server: RunningServer) -> None:
-    """In a browser that has never seen the page before."""
+def test_a_shared_link_shows_the_same_view(page: Page, server: RunningServer) -> None:
     page.open(address(server, q=AWARD))
     click(page, ".passages li:first-child h3 a")
     link, before = page.run("location.href"), (text(page, "#results"), text(page, "#beside"))
@@ -268,7 +266,7 @@ def test_a_link_shows_others_the_same(page: Page, server: RunningServer) -> None
 
 
 def test_without_scripts(page: Page, server: RunningServer) -> None:
-    """Ask, open, go on in the source, close: by links and a form alone."""
+    """Asking, opening and closing a source need only links and a form."""
     page.open(server.url, scripts=False)
     page.run(f"document.getElementById('q').value = {AWARD!r}")
     page.run("document.getElementById('q').focus()")
@@ -287,7 +285,7 @@ def test_without_scripts(page: Page, server: RunningServer) -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_on_a_phone(dark: bool, page: Page, server: RunningServer) -> None:
-    """At 360 pixels nothing is wider than the window, and the source takes the place of the passages."""
+    """At 360 pixels nothing is wider than the window, and the source replaces the passages."""
     page.open(address(server, q=AWARD), width=360, height=740, dark=dark)
     picture(page, f"answer-360-{'dark' if dark else 'light'}")
     assert page.run("document.documentElement.scrollWidth") <= 360
@@ -317,8 +315,8 @@ def test_on_a_wide_screen(page: Page, server: RunningServer) -> None:
     assert page.run("document.querySelector('.passages').getBoundingClientRect().width") <= 1000
 
 
-def test_by_the_keyboard_alone(page: Page, server: RunningServer) -> None:
-    """Ask, go to the second passage, open it, close it, ask again."""
+def test_by_keyboard_alone(page: Page, server: RunningServer) -> None:
+    """Go to the second passage, open it, close it, ask again."""
     page.open(address(server, q=AWARD))
     page.press("ArrowDown")
     page.press("ArrowDown")
@@ -341,8 +339,8 @@ def test_by_the_keyboard_alone(page: Page, server: RunningServer) -> None:
     assert page.run("document.activeElement.id") == "results"
 
 
-def test_what_a_screen_reader_says(page: Page, server: RunningServer) -> None:
-    """Every control has a name, headings lead through the page, and what is new is announced."""
+def test_for_screen_readers(page: Page, server: RunningServer) -> None:
+    """Every control has a name, headings structure the page, and new content is announced."""
     page.open(opened(server, AWARD))
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
     seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")]
@@ -362,8 +360,8 @@ def test_what_a_screen_reader_says(page: Page, server: RunningServer) -> None:
     assert text(page, "#status").endswith("5 passages")
 
 
-def test_nothing_keeps_people_out(page: Page, server: RunningServer) -> None:
-    """Axe has no complaint about any kind of view, nor about its colours in the dark."""
+def test_axe_finds_no_barrier(page: Page, server: RunningServer) -> None:
+    """In no kind of view, nor in its dark colours."""
     for view in (
         server.url,
         address(server, q=AWARD),
@@ -388,8 +386,8 @@ def test_dark_is_dark(page: Page, server: RunningServer) -> None:
     assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
 
 
-def test_nothing_found_is_said(page: Page, server: RunningServer) -> None:
-    """Honestly, with what is nearest, and no sentence stands out as if it were the answer."""
+def test_no_answer_is_reported(page: Page, server: RunningServer) -> None:
+    """With the closest passages, in which no sentence is marked as an answer."""
     page.open(address(server, q="Who discovered penicillin?"))
     assert text(page, ".verdict").startswith("No passage answers this with confidence These are the closest")
     assert page.run("document.querySelectorAll('.passages li').length") == 5
@@ -402,7 +400,7 @@ def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
     first = text(page, ".passages li h3 bdi")
     click(page, ".passages li:first-child .actions a:last-child")
     assert text(page, "#results h1") == f"More like {first}"
-    assert first not in page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")
+    assert first not in places(page)
     click(page, ".passages li:first-child h3 a")
     assert is_seen(page, "#place")
     click(page, "#results .verdict a")
@@ -411,15 +409,15 @@ def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
 
 
 def test_right_to_left(page: Page, server: RunningServer) -> None:
-    """A text begins where its language does, in the list and in the source."""
+    """The direction of a text is that of its language."""
     page.open(address(server, q="הנחל זורם", open="rtl.txt:1"))
     assert page.run("getComputedStyle(document.querySelector('#beside .line')).direction") == "rtl"
     assert page.run("getComputedStyle(document.getElementById('q')).direction") == "rtl"
     assert "הנחל זורם מערבה" in text(page, "#beside")
 
 
-def test_a_file_that_changed_or_is_gone(page: Page, server: RunningServer) -> None:
-    """Is never shown as if it were verified: the passage is what was indexed."""
+def test_a_changed_or_missing_file_is_reported(page: Page, server: RunningServer) -> None:
+    """The passage is shown as it was indexed."""
     question = "What was the lighthouse keeper of Moritzburg called?"
     file = server.root / "gone.txt"
     link = opened(server, question)
@@ -440,8 +438,8 @@ def test_a_file_that_changed_or_is_gone(page: Page, server: RunningServer) -> No
         file.write_bytes(before)
 
 
-def test_a_source_that_is_not_there(page: Page, server: RunningServer) -> None:
-    """Neither what never was nor what is hidden: the page says so and stays."""
+def test_a_source_outside_the_collection(page: Page, server: RunningServer) -> None:
+    """The error is shown in place of the source, and the answer stays."""
     page.open(address(server, q=AWARD, open="../../etc/passwd"))
     assert "../../etc/passwd is not in the collection." in text(page, "#beside")
     assert text(page, ".verdict .text") == WINNER
@@ -449,8 +447,8 @@ def test_a_source_that_is_not_there(page: Page, server: RunningServer) -> None:
     assert query(page) == {"q": AWARD}
 
 
-def test_nothing_of_a_document_runs(page: Page, server: RunningServer) -> None:
-    """Neither of thirty documents nor of their names, in the passages or beside them; nothing foreign is asked for."""
+def test_documents_run_nothing(page: Page, server: RunningServer) -> None:
+    """Neither the texts nor the names of thirty hostile documents become elements, in passages or in sources."""
     page.open(address(server, q="alert script zqword", k=60, path="hostile/"))
     shown = page.run("[...document.querySelectorAll('a[data-hit]')].map((a) => a.href)")
     assert len(shown) >= len(DOCUMENTS)
@@ -468,7 +466,7 @@ def test_nothing_of_a_document_runs(page: Page, server: RunningServer) -> None:
 
 
 def test_a_hostile_address_is_only_text(page: Page, server: RunningServer) -> None:
-    """Whatever parameter of the address says what."""
+    """In every parameter."""
     evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     names = ("q", "path", "type", "where", "since", "mode", "k", "open", "mark", "at")
     page.open(address(server, **dict.fromkeys(names, evil)))

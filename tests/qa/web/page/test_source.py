@@ -1,9 +1,9 @@
-"""A source around a place: marked are exactly the characters that are cited, in every format."""
+"""The view of a source around a place: exactly the cited characters are marked, in every format."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from corpus.loading.sandbox import Sandbox
 from index import Snapshot
 from qa import build_index
 from qa.answer.results import State
+from qa.web.page import pictures
 from qa.web.page.content import PageMaker
-from qa.web.page.markdown import MarkdownView
+from qa.web.page.markdown import MarkdownView, markdown_view
 from qa.web.page.marks import MarkedText, Marks, window
 from qa.web.page.pictures import PictureView
 from qa.web.page.problems import problem_of
@@ -28,29 +29,31 @@ from qa.web.page.table_view import TableView
 from qa.web.page.text_views import BlocksView, LinesView
 from tests.corpus.readers.samples.files import FILES
 from tests.encoders import BagEncoder
+from tests.qa.indexes import write
 
 
 class Library:
-    """An indexed folder, and what is shown of it."""
+    """An indexed folder and the views of its files."""
 
     def __init__(self, root: Path, sandbox: Sandbox) -> None:
         self.root, self._sandbox = root, sandbox
         self.sources = Sources()
 
-    def index(self) -> None:
+    def index(self, texts: Mapping[str, str] = {}) -> None:
+        """Write files, then index the folder."""
+        write(self.root, texts)
         build_index(self.root, encoder=BagEncoder())
 
     def view(self, place: str, mark: tuple[int, int] | None = None, at: int | None = None) -> SourceView:
         with Snapshot(self.root / ".qa") as snapshot:
             return self.sources.view(self.root, snapshot, Wanted(place, mark, at), self._sandbox)
 
-    def passages(self, path: str = "") -> list[tuple[str, str, int, str]]:
-        """Path, key, first character and text of each."""
+    def passages(self) -> list[tuple[str, str, int, str]]:
+        """Path, key, first character and text of each passage."""
         with Snapshot(self.root / ".qa") as snapshot:
             return [
                 (one.path, passage.key, passage.start, passage.text)
                 for one in snapshot.documents()
-                if path in ("", one.path)
                 for passage in snapshot.passages_of(one.path)
             ]
 
@@ -64,10 +67,9 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Library:
     """A file of every format."""
-    root = tmp_path_factory.mktemp("samples")
+    found = Library(tmp_path_factory.mktemp("samples"), sandbox)
     for path, data in FILES.items():
-        (root / path).write_bytes(data)
-    found = Library(root, sandbox)
+        (found.root / path).write_bytes(data)
     found.index()
     return found
 
@@ -78,27 +80,8 @@ def notes(tmp_path: Path, sandbox: Sandbox) -> Library:
 
 
 _MARKUP = (
-    *(
-        "a",
-        "b_c",
-        " ",
-        "\n",
-        "*",
-        "**",
-        "_",
-        "`",
-        "# ",
-        "- ",
-        "1. ",
-        "> ",
-        "| ",
-        "&lt;",
-        "\\",
-        "\ufdd0",
-        "```\n",
-        "<i>",
-    ),
-    *("[x](y)", "![p](q)"),
+    *("a", "b_c", " ", "\n", "*", "**", "_", "`", "# ", "- ", "1. ", "> ", "| ", "&lt;", "\\", "\ufdd0", "```\n"),
+    *("<i>", "[x](y)", "![p](q)"),
 )
 
 
@@ -107,7 +90,7 @@ def letters(text: str) -> str:
 
 
 def pieces_of(view: SourceView) -> list[MarkedText]:
-    """All pieces of a source, in their order."""
+    """All pieces of a source, in order."""
     match view.body:
         case LinesView(lines):
             return [piece for line in lines for piece in line.pieces]
@@ -127,8 +110,8 @@ def marked(view: SourceView, *marks: str) -> str:
     return letters("".join(piece.text for piece in pieces_of(view) if piece.mark in marks))
 
 
-def test_every_passage_is_marked_to_the_letter(samples: Library) -> None:
-    """In its lines, its blocks or its page; of rows of a table the values."""
+def test_every_passage_is_marked_exactly(samples: Library) -> None:
+    """In its lines, blocks or page; in a table, the values of its rows."""
     kinds: dict[str, int] = {}
     for path, key, _, text in samples.passages():
         view = samples.view(key)
@@ -147,8 +130,8 @@ def test_every_passage_is_marked_to_the_letter(samples: Library) -> None:
     assert {"lines", "blocks", "table", "picture", "markdown"} <= kinds.keys()
 
 
-def test_each_sentence_of_markdown_is_marked_to_the_letter(notes: Library) -> None:
-    """Whatever markup is around, in or between its words."""
+def test_each_sentence_of_markdown_is_marked_exactly(notes: Library) -> None:
+    """Whatever markup surrounds or interrupts its words."""
     sentences = {
         "*Adam* won the prize.": "Adamwontheprize",
         "It was **by `Kingma` and _Ba_**.": "ItwasbyKingmaandBa",
@@ -166,22 +149,19 @@ def test_each_sentence_of_markdown_is_marked_to_the_letter(notes: Library) -> No
         f"# {setext}\n\n> {first} {second}\n\n1. {third}\n2. {fourth}\n   - {fifth}\n\n| a | b |\n|---|---|\n"
         f"| {cell} | x |\n\n```python\n{code}\n```\n\n{tags} and on the {date}\n"
     )
-    (notes.root / "a.md").write_text(text)
-    notes.index()
+    notes.index({"a.md": text})
     for sentence, expected in sentences.items():
         start = text.index(sentence)
         ((_, key, begin, passage),) = [one for one in notes.passages() if one[2] <= start < one[2] + len(one[3])]
-        assert sentence in passage, "the test's sentences are each in one passage"
+        assert sentence in passage, "each sentence of this test is in one passage"
         assert begin <= start
         assert marked(notes.view(key, (start, start + len(sentence))), "sentence") == expected
 
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(_MARKUP), max_size=30), st.data())
-def test_marks_change_nothing_else_of_markdown(parts: list[str], data: st.DataObject) -> None:
-    """Without its marks a text is rendered as if there had been none, and no tag is a document's own."""
-    from qa.web.page.markdown import markdown_view
-
+def test_marks_do_not_change_the_rest_of_markdown(parts: list[str], data: st.DataObject) -> None:
+    """Apart from the marks, a text is rendered as it is without them, and no tag comes from the document."""
     text = "".join(parts)
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
     spans = ((first, last),) if first < last else ()
@@ -192,12 +172,12 @@ def test_marks_change_nothing_else_of_markdown(parts: list[str], data: st.DataOb
 
 
 def test_markdown_runs_and_fetches_nothing(notes: Library) -> None:
-    """Pictures are their words, and links lead elsewhere or nowhere; headings follow those of the page."""
-    (notes.root / "a.md").write_text(
+    """Pictures become their text, only links to other sites are kept, and headings rank below those of the page."""
+    text = (
         "### Deep\n\n<script>alert(1)</script> ![a cat](//example.org/x.png) [one](javascript:alert(1)) "
         "[two](/api/v1/health) [three](https://example.org/?a=1&b=2) <https://example.org>\n\n# Top\n\n#### Low\n"
     )
-    notes.index()
+    notes.index({"a.md": text})
     body = notes.view("a.md").body
     assert isinstance(body, MarkdownView)
     assert set(re.findall(r"<(\w+)", body.html)) == {"h3", "h4", "p", "a"}
@@ -208,67 +188,54 @@ def test_markdown_runs_and_fetches_nothing(notes: Library) -> None:
     assert "two" in body.html
 
 
-def test_front_matter_is_shown_as_it_is(notes: Library) -> None:
-    (notes.root / "a.md").write_text("---\ntitle: Herons\nauthor: Ida\n---\n# Herons\n\nThey stand.\n")
-    notes.index()
+def test_front_matter_is_shown_verbatim_and_marked_where_it_answers(notes: Library) -> None:
+    text = "---\ntitle: Herons\nauthor: Ida\n---\n# Herons\n\nThey stand.\n"
+    notes.index({"a.md": text})
     body = notes.view("a.md").body
     assert isinstance(body, MarkdownView)
     assert "author: Ida" in body.preface[0].text
     assert "<h3>Herons</h3>" in body.html
     assert "author" not in body.html
-
-
-def test_front_matter_is_marked_where_it_answers(notes: Library) -> None:
-    text = "---\ntitle: Herons\nauthor: Ida\n---\n# Herons\n\nThey stand.\n"
-    (notes.root / "a.md").write_text(text)
-    notes.index()
     at = text.index("author")
-    (key,) = {key for path, key, start, _ in notes.passages("a.md") if start == 0}
+    (key,) = {key for _, key, start, _ in notes.passages() if start == 0}
     body = notes.view(key, (at, at + 11)).body
     assert isinstance(body, MarkdownView)
     assert [(one.text, one.is_place) for one in body.preface if one.mark == "sentence"] == [("author: Ida", True)]
     assert "<mark" not in body.html
 
 
-def test_rows_are_a_table_again(notes: Library) -> None:
-    """Also cells of several lines, empty ones, and a row without a name."""
-    (notes.root / "rivers.csv").write_text(
-        'name,length,notes\nElbe,1094,"rises: high\nflows north"\nMüglitz,,short\n,7,"has no name"\n'
-    )
-    notes.index()
-    (body,) = {id(view.body): view.body for view in [notes.view("rivers.csv")]}.values()
+def test_rows_are_shown_as_a_table(notes: Library) -> None:
+    """Even with cells of several lines, empty cells, and a row without a name."""
+    rows = 'Elbe,1094,"rises: high\nflows north"\nMüglitz,,short\n,7,"has no name"\n'
+    notes.index({"rivers.csv": f"name,length,notes\n{rows}"})
+    body = notes.view("rivers.csv").body
     assert isinstance(body, TableView)
     assert body.columns == ("name", "length", "notes")
-    rows = [(row.number, *("".join(piece.text for piece in cell) for cell in row.cells)) for row in body.rows]
-    assert rows == [
+    assert [(row.number, *("".join(piece.text for piece in cell) for cell in row.cells)) for row in body.rows] == [
         (2, "Elbe", "1094", "rises: high\nflows north"),
         (3, "Müglitz", "", "short"),
         (4, "", "7", "has no name"),
     ]
 
 
-def test_a_long_table_of_short_rows_is_a_table(notes: Library) -> None:
-    """Of which only the rows around the place are shown."""
+def test_a_long_table_of_short_rows_is_shown_as_a_table(notes: Library) -> None:
+    """Only the rows around the place are shown."""
     rows = "".join(f"{i},{i * 7 % 1000}\n" for i in range(6000))
-    (notes.root / "gauge.csv").write_text(f"hour,level\n{rows}")
-    notes.index()
-    key = notes.passages()[-1][1]
-    view = notes.view(key)
-    assert isinstance(view.body, TableView)
-    assert view.body.columns == ("hour", "level")
-    assert view.body.rows[-1].number == 6001
-    assert ["".join(piece.text for piece in cell) for cell in view.body.rows[-1].cells] == ["5999", "993"]
-    assert view.body.rows[-1].is_marked
-    assert len(view.body.rows) < 1500
+    notes.index({"gauge.csv": f"hour,level\n{rows}"})
+    body = notes.view(notes.passages()[-1][1]).body
+    assert isinstance(body, TableView)
+    assert body.columns == ("hour", "level")
+    assert body.rows[-1].number == 6001
+    assert ["".join(piece.text for piece in cell) for cell in body.rows[-1].cells] == ["5999", "993"]
+    assert body.rows[-1].is_marked
+    assert len(body.rows) < 1500
 
 
 def test_a_changed_file_shows_the_passage_where_it_is_now(notes: Library) -> None:
-    """Marked there, and said to have changed."""
-    file = notes.root / "a.txt"
-    file.write_text("Swans are white.\n")
-    notes.index()
+    """The passage is marked there and reported as changed."""
+    notes.index({"a.txt": "Swans are white.\n"})
     ((_, key, *_),) = notes.passages()
-    file.write_text("A new line.\nSwans are white.\n")
+    (notes.root / "a.txt").write_text("A new line.\nSwans are white.\n")
     view = notes.view(key, (0, 5))
     assert (view.state, view.is_there) == (State.CHANGED, True)
     assert marked(view, "sentence") == "Swans"
@@ -277,11 +244,10 @@ def test_a_changed_file_shows_the_passage_where_it_is_now(notes: Library) -> Non
     assert [line.number for line in view.body.lines if any(piece.mark for piece in line.pieces)] == [2]
 
 
-def test_what_is_no_longer_there_is_shown_from_the_index(notes: Library) -> None:
-    file = notes.root / "a.txt"
-    file.write_text("Swans are white.\n")
-    notes.index()
+def test_text_that_is_gone_is_shown_from_the_index(notes: Library) -> None:
+    notes.index({"a.txt": "Swans are white.\n"})
     ((_, key, *_),) = notes.passages()
+    file = notes.root / "a.txt"
     file.write_text("Nothing.\n")
     changed = notes.view(key, (0, 5))
     assert (changed.state, changed.is_there, changed.text) == (State.CHANGED, False, "Swans are white.")
@@ -293,11 +259,9 @@ def test_what_is_no_longer_there_is_shown_from_the_index(notes: Library) -> None
 
 
 @pytest.mark.parametrize("place", [".hidden.md", "drafts/a.md", "../outside.md", "none.md", ".qa/index.db", "link.md"])
-def test_nothing_else_is_shown(place: str, notes: Library) -> None:
-    """What is not in the index is not there, whether or not the disk has it; the folder is not named."""
-    (notes.root / "drafts").mkdir()
-    for name in (".hidden.md", "drafts/a.md", "a.md"):
-        (notes.root / name).write_text("# Secret\n")
+def test_unindexed_files_are_not_shown(place: str, notes: Library) -> None:
+    """The error is the same whether or not the file exists, and does not name the folder."""
+    write(notes.root, dict.fromkeys((".hidden.md", "drafts/a.md", "a.md"), "# Secret\n"))
     (notes.root / "link.md").symlink_to(notes.root / ".hidden.md")
     build_index(notes.root, encoder=BagEncoder(), exclude=["drafts/"])
     with pytest.raises(UsageError, match=f"^{re.escape(place)} is not in the collection\\.$"):
@@ -305,21 +269,21 @@ def test_nothing_else_is_shown(place: str, notes: Library) -> None:
 
 
 @pytest.mark.parametrize("name", ["big.txt", "big.md", "line.txt"])
-def test_of_a_huge_document_a_part_is_shown(name: str, notes: Library) -> None:
-    """Around the place; the parts before and after it lead through all of it."""
+def test_a_huge_document_is_shown_in_parts(name: str, notes: Library) -> None:
+    """First the part around the place; the parts together are the whole document."""
     sentence = "The heron stands in shallow water until noon.\n"
     text = "".join(f"Line {i}. {sentence}" + ("\n" if name == "big.md" else "") for i in range(1_200))
     text = text.replace("\n", " ") if name == "line.txt" else text
-    (notes.root / name).write_text(text)
-    notes.index()
-    middle = notes.passages()[len(notes.passages()) // 2]
-    view = notes.view(middle[1])
+    notes.index({name: text})
+    passages = notes.passages()
+    _, key, _, passage = passages[len(passages) // 2]
+    view = notes.view(key)
     if name != "big.md":
-        assert marked(view, "passage") == letters(middle[3])
+        assert marked(view, "passage") == letters(passage)
     assert sum(len(piece.text) for piece in pieces_of(view)) <= ROOM + 100
     seen, at = "", 0
     for _ in range(9):
-        part = notes.view(middle[1], at=at)
+        part = notes.view(key, at=at)
         seen += letters("".join(piece.text for piece in pieces_of(part)))
         if part.later is None:
             break
@@ -328,8 +292,8 @@ def test_of_a_huge_document_a_part_is_shown(name: str, notes: Library) -> None:
 
 
 @given(st.integers(1, 400), st.integers(0, 399), st.integers(0, 30), st.lists(st.integers(0, 400)))
-def test_a_window_has_its_place(length: int, start: int, size: int, edges: list[int]) -> None:
-    """It is never larger than there is room, and ends at an edge where one is near."""
+def test_a_window_contains_its_place(length: int, start: int, size: int, edges: list[int]) -> None:
+    """It is never larger than the room for it, and is the whole text if that fits."""
     start = min(start, length)
     end = min(start + size, length)
     first, last = window(length, (start, end), sorted(edges), room=50)
@@ -349,8 +313,8 @@ def test_a_window_has_its_place(length: int, start: int, size: int, edges: list[
         (ZeroDivisionError("<b>"), "Internal error", 500),
     ],
 )
-def test_whatever_fails_is_a_page(error: Exception, title: str, status: int) -> None:
-    """With what to do about it, the question still there, and no markup of a message."""
+def test_every_error_is_shown_as_a_page(error: Exception, title: str, status: int) -> None:
+    """The page keeps the question, and escapes the message."""
     content = PageMaker().failed(problem_of(error))
     page = render_page(PageState(q="who?"), content)
     assert content.status == status
@@ -360,19 +324,17 @@ def test_whatever_fails_is_a_page(error: Exception, title: str, status: int) -> 
     assert "ZeroDivision" not in page
 
 
-def test_pictures_are_kept_up_to_a_limit(samples: Library, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page that was not looked at for longest is drawn again."""
-    from qa.web.page import pictures
-
+def test_pictures_are_cached_up_to_a_limit(samples: Library, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least recently used page is dropped."""
     data = (samples.root / "paper.pdf").read_bytes()
     kept = pictures.Pictures()
     first, _ = (kept.draw(sandbox, data, "d", page) for page in (1, 2))
     assert kept.draw(sandbox, data, "d", 1) is first
     monkeypatch.setattr(pictures, "_ROOM", 2 * len(first.png))
     kept.draw(sandbox, data, "e", 1)
-    assert kept.kept("d", 1) is first
-    assert kept.kept("d", 2) is None
+    assert kept.cached("d", 1) is first
+    assert kept.cached("d", 2) is None
 
 
-def test_the_question_has_the_name_of_the_api_too() -> None:
+def test_the_question_may_have_the_name_it_has_in_the_api() -> None:
     assert PageState.read({"question": " who? "}) == PageState.read({"q": "who?", "question": "x"}) == PageState("who?")
