@@ -23,10 +23,9 @@ _OPTIONS = (
 
 
 class Page:
-    """One page: what it says, what it asked the network for, and what a person does there."""
+    """A page in the browser: its content, its network requests, and user input."""
 
-    def __init__(self, process: subprocess.Popen[bytes], reader: int, writer: int) -> None:
-        self._process = process
+    def __init__(self, reader: int, writer: int) -> None:
         self._reader, self._writer = reader, writer
         self._session = ""
         self._target = ""
@@ -38,7 +37,7 @@ class Page:
     def open(
         self, where: Path | str, *, width: int = 1200, height: int = 800, dark: bool = False, scripts: bool = True
     ) -> None:
-        """Show a file or an address in a new tab, and wait until the page says that it is ready."""
+        """Open a file or an address in a new tab, and wait until the page is ready."""
         self._session = ""
         if self._target:
             self.call("Target.closeTarget", targetId=self._target)
@@ -55,7 +54,7 @@ class Page:
         self.go(where if isinstance(where, str) else where.as_uri())
 
     def go(self, address: str) -> None:
-        """Go to an address in this tab; without scripts a page cannot say that it is ready, and is complete."""
+        """Navigate this tab and wait until the page reports that it is ready, or is loaded if scripts are disabled."""
         self.call("Page.navigate", url=address)
         ready = (
             "document.documentElement?.dataset.ready === 'yes'"
@@ -81,10 +80,10 @@ class Page:
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
             if not select.select([self._reader], [], [], _PATIENCE)[0]:
-                raise TimeoutError("the browser does not answer")
+                raise TimeoutError("the browser does not respond")
             data = os.read(self._reader, 1 << 20)
             if not data:
-                raise ConnectionError("the browser ended")
+                raise ConnectionError("the browser has exited")
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
@@ -99,7 +98,7 @@ class Page:
         return found["result"].get("value")
 
     def wait(self, condition: str) -> None:
-        """Wait until something is true in the page."""
+        """Wait until a JavaScript condition is true."""
         end = time.monotonic() + _PATIENCE
         while not self._holds(condition):
             if time.monotonic() > end:
@@ -107,22 +106,21 @@ class Page:
             time.sleep(0.02)
 
     def _holds(self, condition: str) -> bool:
-        """Whether something is true; not while one page gives way to the next."""
+        """Whether a condition is true; false while the page is being replaced by another."""
         try:
             return bool(self.run(f"!!({condition})"))
         except AssertionError:
             return False
 
     def settle(self) -> None:
-        """Wait until what was asked for is drawn, or gives way to another page; a page without scripts cannot say."""
-        with suppress(AssertionError):
-            if not self._scripts:
-                return
-            self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        """Wait until changes are drawn or the page is replaced; impossible if scripts are disabled."""
+        if self._scripts:
+            with suppress(AssertionError):
+                self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def press(self, key: str) -> None:
         """Press a key."""
-        # Without its text, Enter neither sends a form nor follows a link.
+        # Without its text, Enter neither submits a form nor follows a link.
         text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
         codes = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
         code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {}
@@ -131,23 +129,23 @@ class Page:
         self.settle()
 
     def click(self, x: float, y: float) -> None:
-        """Click at a place of the window."""
+        """Click at these coordinates of the window."""
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
         self.settle()
 
     def write(self, text: str) -> None:
-        """Type into what has the focus."""
+        """Type into the focused element."""
         self.call("Input.insertText", text=text)
         self.settle()
 
     def screenshot(self) -> bytes:
-        """Return a picture of the window, PNG."""
+        """Return a PNG screenshot of the window."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     @property
     def problems(self) -> list[str]:
-        """Errors and warnings of the console, and refusals of the security policy; not that tests read pixels."""
+        """Console errors and warnings, and security policy violations, except those about the tests' getImageData."""
         self.run("1")
         kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
         found = [json.dumps(event["params"]) for event in self.events if event["method"] in kinds]
@@ -155,7 +153,7 @@ class Page:
 
     @property
     def requests(self) -> list[str]:
-        """Addresses that the page asked for."""
+        """Addresses that the page requested."""
         sent = [event["params"]["request"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
         return [str(request["url"]) for request in sent]
 
@@ -173,7 +171,7 @@ def browser(profile: Path) -> Iterator[Page]:
     )
     os.close(to_read)
     os.close(to_write)
-    page = Page(process, reader, writer)
+    page = Page(reader, writer)
     try:
         yield page
     finally:

@@ -1,4 +1,4 @@
-"""`pytest -m trust` selects the tests of robustness; every run reports how long they took."""
+"""`pytest -m trust` selects the robustness tests; every run reports how long they took."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import os
 import pytest
 from hypothesis import settings
 
-# No property test fails for the time that it takes.
+# No property test fails for being slow.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
-# No test depends on the settings of whoever runs it, also not in a process that it starts.
+# No test, nor any process that it starts, depends on the settings of the user who runs it.
 os.environ["XDG_CONFIG_HOME"] = os.devnull
-# Several processes share the cores: threads of torch and FAISS that wait are to sleep, as spinning takes half the time.
+# Several processes share the cores, so idle threads of torch and FAISS should sleep: spinning takes half the time.
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
-# Its answers are asked for once if one process runs all of it: the others take tests from the end alone.
+# Placed first so that one process runs all of it and computes its answers once: other processes steal from the end.
 FIRST = "tests/test_sample.py"
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark them by their place, and put those first that share most."""
+    """Mark robustness tests by their path, and run the module with the most shared set-up first."""
     items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
     for item in items:
         if item.nodeid.startswith(TRUST):
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Report how long they took, fixtures included, summed over processes."""
+    """Report how long the robustness tests took, fixtures included, summed over all processes."""
     reports = [
         one
         for several in terminalreporter.stats.values()

@@ -1,4 +1,4 @@
-"""A Dask cluster on the loopback: a scheduler and workers with one thread each, all processes of their own."""
+"""A Dask cluster on localhost: a scheduler and single-threaded workers, each a separate process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        folder: For what Dask writes.
-        port: Of the scheduler.
-        scheduler: Its process.
-        workers: Their processes, without anything that starts them again.
+        folder: Where Dask writes its files.
+        port: The scheduler's port.
+        scheduler: The scheduler's process.
+        workers: The workers' processes, which nothing restarts.
     """
 
     folder: Path
@@ -34,16 +34,16 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """As `--dask` takes it."""
+        """The address in the form that `--dask` accepts."""
         return f"tcp://127.0.0.1:{self.port}"
 
     def add_worker(self, cores: Sequence[int] = ()) -> None:
-        """Start a worker, on some of the cores."""
+        """Start a worker, restricted to some of the cores if any are given."""
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder)]
         self.workers.append(_started("worker", self.address, *options, cores=cores))
 
     def stop(self) -> None:
-        """Kill all of it."""
+        """Kill all processes."""
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()
@@ -51,7 +51,7 @@ class Cluster:
 
 @contextmanager
 def running_cluster(workers: int = 2, *, cores: Sequence[Sequence[int]] = ()) -> Iterator[Cluster]:
-    """Yield a cluster that takes connections; its workers may be about to come."""
+    """Yield a cluster that accepts connections; its workers may not have joined yet."""
     with tempfile.TemporaryDirectory(prefix="qa-dask-") as name, socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Texts as documents, token counters of three kinds, and what must hold for the passages of any document."""
+"""Documents from texts, three token counters, and the invariants of any document's passages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def document(text: str, *, path: str = "a.txt") -> Document:
 
 
 def passages(text: str, *, path: str = "a.txt", max_tokens: int = 254) -> tuple[Passage, ...]:
-    """The passages of a text, counted in words."""
+    """Split a text into passages, with words as tokens."""
     return split(document(text, path=path), count_tokens=count_words, max_tokens=max_tokens)
 
 
@@ -42,12 +42,12 @@ def _tokenizer() -> Tokenizer:
 
 
 def count_real_tokens(texts: Sequence[str]) -> list[int]:
-    """Tokens as all-MiniLM-L6-v2 counts them."""
+    """Count tokens with the tokenizer of all-MiniLM-L6-v2."""
     return [len(found.ids) for found in _tokenizer().encode_batch(list(texts), add_special_tokens=False)]
 
 
 def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
-    """Split a document and check what must hold for any: exact slices, nothing lost or twice, sizes, lines, records."""
+    """Split a document and check the invariants: exact slices, nothing lost or repeated, sizes, lines, records."""
     found = split(one, count_tokens=count_tokens, max_tokens=max_tokens)
     for before, after in pairwise(found):
         assert before.end <= after.start
@@ -57,7 +57,7 @@ def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int)
     between = one.text.replace("\ufeff", " ")
     for block in one.blocks:
         if block.kind is BlockKind.DATA and len(one.blocks) > 1 and all(name == "title" for name, _ in one.metadata):
-            # A title alone is no passage.
+            # A title alone is not a passage.
             between = between[: block.start] + " " * (block.end - block.start) + between[block.end :]
     at = line = 0
     for passage in found:
@@ -77,7 +77,7 @@ def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int)
 
 
 def _file_lines(one: Document, passage: Passage, own: tuple[int, int]) -> tuple[int, int] | None:
-    """The lines that a passage must have: its own in the text, those that the reader tells, or none."""
+    """The expected lines of a passage: its own in the text, those reported by the reader, or none."""
     if not one.file_lines:
         return own if one.file_lines == () else None
     first = [line for start, line in one.file_lines if start <= passage.start]

@@ -1,4 +1,4 @@
-"""A small deterministic encoder for tests: a hashed bag of words that counts what it was asked to embed."""
+"""A small deterministic encoder for tests: a hashed bag of words that records what it embeds."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WORD = re.compile(r"\w+")
 
 
 class BagEncoder:
-    """Fulfils `index.encoder.protocol.Encoder`: a word is one of 64 directions, a text the unit sum of its words.
+    """Implements `index.encoder.protocol.Encoder`: each word is one of 64 directions, a text the unit sum of its words.
 
     Attributes:
-        embedded: Texts given to `encode_passages` so far, in order.
+        embedded: Texts passed to `encode_passages` so far, in order.
     """
 
     def __init__(self, *, name: str = "bag", fingerprint: str = "f" * 64, max_tokens: int = 60) -> None:

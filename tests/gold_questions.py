@@ -1,4 +1,4 @@
-"""Questions whose evidence is known."""
+"""Questions with known evidence."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
 
 
 def read_questions(file: Path, root: Path) -> list[Gold]:
-    """Read questions, a JSON object a line, and find their evidence in the files under `root`."""
+    """Read questions, one JSON object per line, and find their evidence in the files under `root`."""
     collection = DocumentLookup(root, [found.path for found in walk(root).files])
     return [resolve_evidence(asked, collection) for asked in questions.read_questions(file)]

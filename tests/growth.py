@@ -1,4 +1,4 @@
-"""Growth of work with size: a ratio of processor times in one run, which a busy machine leaves as it is."""
+"""How running time grows with input size: the ratio of processor times, which a busy machine barely affects."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _T = TypeVar("_T")
-# What four times as much may take: sixteen times as long would be quadratic.
+# How many times longer four times the input may take; quadratic growth would be 16.
 MOST = 10
-# Whatever takes less is too little to compare.
+# Shorter times are not compared.
 _LEAST_SECONDS = 0.5
 
 
 def check_growth(work: Callable[[_T], object], small: _T, large: _T, *, least: float = _LEAST_SECONDS) -> None:
-    """Do work on something and on four times as much, three times at most as something else may disturb it."""
+    """Time the work on an input and on one four times as large, up to three times, as the machine may be busy."""
     first = second = 0.0
     for _ in range(3):
         first, second = _seconds(work, small), _seconds(work, large)
@@ -25,7 +25,7 @@ def check_growth(work: Callable[[_T], object], small: _T, large: _T, *, least: f
 
 
 def _seconds(work: Callable[[_T], object], what: _T) -> float:
-    """Without garbage collections: one takes as long as all objects of the process are many, torch's among them."""
+    """Measure without garbage collection, whose duration depends on all objects of the process, such as torch's."""
     gc.disable()
     try:
         begun = time.process_time()

@@ -1,4 +1,4 @@
-"""What some tests need of the system."""
+"""Marks for tests that need certain features of the operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things are in a checkout."""
+"""Paths in a checkout."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SAMPLE = REPOSITORY / "corpus" / "sample"
+SAMPLE_QUESTIONS = REPOSITORY / "tests" / "sample_questions.jsonl"

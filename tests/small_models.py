@@ -1,6 +1,6 @@
-"""Small sentence-transformers models with random weights, one for each kind of model there is, made without a network.
+"""Small sentence-transformers models with random weights, one for each supported architecture, created offline.
 
-They stand on disk as models do on the hub: `tokenizer.json` with a vocabulary of some hundred pieces, configuration
+Their files are those of a model on the hub: `tokenizer.json` with a vocabulary of a few hundred pieces, configuration
 and safetensors from transformers, and the modules as `SentenceTransformer.save` writes them.
 """
 
@@ -22,10 +22,10 @@ SHORTENED = 32
 MAX_LENGTH = 96
 _POSITIONS = 160
 _SEED = 20240229
-# With the usual 0.02 every text would have nearly the same vector at this size; with 0.3 MPNet in bf16 is off by 1e-3.
+# At this size, the usual 0.02 would give all texts nearly the same vector; with 0.3, MPNet in bf16 is off by 1e-3.
 _WORDS, _OTHERS, _BIASES = 0.4, 0.2, 0.05
 
-# Some of each script, for the vocabularies; what tests encode may have more.
+# A sample of each script, from which vocabularies are built; texts in tests may contain other characters.
 CORPUS = """\
 The meeting was moved to Thursday at half past nine, and nobody told the people who had already left.
 Which paper won the award? The reviewers read eleven submissions and wrote three pages about each of them.
@@ -41,24 +41,24 @@ Die Prüfung fällt aus, weil der Prüfer krank ist. Äpfel, Öl und Übermut ge
 
 
 def bert_mean(folder: Path) -> None:
-    """BERT as most small models are: the tokenizer lower-cases, the mean of all tokens, normalised."""
+    """BERT like most small models: a lower-casing tokenizer, mean pooling, normalised."""
     _save(folder, [_bert(folder), pooling("mean"), _normalize()])
 
 
 def bert_cls_dense(folder: Path) -> None:
-    """BERT, the vector of its first token through a layer that shortens it."""
+    """BERT with CLS pooling and a dense layer that reduces the dimension."""
     _save(folder, [_bert(folder), pooling("cls"), _dense(), _normalize()])
 
 
 def bert_joined(folder: Path) -> None:
-    """BERT, two poolings joined and not normalised; the length is stated where older versions stated it."""
+    """BERT with two concatenated poolings, not normalised; the maximum length is where older versions stored it."""
     _save(folder, [_bert(folder), pooling("mean", "max")])
     _edit(folder / "sentence_bert_config.json", max_seq_length=MAX_LENGTH)
     _edit(folder / "tokenizer_config.json", model_max_length=_POSITIONS)
 
 
 def mpnet_mean(folder: Path) -> None:
-    """MPNet: relative positions beside absolute ones that begin at 2, padding that is token 1, no segments."""
+    """MPNet: relative positions as well as absolute ones starting at 2, token 1 as padding, no segments."""
     tokenizer = _word_pieces(["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"], lower=True)
     tokenizer.post_processor = _roberta_ends()
     settings = _ROBERTA | {"tokenizer_class": "MPNetTokenizer", "unk_token": "[UNK]", "do_lower_case": True}
@@ -66,13 +66,13 @@ def mpnet_mean(folder: Path) -> None:
 
 
 def roberta_mean(folder: Path) -> None:
-    """RoBERTa: pieces of bytes, and positions that begin at 2."""
+    """RoBERTa: byte-level pieces, and positions starting at 2."""
     settings = _ROBERTA | {"tokenizer_class": "RobertaTokenizer"}
     _save(folder, [_transformer(folder, "roberta", _byte_pairs(), settings), pooling("mean"), _normalize()])
 
 
 def xlm_roberta_prompts(folder: Path) -> None:
-    """XLM-RoBERTa with SentencePiece's pieces, and what E5 wants in front of texts."""
+    """XLM-RoBERTa with SentencePiece's pieces and the prompts of E5."""
     settings = _ROBERTA | {"tokenizer_class": "XLMRobertaTokenizer"}
     transformer = _transformer(folder, "xlm-roberta", _sentence_pieces(), settings)
     prompts = {"query": "query: ", "document": "passage: "}
@@ -80,7 +80,7 @@ def xlm_roberta_prompts(folder: Path) -> None:
 
 
 def distilbert_max(folder: Path) -> None:
-    """DistilBERT with a cased tokenizer, in front of which texts are lower-cased; the largest of each value."""
+    """DistilBERT with max pooling and a cased tokenizer, before which texts are lower-cased."""
     settings = _BERT | {"tokenizer_class": "DistilBertTokenizer", "do_lower_case": False}
     sizes = {"dim": HIDDEN, "n_layers": 2, "n_heads": 4, "hidden_dim": 2 * HIDDEN}
     transformer = _transformer(folder, "distilbert", _bert_pieces(lower=False), settings, sizes)
@@ -89,7 +89,7 @@ def distilbert_max(folder: Path) -> None:
 
 
 def modernbert_mean(folder: Path) -> None:
-    """ModernBERT: rotated positions, no segments, and a layer in which a token sees 64 neighbours on each side."""
+    """ModernBERT: rotary positions, no segments, and a layer in which a token attends to 64 neighbours on each side."""
     names = ["input_ids", "attention_mask"]
     settings = _BERT | {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": names}
     sizes = _SIZES | {"cls_token_id": 2, "bos_token_id": 2, "sep_token_id": 3, "eos_token_id": 3}
@@ -97,55 +97,30 @@ def modernbert_mean(folder: Path) -> None:
     _save(folder, [transformer, pooling("mean"), _normalize()])
 
 
-BUILDERS: dict[str, Callable[[Path], None]] = {
-    "bert-mean": bert_mean,
-    "bert-cls-dense": bert_cls_dense,
-    "bert-joined": bert_joined,
-    "mpnet-mean": mpnet_mean,
-    "roberta-mean": roberta_mean,
-    "xlm-roberta-prompts": xlm_roberta_prompts,
-    "distilbert-max": distilbert_max,
-    "modernbert-mean": modernbert_mean,
-}
+_MODELS = (
+    *(bert_mean, bert_cls_dense, bert_joined, mpnet_mean),
+    *(roberta_mean, xlm_roberta_prompts, distilbert_max, modernbert_mean),
+)
+BUILDERS: dict[str, Callable[[Path], None]] = {make.__name__.replace("_", "-"): make for make in _MODELS}
 
-_SIZES = {
-    "hidden_size": HIDDEN,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 2 * HIDDEN,
-}
+_SIZES = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 2 * HIDDEN}
 _BERT: dict[str, Any] = {
     "tokenizer_class": "BertTokenizer",
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
+    **{f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")},
 }
-_ROBERTA: dict[str, Any] = {
-    "bos_token": "<s>",
-    "eos_token": "</s>",
-    "cls_token": "<s>",
-    "sep_token": "</s>",
-    "pad_token": "<pad>",
-    "unk_token": "<unk>",
-    "mask_token": "<mask>",
-}
+_ENDS = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>"}
+_ROBERTA: dict[str, Any] = _ENDS | {f"{name}_token": f"<{name}>" for name in ("pad", "unk", "mask")}
 
 
 def build(kind: str, folder: Path) -> Path:
-    """Make a model of one of `BUILDERS` in a new folder below `folder`; the same files every time.
-
-    Returns:
-        The model's own folder.
-    """
+    """Create a model of one of `BUILDERS` in a new folder below `folder`, and return that; the files never differ."""
     with quiet():
         BUILDERS[kind](folder / kind)
     return folder / kind
 
 
 def cross_encoder(folder: Path, *, labels: int = 1) -> Path:
-    """Make a BERT that scores pairs of texts, as cross-encoders stand on the hub; the same files every time."""
+    """Create a BERT that scores pairs of texts, laid out like a cross-encoder on the hub; the files never differ."""
     from transformers import AutoModelForSequenceClassification
 
     settings, sizes = _BERT | {"do_lower_case": True}, _SIZES | {"num_labels": labels}
@@ -156,7 +131,7 @@ def cross_encoder(folder: Path, *, labels: int = 1) -> Path:
 
 
 def default_with(folder: Path, changes: Mapping[str, Mapping[str, object]]) -> Path:
-    """The default model in a new folder, with other values in some of its JSON files."""
+    """Create a copy of the default model with changed values in some of its JSON files."""
     source = find().folder
     for file in source.rglob("*.*"):
         if file.is_file():
@@ -171,22 +146,22 @@ def default_with(folder: Path, changes: Mapping[str, Mapping[str, object]]) -> P
 
 
 def load(folder: Path) -> Any:
-    """The SentenceTransformer of a folder, in fp32, as anyone would load it."""
+    """Load a folder as a SentenceTransformer in fp32, as any user would."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the library warns about itself while it is imported
+        warnings.simplefilter("ignore")  # importing the library causes warnings
         from sentence_transformers import SentenceTransformer
     with quiet():
         return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
 def pooling(*modes: str) -> Any:
-    """A pooling of token vectors, several modes joined."""
+    """A pooling of token vectors; several modes are concatenated."""
     return _modules().Pooling(HIDDEN, pooling_mode=modes)
 
 
 def _modules() -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # newer versions have another place for them, older ones only this
+        warnings.simplefilter("ignore")  # newer versions have moved them, older ones have them only here
         from sentence_transformers import models
     return models
 
@@ -194,7 +169,7 @@ def _modules() -> Any:
 def _transformer(
     folder: Path, kind: str, tokenizer: Any, settings: dict[str, Any], sizes: dict[str, int] | None = None
 ) -> Any:
-    """The first module, from files that stand beside the model's own folder."""
+    """The first module, from files in a folder next to the model's own."""
     from transformers import AutoModel
 
     source = folder.with_name(f"{folder.name}-source")
@@ -205,7 +180,7 @@ def _transformer(
 def _save_random(
     folder: Path, kind: str, tokenizer: Any, *, library: Any, settings: dict[str, Any], sizes: dict[str, int]
 ) -> None:
-    """A tokenizer and random weights, in a new folder."""
+    """Save a tokenizer and random weights in a new folder."""
     from transformers import AutoConfig
 
     folder.mkdir()
@@ -239,7 +214,7 @@ def _normalize() -> Any:
 
 
 def _randomise(module: Any) -> None:
-    """Every weight anew, biases and norms too: at their usual 0 and 1 it would not show if one were left out."""
+    """Randomise all weights, even biases and norms: nobody would notice a missing one at its usual value of 0 or 1."""
     import torch
 
     generator = torch.Generator().manual_seed(_SEED)
@@ -320,7 +295,7 @@ def _sentence_pieces() -> Any:
     words = [f"▁{word}" for word in CORPUS.split()]
     pieces = Counter(piece for word in words for piece in (word, word[:3], word[3:6], word[-3:], *word) if piece)
     total = pieces.total()
-    # SentencePiece's own trainer gives another vocabulary every time.
+    # SentencePiece's own trainer is not deterministic.
     scored = [(piece, math.log(count / total)) for piece, count in sorted(pieces.items())]
     specials = [(name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")]
     tokenizer = Tokenizer(models.Unigram([*specials, *scored, ("<mask>", 0.0)], unk_id=3, byte_fallback=False))

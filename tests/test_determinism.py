@@ -1,4 +1,4 @@
-"""The same files give the same answers with the real model too; `tests/index/test_machine.py` has all histories."""
+"""With the real model, the same files give the same answers; `tests/index/test_machine.py` covers all histories."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import Mode
 from qa.retrieval.retriever import Retriever
-from tests.paths import SAMPLE
+from tests.paths import SAMPLE, SAMPLE_QUESTIONS
 
 
 def answers(root: Path, questions: Sequence[str], encoder: Encoder) -> list[dict[str, Any]]:
-    """The whole JSON of each answer, without times and generation; modes and k vary with the question."""
+    """The complete JSON of each answer except times and generation; modes and k vary with the question."""
     found = []
     with Retriever.open(root, encoder=encoder) as retriever:
         for number, question in enumerate(questions):
@@ -28,8 +28,8 @@ def answers(root: Path, questions: Sequence[str], encoder: Encoder) -> list[dict
     return found
 
 
-def test_with_the_real_model(tmp_path: Path) -> None:
-    """Files one after another, backwards, one moved, against all at once elsewhere: the same to the last bit."""
+def test_answers_do_not_depend_on_how_the_index_was_built(tmp_path: Path) -> None:
+    """Adding files one by one in reverse and moving one to and fro gives the same bits as adding all at once."""
     names = ("awards.md", "numbers.md", "schedule.md", "travel/getting-around.txt", "talks/song-chun-zhu.md")
     encoder = load_encoder()
     one_by_one, at_once = tmp_path / "one", tmp_path / "somewhere" / "else" / "all"
@@ -42,6 +42,6 @@ def test_with_the_real_model(tmp_path: Path) -> None:
     for old, new in (("awards.md", "moved.md"), ("moved.md", "awards.md")):
         (one_by_one / old).rename(one_by_one / new)
         update_index(Request(one_by_one, encoder))
-    lines = (SAMPLE.parents[1] / "tests" / "sample_questions.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = SAMPLE_QUESTIONS.read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines[:12]]
     assert json.dumps(answers(one_by_one, questions, encoder)) == json.dumps(answers(at_once, questions, encoder))

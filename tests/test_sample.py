@@ -1,47 +1,40 @@
-"""The sample collection, the real model: what a person gets who tries the tool for the first time."""
+"""The sample collection with the real model: what a new user sees."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from qa import Result, Retriever, build_index
-from qa.cli import main
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import metrics_of
 from qa.evaluation.scoring import TimedResult, score
 from tests.gold_questions import read_questions
-from tests.paths import REPOSITORY
-
-SAMPLE = REPOSITORY / "corpus" / "sample"
-QUESTIONS = REPOSITORY / "tests" / "sample_questions.jsonl"
+from tests.paths import SAMPLE, SAMPLE_QUESTIONS
+from tests.qa.commands import qa, run_python
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sample collection, indexed."""
+    """An indexed copy of the sample collection."""
     root = tmp_path_factory.mktemp("sample") / "sample"
     shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
     report = build_index(root)
-    # Two of the files are pages of records, six and eight.
+    # Two of the files consist of records, six and eight of them.
     assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
     return root
 
 
 @pytest.fixture(scope="module")
 def questions() -> list[Gold]:
-    return read_questions(QUESTIONS, SAMPLE)
+    return read_questions(SAMPLE_QUESTIONS, SAMPLE)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +44,7 @@ def answers(sample: Path, questions: list[Gold]) -> Iterator[tuple[Result, ...]]
 
 
 def test_quality(questions: list[Gold], answers: tuple[Result, ...]) -> None:
-    """No worse than what was measured, a question or two aside."""
+    """The metrics are at most a question or two below the measured ones."""
     metrics = metrics_of(score([TimedResult(*pair, 1.0) for pair in zip(questions, answers, strict=True)], k=10))
     found = {measure.name: measure.value for measure in metrics.measures}
     assert len(questions) == 40
@@ -61,8 +54,8 @@ def test_quality(questions: list[Gold], answers: tuple[Result, ...]) -> None:
     assert metrics.verdicts.answerable_found >= 0.6 * sum(question.answerable for question in questions)
 
 
-def test_eight_threads_ask_as_one_does(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
-    """The same answers, scores and confidences, also while the index is updated to what it was and loaded anew."""
+def test_eight_threads_get_the_same_answers_as_one(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
+    """Scores and confidences are the same too, even while the index is changed, changed back and reloaded."""
     root = tmp_path / "sample"
     shutil.copytree(sample, root)
     text = (root / "numbers.md").read_bytes()
@@ -82,22 +75,15 @@ def test_eight_threads_ask_as_one_does(sample: Path, answers: tuple[Result, ...]
 @pytest.mark.parametrize(
     "question",
     [
-        "How do I bake sourdough bread?",
-        "What is the boiling point of mercury?",
-        "Who scored in the 1966 World Cup final?",
-        "symptoms of iron deficiency",
-        "When was the Treaty of Westphalia signed?",
-        "my dentist's phone number",
-        "how often should I water a cactus",
-        "Which river flows through Budapest?",
-        "What is the capital gains tax rate in Norway?",
-        "lyrics of the national anthem of Chile",
-        "how do I change a bicycle tyre",
-        "Why did the Roman Empire fall?",
+        *("How do I bake sourdough bread?", "What is the boiling point of mercury?", "symptoms of iron deficiency"),
+        *("Who scored in the 1966 World Cup final?", "When was the Treaty of Westphalia signed?"),
+        *("my dentist's phone number", "how often should I water a cactus", "how do I change a bicycle tyre"),
+        *("Which river flows through Budapest?", "What is the capital gains tax rate in Norway?"),
+        *("lyrics of the national anthem of Chile", "Why did the Roman Empire fall?"),
     ],
 )
-def test_what_is_about_something_else_is_not_found(sample: Path, question: str) -> None:
-    """Passages are given even so, the nearest first."""
+def test_off_topic_questions_are_not_found(sample: Path, question: str) -> None:
+    """The closest passages are still returned."""
     with Retriever.open(sample) as retriever:
         result = retriever.ask(question)
     assert not result.found
@@ -106,7 +92,7 @@ def test_what_is_about_something_else_is_not_found(sample: Path, question: str) 
 
 
 def test_the_test_of_time_award(answers: tuple[Result, ...]) -> None:
-    """The first question of all is answered with the paper, not with anything else in its sentence."""
+    """The very first question is answered with the paper, not with anything else in its sentence."""
     first = answers[0]
     assert first.id == "SQ001"
     assert first.found
@@ -116,8 +102,8 @@ def test_the_test_of_time_award(answers: tuple[Result, ...]) -> None:
     assert first.passages[0].source.path == "awards.md"
 
 
-def test_citations_hold(sample: Path, answers: tuple[Result, ...]) -> None:
-    """Each passage and each highlight is exactly what its file has at that place, and says so."""
+def test_citations_are_exact(sample: Path, answers: tuple[Result, ...]) -> None:
+    """Each passage and each highlight is exactly the text of its file at that position, and marked as verified."""
     texts = {
         path.relative_to(sample).as_posix(): path.read_bytes().decode()
         for path in sample.rglob("*.*")
@@ -138,7 +124,7 @@ def test_citations_hold(sample: Path, answers: tuple[Result, ...]) -> None:
 
 
 def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
-    """The answer is of a highlight of the passage that it cites first, and confidence is a probability."""
+    """The answer is from the first highlight of the passage that it cites first, and confidence is a probability."""
     for answer in answers:
         assert answer.answer is not None
         rank = answer.answer.citations[0]
@@ -151,14 +137,12 @@ def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
 
 
 def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
-    """`qa ask --batch --json` gives the same: an object a line, with the same ids, in order."""
-    # Two questions were mistyped on purpose.
+    """`qa ask --batch --json` gives the same answers: an object per line, with the same ids, in order."""
+    # Two questions are misspelt on purpose.
     asked, batch = (0, 14, 7, 34), tmp_path / "questions.jsonl"
-    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    lines = SAMPLE_QUESTIONS.read_text(encoding="utf-8").splitlines()
     batch.write_text("\n".join(lines[number] for number in asked), encoding="utf-8")
-    done = CliRunner().invoke(
-        main.app, ["ask", "--batch", str(batch), "--json", "--index", str(sample)], prog_name="qa"
-    )
+    done = qa("ask", "--batch", batch, "--json", "--index", sample)
     assert done.exit_code == 0
     assert done.stderr.splitlines() == [
         'Batch line 2: No passage contains "agian"; searched for "again"',
@@ -170,14 +154,14 @@ def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...], 
 
 
 def test_topics_load_no_model(sample: Path) -> None:
-    """What takes a quarter of a second is not paid by those who ask nothing."""
+    """`qa topics` does not load OpenVINO, and the second time not even FAISS."""
     program = (
         "import sys\nfrom qa.cli import errors, main\n"
         "errors.leave = lambda code: print(code, sorted({'faiss', 'openvino'} & sys.modules.keys()))\nmain.main()"
     )
-    command = [sys.executable, "-c", program, "topics", "--json", "--no-update", "--index", str(sample)]
-    run = partial(subprocess.run, command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=120)
-    assert [run().stdout.splitlines()[-1] for _ in range(2)] == ["0 ['faiss']", "0 []"]
+    command = ("-c", program, "topics", "--json", "--no-update", "--index", sample)
+    for loaded in ("0 ['faiss']", "0 []"):
+        assert run_python(*command).stdout.splitlines()[-1] == loaded
 
 
 def _untimed(value: dict[str, Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Measurements, one command each; they print JSON and are no part of the test suite."""
+"""Benchmarks, one command each: they print JSON, and are not part of the test suite."""

@@ -1,20 +1,20 @@
-"""Lay out a set in the format of BEIR (https://github.com/beir-cellar/beir) as documents and questions for `qa eval`.
+"""Convert a dataset in BEIR format (https://github.com/beir-cellar/beir) to documents and questions for `qa eval`.
 
     python -m tests.benchmarks.beir SET WORK && qa eval WORK/questions.jsonl --corpus WORK/documents
 
 SET has corpus.jsonl ({"_id", "title", "text"}), queries.jsonl ({"_id", "text"}) and qrels.tsv (query, record, grade,
-with a header). Each record becomes a file; queries without a judgement above 0 are left out.
+with a header). Each record becomes a file; queries without a grade above 0 are left out.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Any
+
+from tests.benchmarks.common import path_parser, read_lines
 
 
 def lay_out(folder: Path, work: Path) -> None:
@@ -22,7 +22,7 @@ def lay_out(folder: Path, work: Path) -> None:
     documents = work / "documents"
     documents.mkdir(parents=True)
     names = {}
-    for record in _read(folder / "corpus.jsonl"):
+    for record in read_lines(folder / "corpus.jsonl"):
         title = " ".join((record.get("title") or "").split())
         names[record["_id"]] = name = _file_name(record["_id"], ".md" if title else ".txt")
         head = f"# {title}\n\n" if title else ""
@@ -34,30 +34,23 @@ def lay_out(folder: Path, work: Path) -> None:
                 relevant.setdefault(query, {})[names.get(record_id, record_id)] = int(grade)
     questions = (
         {"id": query["_id"], "question": query["text"], "relevant": relevant[query["_id"]]}
-        for query in _read(folder / "queries.jsonl")
+        for query in read_lines(folder / "queries.jsonl")
         if query["_id"] in relevant
     )
     (work / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in questions), encoding="utf-8")
 
 
-def _read(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
 def _file_name(record_id: str, suffix: str) -> str:
-    """The id itself where it is a plain name, else with a digest that keeps it distinct."""
+    """The id if it is a plain name, otherwise a safe version of it with a digest that keeps it unique."""
     safe = re.sub(r"[^0-9a-z_-]", "_", record_id)[:80]
     digest = hashlib.sha256(record_id.encode()).hexdigest()[:12]
     return f"{safe}{suffix}" if safe == record_id else f"{safe}-{digest}{suffix}"
 
 
 def main() -> None:
-    """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", type=Path)
-    parser.add_argument("work", type=Path)
-    arguments = parser.parse_args()
-    lay_out(arguments.set, arguments.work)
+    """Run the command line."""
+    options = path_parser(__doc__, "set", "work").parse_args()
+    lay_out(options.set, options.work)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the measurements share: command lines, a copy of the corpus, the machine, and how figures are given out."""
+"""What the benchmarks share: command lines, JSON lines, a copy of the corpus, the machine, and writing results."""
 
 from __future__ import annotations
 
@@ -11,49 +11,73 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.benchmarks.peer_tools import run
 from tests.paths import REPOSITORY
 
-
-def parser(description: str | None) -> argparse.ArgumentParser:
-    """Shows the module's docstring as it is, and knows `--out`."""
-    found = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument("--out", type=Path, metavar="FILE", help="where the figures go")
-    return found
+if TYPE_CHECKING:
+    from index import Encoder
 
 
-def question_parser(description: str | None, *, sample: int | None = None) -> argparse.ArgumentParser:
-    """Knows CORPUS, QUESTIONS, `--sample` and `--out`."""
-    found = parser(description)
-    found.add_argument("corpus", type=Path)
-    found.add_argument("questions", type=Path)
-    found.add_argument("--sample", type=int, default=sample, help="ask only this many, chosen by a fixed seed")
-    return found
+def path_parser(description: str | None, *paths: str) -> argparse.ArgumentParser:
+    """A parser that prints the module's docstring unchanged and takes these paths as positional arguments."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in paths:
+        parser.add_argument(name, type=Path)
+    return parser
 
 
-def tell(found: object, out: Path | None) -> None:
-    """Print figures as JSON, and write them if a file was named."""
-    text = json.dumps(found, indent=1) + "\n"
+def result_parser(description: str | None, *paths: str) -> argparse.ArgumentParser:
+    """The same with `--out`."""
+    parser = path_parser(description, *paths)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the results to this file")
+    return parser
+
+
+def write_result(result: object, out: Path | None) -> None:
+    """Print a result as JSON, and write it to the file if there is one."""
+    text = json.dumps(result, indent=1) + "\n"
     sys.stdout.write(text)
     if out is not None:
         out.write_text(text, encoding="utf-8")
 
 
+def read_lines(file: Path) -> list[Any]:
+    """The values of a JSON-lines file; empty lines are skipped."""
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def write_lines(file: Path, rows: Iterable[object]) -> None:
+    """Write a JSON-lines file."""
+    with file.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+class EncoderWrapper:
+    """An encoder, some of whose methods a subclass replaces."""
+
+    def __init__(self, model: Encoder) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
 @contextmanager
 def copied(corpus: Path) -> Iterator[Path]:
-    """A copy of a corpus without its index, so that nothing is written beside it."""
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place) / "corpus"
+    """A temporary copy of a corpus without its index, so that the original is not written to."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "corpus"
         shutil.copytree(corpus, root, ignore=shutil.ignore_patterns(".qa"))
         yield root
 
 
-def circumstances(module: str) -> dict[str, Any]:
+def provenance(module: str) -> dict[str, Any]:
     """The command, the commit and the machine of a measurement."""
     return {
         "command": shlex.join(["python", "-m", f"tests.benchmarks.{module}", *sys.argv[1:]]),
@@ -63,7 +87,7 @@ def circumstances(module: str) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """What this runs on."""
+    """The processor, memory, load and Python of this machine, and the date."""
     cpu = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
     cpu = {name.strip(): value.strip() for name, value in cpu.items()}
     return {

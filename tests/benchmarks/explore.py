@@ -1,22 +1,19 @@
-"""Similar passages, topics and maps: topics beside the articles they are made of, and what all of it costs at size.
+"""Similar passages, topics and maps: how well topics match articles, and what everything costs by collection size.
 
     python -m tests.benchmarks.explore quality DATA WORK --out FILE.json
     python -m tests.benchmarks.explore size PARAGRAPHS.jsonl WORK --sizes 50000,100000,1000000 --out FILE.json
 
-`quality` takes `files/` of DATA (a folder a set of articles, one a file: SQuAD 2.0 dev), indexes it with the default
-model, and compares topics with the articles, timed from the start of the process to its end. Passages that belong to no
-topic count as one more cluster.
+`quality` indexes `files/` of DATA (SQuAD 2.0 dev, one article per file) with the default model, and compares topics
+with articles; times are those of the whole process. Passages without a topic count as one more cluster.
 
-`size` writes a corpus of that many passages out of PARAGRAPHS (`title`, `text`; SQuAD 1.1 train), repeated with a
+`size` writes a corpus of that many passages made from PARAGRAPHS (`title`, `text`; SQuAD 1.1 train), repeated with a
 number each, and gives each a synthetic vector: the direction of its article with noise, so that cosines within an
-article are about .55. Everything else is the real thing.
+article are about .55. Everything else is real.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -25,10 +22,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 
+from index import Encoder
 from index.encoder.load import load_encoder
 from index.lexical.analyzer import terms
 from index.snapshot import Snapshot
@@ -36,55 +34,38 @@ from index.storage.vectors import Vectors
 from qa import Retriever, build_index
 from qa.explore import topics
 from qa.explore.grouping import FILE
+from tests.benchmarks.common import EncoderWrapper, path_parser, read_lines, write_result
+from tests.benchmarks.peer_tools import Process, finished
 
 _TOPICS = 35
 _MEASURED = 200
 _SECTIONS = 500
-# Words of a passage; of more than a hundred thousand passages fewer, so that the index is built in minutes.
+# Words per passage; beyond a hundred thousand passages fewer, so that the index is built in minutes.
 _WORDS, _FEW_WORDS = 60, 12
 
 
-class Timed(NamedTuple):
-    """What a whole process cost: seconds by the clock and of all processors, and its peak in MiB."""
-
-    out: str
-    seconds: float
-    cpu_seconds: float
-    peak_mb: float
-
-
-def timed(command: Sequence[str | Path]) -> Timed:
-    """Run a process to its end."""
+def qa(action: str, root: Path, *options: str) -> tuple[Process, str]:
+    """Run a command of qa without updating the index; its cost and its output."""
     with tempfile.TemporaryFile() as out:
+        command = [sys.executable, "-m", "qa", action, "--index", str(root), "--no-update", *options]
         begun = time.perf_counter()
-        process = subprocess.Popen([str(part) for part in command], stdout=out)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit(f"{command} ended with {process.returncode}")
+        cost = finished(subprocess.Popen(command, stdout=out), begun)
         out.seek(0)
-        return Timed(out.read().decode(), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        return cost, out.read().decode()
 
 
 def quality(data: Path, work: Path) -> dict[str, Any]:
-    """Topics beside what they should be."""
+    """How well topics from the command line match the articles."""
     root = work / "articles"
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(data / "files", root)
     build_index(root)
-    return ours(root)
-
-
-def ours(root: Path) -> dict[str, Any]:
-    """Our topics, as the command line makes them."""
-    command: list[str | Path] = [sys.executable, "-m", "qa", "topics", "--index", root, "--no-update", "--json"]
     result: dict[str, Any] = {}
     numbers: dict[str, list[str]] = {"n = 35": ["-n", str(_TOPICS)], "chosen by the data": []}
     for name, number in numbers.items():
         (root / ".qa" / FILE).unlink(missing_ok=True)
-        run, again = timed([*command, *number]), timed([*command, *number])
-        answer = json.loads(run.out)["topics"]
+        (first, printed), (again, _) = (qa("topics", root, "--json", *number) for _ in range(2))
+        answer = json.loads(printed)["topics"]
         with Snapshot(root / ".qa") as snapshot:
             grouping = topics.find_topics(snapshot, wanted=_TOPICS if number else None)
             paths = paths_of(snapshot)
@@ -93,26 +74,27 @@ def ours(root: Path) -> dict[str, Any]:
             "topics": len(grouping.centroids),
             "unassigned": int((grouping.topics < 0).sum()),
             "titled": titled(paths, grouping.topics.tolist(), [one["terms"] for one in answer]),
-            **cost(run),
+            **costs(first),
             "again_seconds": again.seconds,
             "labels": [one["label"] for one in answer],
         }
     return result
 
 
-def cost(run: Timed) -> dict[str, float]:
-    """What a process cost, as results keep it."""
-    return {"seconds": run.seconds, "cpu_seconds": run.cpu_seconds, "peak_mb": run.peak_mb}
+def costs(process: Process, prefix: str = "") -> dict[str, float]:
+    """A process's costs as they are stored in the results."""
+    named = {"seconds": process.seconds, "cpu_seconds": process.cpu_seconds, "peak_mb": process.peak_mib}
+    return {prefix + name: value for name, value in named.items()}
 
 
 def paths_of(snapshot: Snapshot) -> list[str]:
-    """The file of each passage, in the order of documents and of the text."""
+    """The file of each passage, in document and text order."""
     names = {document.id: document.path for document in snapshot.documents()}
     return [names[number] for number in snapshot.columns().documents.tolist()]
 
 
 def agreement(paths: Sequence[str], labels: Sequence[int]) -> dict[str, float]:
-    """How much topics are articles."""
+    """How closely topics match articles."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     return {
@@ -122,7 +104,7 @@ def agreement(paths: Sequence[str], labels: Sequence[int]) -> dict[str, float]:
 
 
 def titled(paths: Sequence[str], labels: Sequence[int], names: Sequence[Sequence[str]]) -> float:
-    """The share of topics whose label has a word, by its stem, of the title of the article most of them are from."""
+    """The share of topics whose label has a word (by stem) of the title of the article that most passages are from."""
     good = 0
     for number, name in enumerate(names):
         own = [path for path, label in zip(paths, labels, strict=True) if label == number]
@@ -131,15 +113,11 @@ def titled(paths: Sequence[str], labels: Sequence[int], names: Sequence[Sequence
     return good / max(len(names), 1)
 
 
-class Synthetic:
+class Synthetic(EncoderWrapper):
     """The default model for questions; a passage's vector is that of its article, with noise."""
 
     def __init__(self) -> None:
-        model = load_encoder()
-        self.encode_query, self.encode_query_tokens = model.encode_query, model.encode_query_tokens
-        self.encode_passage_tokens, self.unknown_token_ratio = model.encode_passage_tokens, model.unknown_token_ratio
-        self.name, self.fingerprint, self.dimension = model.name, model.fingerprint, model.dimension
-        self.max_tokens = model.max_tokens
+        super().__init__(load_encoder())
         self._centres = np.random.default_rng(0).standard_normal((1000, self.dimension), dtype=np.float32)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -157,12 +135,11 @@ class Synthetic:
 
 
 def generate(paragraphs: Path, root: Path, size: int) -> None:
-    """Write a corpus of so many passages: files of one article each, its paragraphs repeated with a number."""
+    """Write a corpus of `size` passages: each file repeats the paragraphs of one article with a number."""
     most = _WORDS if size <= 100_000 else _FEW_WORDS
     articles: dict[str, list[str]] = {}
-    for line in paragraphs.open(encoding="utf-8"):
-        one = json.loads(line)
-        articles.setdefault(one["title"], []).append(" ".join(one["text"].split()[:most]))
+    for row in read_lines(paragraphs):
+        articles.setdefault(row["title"], []).append(" ".join(row["text"].split()[:most]))
     names = list(articles)
     for number in range(-(-size // _SECTIONS)):
         article = number % len(names)
@@ -178,21 +155,16 @@ def generate(paragraphs: Path, root: Path, size: int) -> None:
 
 
 def at_size(paragraphs: Path, work: Path, size: int) -> dict[str, Any]:
-    """What exploring costs."""
+    """What topics, similar passages and maps cost with `size` passages."""
     root = work / f"corpus-{size}"
     if not (root / ".qa" / "index.db").exists():
         shutil.rmtree(root, ignore_errors=True)
         generate(paragraphs, root, size)
-        build_index(root, encoder=Synthetic())
+        build_index(root, encoder=cast("Encoder", Synthetic()))
     (root / ".qa" / FILE).unlink(missing_ok=True)
-    command: list[str | Path] = [sys.executable, "-m", "qa"]
-    where: list[str | Path] = ["--index", root, "--no-update"]
-    found: dict[str, Any] = {}
-    run = timed([*command, "topics", *where, "--json"])
-    found |= {f"topics_{name}": value for name, value in cost(run).items()}
-    run = timed([*command, "topics", *where, "--json"])
-    found |= {f"again_{name}": value for name, value in cost(run).items()}
-    found["topics"] = len(json.loads(run.out)["topics"])
+    (first, _), (again, printed) = (qa("topics", root, "--json") for _ in range(2))
+    found: dict[str, Any] = {**costs(first, "topics_"), **costs(again, "again_")}
+    found["topics"] = len(json.loads(printed)["topics"])
     with Retriever.open(root) as retriever:
         found["passages"] = retriever.snapshot.info.passages
         ids = retriever.snapshot.columns().passages
@@ -207,15 +179,14 @@ def at_size(paragraphs: Path, work: Path, size: int) -> dict[str, Any]:
         found["similar_p95_ms"] = float(np.percentile(taken[20:], 95))
     if size <= 100_000:
         page = work / f"map-{size}.html"
-        run = timed([*command, "map", *where, "-o", page])
-        found |= {f"map_{name}": value for name, value in cost(run).items()}
+        found |= costs(qa("map", root, "-o", str(page))[0], "map_")
         found["map_mb"] = page.stat().st_size / 1e6
         found["first_paint_ms"] = first_paint(page, work)
     return found
 
 
 def first_paint(page: Path, work: Path) -> float | None:
-    """Milliseconds until something is seen in Chromium; the median of five, None without one."""
+    """Milliseconds until Chromium first paints something, the median of five; None without Chromium."""
     from tests.browser import PROGRAM, browser
 
     if PROGRAM is None:
@@ -230,23 +201,23 @@ def first_paint(page: Path, work: Path) -> float | None:
 
 
 def main() -> None:
-    """Measure, and write or extend a file of results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure, and write the result or add it to an existing file."""
+    parser = path_parser(__doc__)
     parser.add_argument("what", choices=("quality", "size"))
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--sizes", default="50000,100000,1000000")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    found = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
-    if given.what == "quality":
-        found["quality"] = quality(given.data, given.work)
-        given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    result = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
+    if options.what == "quality":
+        result["quality"] = quality(options.data, options.work)
+        write_result(result, options.out)
         return
-    for size in map(int, given.sizes.split(",")):
-        found.setdefault("sizes", {})[str(size)] = at_size(given.data, given.work, size)
-        given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for size in map(int, options.sizes.split(",")):
+        result.setdefault("sizes", {})[str(size)] = at_size(options.data, options.work, size)
+        write_result(result, options.out)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Fit the constants of `qa/answer/confidence.py` and say how well they hold.
+"""Fit the constants of `qa/answer/confidence.py` and measure their accuracy.
 
     python -m tests.benchmarks.fit_confidence --fit CORPUS QUESTIONS.jsonl ... [--check CORPUS QUESTIONS.jsonl ...]
 
-Wants questions of which many only look answerable. Without sets to check, those of every other file are
-fitted on, and the rest are checked. A question counts as answered where its evidence is in the passages
-shown. With `--share` the bias is moved to the share of such questions
-that people ask. How well told is given for the constants fitted here and for those of `qa/answer/confidence.py`.
+Many of the questions should only look answerable. Without `--check`, the questions on every other file are used to fit
+and the rest to check. A question counts as answered if its evidence is in the passages shown. `--share` moves the bias
+to the share of such questions that people ask. Accuracy is reported both for the constants fitted here and for those
+of `qa/answer/confidence.py`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from qa.answer.confidence import Features
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
-from qa.retrieval.pipeline import Asked
+from qa.retrieval.pipeline import AskRequest
 from tests import gold_questions
-from tests.benchmarks.common import copied, parser, tell
+from tests.benchmarks.common import copied, result_parser, write_result
 
 Array = npt.NDArray[np.float64]
 
 
 def fit(features: Array, labels: Array) -> Array:
-    """Logistic regression by Newton's method, lightly regularised: bias first, then a weight a feature."""
+    """Lightly regularised logistic regression by Newton's method: the bias, then a weight per feature."""
     mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
     design = np.column_stack([np.ones(len(features)), (features - mean) / spread])
     penalty = np.diag([0.0] + [1.0] * features.shape[1])
@@ -52,12 +52,12 @@ def calibration_error(chances: Array, labels: Array, share: float | None = None)
     """Expected calibration error over ten equal bins (Guo et al., https://arxiv.org/abs/1706.04599).
 
     Args:
-        chances: What was said.
-        labels: 1 where it came true.
-        share: Weigh the questions as if this share had come true, and not the one that did.
+        chances: The predicted probabilities.
+        labels: 1 for true.
+        share: Weight the questions as if this share of the labels were 1.
     """
-    there = labels.mean()
-    weights = np.ones(len(labels)) if share is None else np.where(labels, share / there, (1 - share) / (1 - there))
+    actual = labels.mean()
+    weights = np.ones(len(labels)) if share is None else np.where(labels, share / actual, (1 - share) / (1 - actual))
     bins = np.minimum((chances * 10).astype(int), 9)
     off = (chances - labels) * weights
     return float(sum(abs(off[bins == b].sum()) for b in range(10)) / weights.sum())
@@ -69,22 +69,22 @@ def _chances(features: Array, bias: float, weights: Sequence[float]) -> Array:
 
 
 def gather(root: Path, questions: Sequence[Gold], *, reads: bool, rerank: bool) -> tuple[Array, Array]:
-    """Features of each question, and whether its evidence is in the passages shown."""
+    """The features of each question, and whether its evidence is in the passages shown."""
     rows, labels = [], []
     with Retriever.open(root, reader=reads) as retriever:
         for asked in questions:
-            result, features = retriever._answer(Asked(question=asked.question, rerank=rerank))
+            result, features = retriever._answer(AskRequest(question=asked.question, rerank=rerank))
             rows.append(astuple(features or Features(0.0, 0.0, 0.0)))
             labels.append(any(asked.is_hit(hit.source.path, hit.source.chars) for hit in result.passages))
     return np.array(rows), np.array(labels, dtype=np.float64)
 
 
-# Features, labels, files, and whether there is an answer, of the questions of each set.
+# For each dataset, by question: features, labels, files, and whether the question is answerable.
 Sets = list[tuple[Array, Array, list[str], npt.NDArray[np.bool_]]]
 
 
 def ask_all(given: argparse.Namespace, pairs: Sequence[Sequence[str]]) -> Sets:
-    """Features, labels, files and whether it is answerable, of each question of each set."""
+    """Ask the questions of each corpus and question file."""
     found: Sets = []
     for corpus, file in pairs:
         asked = sample(read_questions(Path(file)), given.sample)
@@ -98,7 +98,7 @@ def ask_all(given: argparse.Namespace, pairs: Sequence[Sequence[str]]) -> Sets:
 
 
 def halves(sets: Sets) -> tuple[Sets, Sets]:
-    """The questions on every other file of each set, and the rest."""
+    """The questions on every other file of each dataset, and the rest."""
     parts: tuple[Sets, Sets] = ([], [])
     for features, labels, files, answerable in sets:
         order = sorted(set(files))
@@ -109,15 +109,15 @@ def halves(sets: Sets) -> tuple[Sets, Sets]:
 
 
 def main() -> None:
-    """Run the fit that the command line describes."""
-    wanted = parser(__doc__)
+    """Run the command line."""
+    parser = result_parser(__doc__)
     for name in ("--fit", "--check"):
-        wanted.add_argument(name, nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"))
-    wanted.add_argument("--sample", type=int, default=2000, help="questions of each set")
-    wanted.add_argument("--share", type=float, help="move the bias to this share of answered questions")
-    wanted.add_argument("--no-reader", action="store_true", help="fit confidence.RERANKED instead of READ")
-    wanted.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK")
-    given = wanted.parse_args()
+        parser.add_argument(name, nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"))
+    parser.add_argument("--sample", type=int, default=2000, help="questions per dataset")
+    parser.add_argument("--share", type=float, help="move the bias to this share of answered questions")
+    parser.add_argument("--no-reader", action="store_true", help="fit confidence.RERANKED instead of READ")
+    parser.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK")
+    given = parser.parse_args()
     fitted, checked = ask_all(given, given.fit), ask_all(given, given.check)
     if not checked:
         fitted, checked = halves(fitted)
@@ -137,13 +137,13 @@ def main() -> None:
         row: dict[str, Any] = {"questions": len(truth), "answered": round(float(truth.mean()), 3)}
         for name, model in (("fitted here", (bias, weights)), ("as they are now", (now.bias, now.weights))):
             chances = _chances(x, *model)
-            told = auroc(chances[answerable], chances[~answerable])
+            area = auroc(chances[answerable], chances[~answerable])
             row[name] = {
-                "auroc_answerable": None if told is None else round(told, 3),
+                "auroc_answerable": None if area is None else round(area, 3),
                 "ece": round(calibration_error(chances, truth, given.share), 3),
             }
         report["checked"].append(row)
-    tell(report, given.out)
+    write_result(report, given.out)
 
 
 if __name__ == "__main__":

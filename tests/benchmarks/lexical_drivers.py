@@ -1,11 +1,11 @@
-"""The keyword indexes that `tests.benchmarks.lexical` compares, each in a process of its own.
+"""The keyword indexes compared by `tests.benchmarks.lexical`, each in a process of its own.
 
     python -m tests.benchmarks.lexical_drivers NAME build PASSAGES.jsonl STORE
     python -m tests.benchmarks.lexical_drivers NAME ask|ask-beside-numpy STORE QUESTION...
 
-A passage is a list of title, heading, text and path. The last line printed is JSON: the processor's seconds, all cores
-together, of `build` without reading PASSAGES, of `ask` without the start of Python and imports; and of `ask` ten row
-numbers for each question. `ask-beside-numpy` imports NumPy first, which ours does anyway.
+A passage is a list of title, heading, text and path. The last line printed is JSON: the CPU seconds of all cores, for
+`build` without reading PASSAGES, for `ask` without the start of Python and imports; for `ask` also ten row numbers per
+question. `ask-beside-numpy` imports NumPy first, which ours does anyway.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 LIMIT = 10
-_MEMORY = 128_000_000  # of a tantivy writer, in bytes: its own default
+_MEMORY = 128_000_000  # bytes for a tantivy writer: its own default
 _FILE = "index.db"
 
 Passages = Iterator[tuple[int, list[str]]]
@@ -73,7 +73,7 @@ def _build_tantivy(passages: Passages, store: Path) -> None:
     builder.add_text_field("text", tokenizer_name="en_stem", index_option="freq")
     writer = tantivy.Index(builder.build(), path=str(store)).writer(_MEMORY, num_threads=1)
     for number, parts in passages:
-        # Twice, as ours counts it.
+        # The path twice, because ours counts it twice.
         writer.add_document(tantivy.Document(number=number, text=[*parts, parts[-1]]))
     writer.commit()
     writer.wait_merging_threads()
@@ -129,17 +129,17 @@ _BUILD: dict[str, Callable[[Passages, Path], None]] = {
     "tantivy": _build_tantivy,
     "fts5": _build_fts5,
 }
-# Imports what is needed, and gives what opens a store and asks it.
+# Each imports what it needs, and returns a function that opens a store and asks it.
 _ASK: dict[str, Callable[[], Ask]] = {"ours": _ask_ours, "tantivy": _ask_tantivy, "fts5": _ask_fts5}
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     name, action, *given = sys.argv[1:]
-    # As `qa` does, for all of them.
+    # For all engines, because `qa` does this.
     gc.set_threshold(50_000)
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
-    told: Any
+    printed: dict[str, Any]
     if action == "build":
         file, store = map(Path, given)
         begun = time.process_time()
@@ -147,15 +147,15 @@ def main() -> None:
             pass
         reading = time.process_time() - begun
         _BUILD[name](_passages(file), store)
-        told = {"cpu_seconds": time.process_time() - begun - 2 * reading}
+        printed = {"cpu_seconds": time.process_time() - begun - 2 * reading}
     else:
         if action == "ask-beside-numpy":
             import numpy  # noqa: F401
         ask = _ASK[name]()
         begun = time.process_time()
         found = ask(Path(given[0]), given[1:])
-        told = {"found": found, "cpu_seconds": time.process_time() - begun}
-    print(json.dumps(told), flush=True)
+        printed = {"found": found, "cpu_seconds": time.process_time() - begun}
+    print(json.dumps(printed), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The tools that `tests.benchmarks.peers` compares: their pins, their virtual environments, and running them.
 
-What runs them stays small: Linux counts the memory of the process that starts another into the peak of the other.
+This process stays small, because Linux counts the memory of a parent into the peak of its child.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from typing import Any
 from tests.paths import REPOSITORY
 
 _SOURCES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "qa", "index", "corpus")
-_TORCH = "torch==2.13.0"  # goes first, and is held: a newer one may bring gigabytes for GPUs
+_TORCH = "torch==2.13.0"  # installed first and pinned: a newer one may bring gigabytes for GPUs
 _MODEL = (_TORCH, "transformers==5.23.0", "sentence-transformers==6.2.0")
 _FAISS = "faiss-cpu==1.15.1"
-_CHROMA = (*_MODEL, "chromadb==1.5.9", "onnx==1.23.2", "onnxscript==0.7.2")  # onnx: to convert the model, no more
+_CHROMA = (*_MODEL, "chromadb==1.5.9", "onnx==1.23.2", "onnxscript==0.7.2")  # onnx: only to convert the model
 _SHOWN = ("faiss-cpu", "onnxruntime", "openvino", "sentence-transformers", "torch", "transformers")
 _HOUR = 3600
 
 
 class FailedError(Exception):
-    """A command did not do what it was to do; the message is its last word."""
+    """A command failed; the message is the last line it printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One of those compared.
+    """One of the tools compared.
 
     Attributes:
-        name: As in the results.
-        home: Of its virtual environment and its driver.
+        name: Its name in the results.
+        home: Name of its virtual environment and driver.
         package: Its distribution.
         pins: What to install.
-        model: What its driver is told to embed with, "" for the model's folder.
-        quick: Whether it is qa without re-ranking, which asks the same store.
+        model: The model name for its driver; "" for the model's folder.
+        quick: Whether it is qa without re-ranking, on the same store.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Tool:
 
     @property
     def driver(self) -> str:
-        """The script that has the tool do its work."""
+        """The script that runs the tool."""
         return str(Path(__file__).with_name("peer_drivers") / f"{self.home}_driver.py")
 
 
@@ -79,7 +79,7 @@ PEERS = (
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What a process took: seconds by the clock, seconds of all cores, and its peak of resident memory in MiB."""
+    """What a process cost: wall-clock seconds, CPU seconds of all cores, and peak resident memory in MiB."""
 
     seconds: float
     cpu_seconds: float
@@ -88,14 +88,14 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A process that stayed open: milliseconds and the passages found, question by question."""
+    """A process that stayed open: milliseconds and passages found for each question."""
 
     milliseconds: list[float]
     answers: list[list[str]]
 
 
 def install(tool: Tool, venvs: Path) -> None:
-    """Make the virtual environment of a tool, unless the one that is there has the same pins.
+    """Create the virtual environment of a tool, unless it exists with the same pins.
 
     Raises:
         FailedError: pip failed.
@@ -108,36 +108,35 @@ def install(tool: Tool, venvs: Path) -> None:
     run([sys.executable, "-m", "venv", "--clear", str(folder)])
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     if tool.home == OURS.home:
-        install_checkout(folder)
+        _install_checkout(pip)
     else:
         run([*pip, _TORCH])
         run([*pip, *tool.pins])
     marker.write_text(pins, encoding="utf-8")
 
 
-def install_checkout(venv: Path, extra: str = "") -> None:
-    """Install this checkout, with an extra if there is one, and the versions of constraints.txt."""
-    with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
+def _install_checkout(pip: Sequence[str]) -> None:
+    """Install this checkout with the versions in constraints.txt."""
+    with tempfile.TemporaryDirectory() as copy:  # building leaves files next to the sources
         for file in sources():
-            place = Path(copy) / file.relative_to(REPOSITORY)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, place)
-        pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        run([*pip, "-c", str(REPOSITORY / "constraints.txt"), f"{copy}[{extra}]" if extra else copy])
+            target = Path(copy) / file.relative_to(REPOSITORY)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        run([*pip, "--disable-pip-version-check", "-c", str(REPOSITORY / "constraints.txt"), copy])
 
 
 def versions(tool: Tool, venvs: Path) -> dict[str, str]:
-    """What is installed, of what matters."""
+    """The versions of the tool and of the libraries that matter."""
     listed = json.loads(run([str(venvs / tool.home / "bin" / "python"), "-m", "pip", "list", "--format", "json"]))
     return {entry["name"]: entry["version"] for entry in listed if entry["name"] in (tool.package, *_SHOWN)}
 
 
 def run(command: Sequence[str], **environment: str) -> str:
-    """Run a command that is not measured; returns its stdout.
+    """Run a command that is not measured, and return its stdout.
 
     Args:
         command: The program and its arguments.
-        environment: All its variables, none for those of this process.
+        environment: Its complete environment; without any, that of this process.
 
     Raises:
         FailedError: It failed.
@@ -148,15 +147,29 @@ def run(command: Sequence[str], **environment: str) -> str:
     return done.stdout
 
 
+def finished(process: subprocess.Popen[Any], begun: float, accepted: Sequence[int] = (0,)) -> Process:
+    """Wait for a process started at `begun` to end, and return what it cost.
+
+    Raises:
+        FailedError: Its exit code is not accepted.
+    """
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in accepted:
+        raise FailedError(f"exit code {process.returncode}")
+    return Process(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
 def last_line(text: str) -> str:
-    """What a program said in the end; of pip the last error."""
+    """The last line a program printed, or pip's last error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")]
     return (errors or lines or ["it said nothing"])[-1][:500]
 
 
 def sources() -> list[Path]:
-    """The files that this checkout's distribution is made of."""
+    """The files in this checkout's distribution."""
     files = [
         file for name in _SOURCES for file in (REPOSITORY / name, *(REPOSITORY / name).rglob("*")) if file.is_file()
     ]
@@ -171,20 +184,20 @@ def _digest() -> str:
 
 
 class Bench:
-    """Where everything of one measurement is, and what is asked.
+    """The files and questions of one measurement.
 
     Args:
         venvs: The folder of the virtual environments.
-        work: An empty folder for all else.
-        corpus: Is copied.
-        questions: What is asked; the first also by itself.
+        work: An empty folder for everything else.
+        corpus: The documents, which are copied.
+        questions: All questions; processes that answer only one get the first.
 
     Attributes:
         paths: The file of each passage.
-        told: Of the corpus: files, bytes, passages, characters.
+        counts: Files, bytes, passages and characters of the corpus.
 
     Raises:
-        FailedError: qa does not index the corpus; so do all methods where a process fails.
+        FailedError: A process failed, here that of qa indexing the corpus; likewise in all methods.
     """
 
     def __init__(self, venvs: Path, work: Path, corpus: Path, questions: Sequence[str]) -> None:
@@ -194,29 +207,25 @@ class Bench:
         shutil.copytree(corpus, self.corpus, ignore=shutil.ignore_patterns(".qa"))
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
         places = {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(self.cache), "HF_HUB_OFFLINE": "1"}
-        silence = {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        self.environment = {**kept, **places, **silence}
+        no_telemetry = {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+        self.environment = {**kept, **places, **no_telemetry}
         (work / "home").mkdir()
         (work / "stores").mkdir()
-        told = json.loads(self._run(OURS, "export", str(self.corpus), str(self.passages)))
-        self.model: str = told.pop("model")
-        self.paths: dict[str, str] = told.pop("paths")
-        self.told: dict[str, int] = told
+        exported = json.loads(self._run(OURS, "export", str(self.corpus), str(self.passages)))
+        self.model: str = exported.pop("model")
+        self.paths: dict[str, str] = exported.pop("paths")
+        self.counts: dict[str, int] = exported
 
     def convert(self, tool: Tool) -> None:
-        """Make the file that Chroma would fetch for its default.
-
-        Raises:
-            FailedError: The driver failed.
-        """
+        """Create the file that Chroma would download for its default model."""
         self._run(tool, "export", str(self.store(tool)), self.model)
 
     def store(self, tool: Tool) -> Path:
-        """What the tool writes."""
+        """The folder that the tool writes."""
         return self.corpus / ".qa" if tool.home == OURS.home else self.work / "stores" / tool.name
 
     def index(self, tool: Tool) -> Process:
-        """Build a tool's store from nothing."""
+        """Build a tool's store from scratch."""
         shutil.rmtree(self.store(tool), ignore_errors=True)
         if tool is OURS:
             return self._timed([self._program(tool, "qa"), "index", str(self.corpus)])[0]
@@ -226,24 +235,24 @@ class Bench:
         """Start a tool for one question."""
         question = self.questions[0]
         if tool.home != OURS.home:
-            took, printed = self._timed([*self._driver(tool, "ask"), question])
+            cost, printed = self._timed([*self._driver(tool, "ask"), question])
             _ids(printed.splitlines())
-            return took
+            return cost
         options = ["--index", str(self.corpus), "--json", *(["--no-rerank"] if tool.quick else [])]
         command = [self._program(tool, "qa"), "ask", *options, "--", question]
-        took, printed = self._timed(command, accepted=(0, 1))  # 1: it has passages, but trusts none to be the answer
+        cost, printed = self._timed(command, accepted=(0, 1))  # 1: passages found, but no answer
         if not json.loads(printed)["passages"]:
             raise FailedError("no passage was printed")
-        return took
+        return cost
 
     def warm(self, tool: Tool) -> Session:
-        """Ask one process all questions, after one that is not counted."""
+        """Ask one process all questions, after a first one that is not counted."""
         session, pipe = Session([], []), subprocess.PIPE
-        command, place = self._driver(tool, "ask"), self.work
+        command, folder = self._driver(tool, "ask"), self.work
         with (
             self.errors.open("wb") as stderr,
             subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=stderr, env=self.environment, cwd=place, text=True
+                command, stdin=pipe, stdout=pipe, stderr=stderr, env=self.environment, cwd=folder, text=True
             ) as process,
         ):
             assert process.stdin
@@ -258,7 +267,7 @@ class Bench:
                         session.milliseconds.append(1000 * (time.perf_counter() - begun))
             except (FailedError, OSError) as error:
                 process.kill()
-                raise FailedError(f"{error}; {self._said()}") from error
+                raise FailedError(f"{error}; {self._last_error()}") from error
         return Session(session.milliseconds[1:], session.answers[1:])
 
     def _program(self, tool: Tool, name: str) -> str:
@@ -273,29 +282,26 @@ class Bench:
     def _run(self, tool: Tool, *arguments: str) -> str:
         return run([self._program(tool, "python"), tool.driver, *arguments], **self.environment)
 
-    def _said(self) -> str:
+    def _last_error(self) -> str:
         return last_line(self.errors.read_text(encoding="utf-8", errors="replace"))
 
     def _timed(self, command: Sequence[str], accepted: Sequence[int] = (0,)) -> tuple[Process, str]:
-        """What a command took, and its stdout."""
+        """What a command cost, and its stdout."""
         out = self.work / "stdout"
         with out.open("wb") as stdout, self.errors.open("wb") as stderr:
             begun = time.perf_counter()
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=self.environment, cwd=self.work
             )
-            with _at_most_an_hour(process):
-                _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in accepted:
-            raise FailedError(f"exit code {process.returncode}; {self._said()}")
-        took = Process(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-        return took, out.read_text(encoding="utf-8")
+            try:
+                with _at_most_an_hour(process):
+                    return finished(process, begun, accepted), out.read_text(encoding="utf-8")
+            except FailedError as error:
+                raise FailedError(f"{error}; {self._last_error()}") from error
 
 
 def _ids(printed: Iterable[str]) -> list[str]:
-    """The passages of the first answer printed; other lines are skipped."""
+    """The passage ids of the first answer printed; other lines are skipped."""
     for line in printed:
         if line.startswith('{"ids":'):
             found: list[str] = json.loads(line)["ids"]

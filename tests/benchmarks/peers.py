@@ -1,19 +1,19 @@
-"""This tool beside others that search a folder with the same model: time, memory, disk.
+"""Comparison of qa with other tools that search a folder with the same model: time, memory, disk.
 
     python -m tests.benchmarks.peers CORPUS QUESTIONS.jsonl --venvs DIR --out FILE [--runs N] [--peers NAME,NAME]
     python -m tests.benchmarks.peers --table FILE
 
-Each tool gets a virtual environment in DIR, kept as long as its pins match; that needs PyPI, the rest no network.
-qa indexes a copy of CORPUS; its passages are handed to the others, which embed, store and search them with the same
-files of all-MiniLM-L6-v2 and each its own settings. Whole processes are timed, the tools taking turns: an index built
-from nothing, then one question asked of it. Then a process that stays open is asked up to 200 questions. The first
-round warms the page cache and is not counted; by then qa has compiled its model, which is timed by itself.
+Each tool has a virtual environment in DIR, which is kept as long as its pins match; only creating it needs a network.
+qa indexes a copy of CORPUS; the others get its passages, which they embed, store and search with the same files of
+all-MiniLM-L6-v2 and their own default settings. Whole processes are timed, the tools taking turns: building an index
+from scratch, then asking one question. Then a process that stays open is asked up to 200 questions. The first round
+warms the page cache and is not counted; qa compiles its model in it, which is timed separately.
 
-Not the same work: in the time given qa also reads and splits the files, keeps an index of their words, re-ranks, picks
-an answer and checks its citations against the files. The others do none of that here; txtai and llm keep no text.
-Where the processor has AMX, qa runs the model in bf16, the others in float32, which is the default of each.
-Not compared: the quality of answers (that a passage of the right file is among five only shows that no tool returns
-nonsense), updates, large collections, GPUs, other models, and settings that a tool has but not by default.
+The work differs: qa also reads and splits the files, keeps a keyword index, re-ranks, picks an answer and checks its
+citations against the files. The others do none of that here; txtai and llm keep no text.
+If the processor has AMX, qa runs the model in bf16 and the others in float32, by their defaults.
+Not compared: the quality of answers (a passage of the right file among five only shows that a tool works), updates,
+large collections, GPUs, other models and non-default settings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import numpy as np
 
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
-from tests.benchmarks.common import circumstances, parser
+from tests.benchmarks.common import provenance, result_parser
 from tests.benchmarks.peer_tools import (
     OURS,
     PEERS,
@@ -51,7 +51,7 @@ from tests.gold_questions import read_questions
 
 _QUESTIONS = 200
 _MEBI = 1024 * 1024
-# What is compared, and where it stands in the figures of a tool.
+# What is compared, and its keys in a tool's figures.
 _RATIOS = {
     "index": ("index", "seconds"),
     "ask": ("ask", "seconds"),
@@ -64,7 +64,7 @@ _RATIOS = {
 
 @dataclass(slots=True)
 class Record:
-    """What was measured of a tool; `broken` if it is not asked for more."""
+    """The measurements of a tool; `broken` if it is not measured any further."""
 
     index: list[Process] = field(default_factory=list)
     ask: list[Process] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Record:
 
 
 def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process | str:
-    """Let the tools take turns; returns what qa's first build took, its model not compiled yet, or why it failed."""
+    """Measure the tools in turn; returns the cost of qa's first build, before its model is compiled, or its error."""
     first: Process | str = ""
     for number in range(runs + 1):
         for phase, act in (("index", bench.index), ("ask", bench.ask), ("warm", bench.warm)):
@@ -84,13 +84,13 @@ def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process | s
                     continue
                 sys.stderr.write(f"round {number} of {runs}: {phase} {tool.name}\n")
                 try:
-                    took = act(tool)
+                    measured = act(tool)
                 except FailedError as error:
                     record.errors.append(f"{phase}, round {number}: {error}")
-                    record.broken = number == 0  # it is not to be had on this machine
+                    record.broken = number == 0  # it does not run on this machine
                 else:
                     if number:
-                        getattr(record, phase).append(took)
+                        getattr(record, phase).append(measured)
         if number == 0:
             shutil.rmtree(bench.cache / "qa", ignore_errors=True)
             try:
@@ -101,7 +101,7 @@ def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process | s
 
 
 def figures(record: Record, bytes_stored: int, golds: Sequence[Gold], paths: dict[str, str]) -> dict[str, Any]:
-    """The measurements of a tool, summed up."""
+    """A summary of a tool's measurements."""
     found: dict[str, Any] = {"versions": record.versions, "errors": record.errors}
     for phase, processes in (("index", record.index), ("ask", record.ask)):
         if processes:
@@ -137,13 +137,13 @@ def _spread_of(tool: dict[str, Any], ratio: str) -> dict[str, float]:
 
 
 def ratios(tool: dict[str, Any], ours: dict[str, Any]) -> dict[str, float]:
-    """A tool's medians over ours, where both have one."""
+    """A tool's medians divided by ours, for what both have."""
     pairs = {name: (_spread_of(tool, name), _spread_of(ours, name)) for name in _RATIOS}
     return {name: round(a["median"] / b["median"], 2) for name, (a, b) in pairs.items() if a and b}
 
 
 def prepared(given: argparse.Namespace) -> dict[Tool, Record]:
-    """Make the virtual environments; what could not be installed says so in its record."""
+    """Create the virtual environments; a failed installation is noted in the tool's record."""
     records = {}
     for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in given.peers.split(","))):
         sys.stderr.write(f"virtual environment of {tool.name}\n")
@@ -157,12 +157,12 @@ def prepared(given: argparse.Namespace) -> dict[Tool, Record]:
 
 
 def compare(given: argparse.Namespace) -> dict[str, Any]:
-    """Install, measure, sum up.
+    """Install, measure and summarise.
 
     Raises:
         FailedError: qa itself cannot be installed, or does not index the corpus.
     """
-    found = circumstances("peers")
+    result = provenance("peers")
     records = prepared(given)
     if records[OURS].broken:
         raise FailedError(records[OURS].errors[0])
@@ -179,21 +179,21 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
         first = measure(bench, records, given.runs)
         stored = {tool: sum(f.stat().st_size for f in bench.store(tool).rglob("*") if f.is_file()) for tool in records}
     tools = {tool.name: figures(record, stored[tool], golds, bench.paths) for tool, record in records.items()}
-    for found in tools.values():
-        found["ratio"] = ratios(found, tools[OURS.name])
-    return found | {
-        "corpus": {"name": given.corpus.name, **bench.told},
+    for tool_figures in tools.values():
+        tool_figures["ratio"] = ratios(tool_figures, tools[OURS.name])
+    return result | {
+        "corpus": {"name": given.corpus.name, **bench.counts},
         "question": golds[0].question,
         "runs": given.runs,
         "first_build": first if isinstance(first, str) else asdict(first),
-        # No peak below this can be seen: it is that of the process which starts the others.
+        # The peak of this process, which starts the others: lower peaks cannot be observed.
         "least_peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "tools": tools,
     }
 
 
 def table(result: dict[str, Any]) -> str:
-    """The measurement in Markdown: caveats, a table, the command."""
+    """The results in Markdown: caveats, a table, the command."""
     on, of, first = result["machine"], result["corpus"], result["first_build"]
     features = " ".join(name for name in ("bf16", "amx") if on[name]) or "neither bf16 nor AMX"
     built = f"took {first['seconds']:.1f} s" if isinstance(first, dict) else f"failed ({first})"
@@ -242,23 +242,23 @@ def _short(value: float) -> str:
 
 
 def main() -> None:
-    """Run the comparison that the command line describes."""
-    options = parser(__doc__)
-    options.add_argument("corpus", type=Path, nargs="?")
-    options.add_argument("questions", type=Path, nargs="?")
-    options.add_argument("--venvs", type=Path, help="the virtual environments are made in this folder")
-    options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
-    options.add_argument("--table", type=Path, metavar="FILE", help="only print the figures of an earlier run")
-    given = options.parse_args()
+    """Run the command line."""
+    parser = result_parser(__doc__)
+    parser.add_argument("corpus", type=Path, nargs="?")
+    parser.add_argument("questions", type=Path, nargs="?")
+    parser.add_argument("--venvs", type=Path, help="folder for the virtual environments")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
+    parser.add_argument("--table", type=Path, metavar="FILE", help="only print the table of an earlier run")
+    given = parser.parse_args()
     if given.table:
         sys.stdout.write(table(json.loads(given.table.read_text(encoding="utf-8"))))
         return
     if not (given.corpus and given.questions and given.venvs and given.out and given.runs > 0):
-        options.error("CORPUS, QUESTIONS, --venvs and --out are needed, and at least one run")
+        parser.error("CORPUS, QUESTIONS, --venvs, --out and at least one run are required")
     unknown = set(given.peers.split(",")) - {peer.home for peer in PEERS}
     if unknown:
-        options.error(f"there is no peer {', '.join(sorted(unknown))}")
+        parser.error(f"there is no peer {', '.join(sorted(unknown))}")
     given.venvs = given.venvs.absolute()
     try:
         result = compare(given)

@@ -1,16 +1,14 @@
-"""Texts of the development sets with their vectors, embedded once: what the scale measurements are made of.
+"""Embed the texts of the development datasets once, for the collections of `tests.benchmarks.scale`.
 
     python -m tests.benchmarks.pool DATA OUT
 
-DATA holds one folder a set, each with `corpus.jsonl` ({"text"}) or `files/`. Every sentence and every paragraph that
-the default model can read whole is embedded, each text once. OUT gets `texts.jsonl` and `vectors.npy`
-(`(n, 384) float32`, unit L2 norm), in the same order; questions go to `questions.jsonl`.
+DATA holds one folder per dataset, with `corpus.jsonl` ({"text"}) or `files/`. Every distinct sentence and paragraph
+that the default model can read whole is embedded. OUT gets `texts.jsonl` and `vectors.npy` (`(n, 384) float32`, unit
+L2 norm) in the same order, and `questions.jsonl`.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
 import time
@@ -21,21 +19,21 @@ import numpy as np
 
 from corpus.text.sentences import sentence_spans
 from index.encoder.load import load_encoder
+from tests.benchmarks.common import path_parser, read_lines, write_lines
 
 _CHUNK = 1024
-# Shorter ones are headings, labels and splinters; hardly anybody asks for them.
+# Shorter texts are headings, labels and fragments, which hardly anybody asks for.
 _SHORTEST = 30
 
 
 def paragraphs(data: Path) -> Iterator[str]:
-    """The paragraphs of all sets in English, set by set."""
+    """The paragraphs of all English datasets, one dataset after another."""
     for folder in sorted(data.iterdir()):
         if folder.name.startswith("xquad-") and folder.name != "xquad-en":
             continue
         corpus = folder / "corpus.jsonl"
         if corpus.is_file():
-            with corpus.open(encoding="utf-8") as lines:
-                yield from (json.loads(line)["text"] for line in lines)
+            yield from (row["text"] for row in read_lines(corpus))
         else:
             for file in sorted((folder / "files").rglob("*")):
                 if file.suffix in {".txt", ".md"}:
@@ -43,7 +41,7 @@ def paragraphs(data: Path) -> Iterator[str]:
 
 
 def texts(data: Path) -> list[str]:
-    """Every sentence and every paragraph, white space evened out, each once."""
+    """Every distinct sentence and paragraph, with white space normalised."""
     found: dict[str, None] = {}
     for paragraph in paragraphs(data):
         pieces = [paragraph, *(paragraph[start:end] for start, end in sentence_spans(paragraph))]
@@ -52,22 +50,18 @@ def texts(data: Path) -> list[str]:
 
 
 def questions(data: Path) -> list[str]:
-    """The questions of all sets in English that have 10 to 15 words, each once."""
+    """The distinct questions of 10 to 15 words in all English datasets."""
     found: dict[str, None] = {}
     for folder in sorted(data.iterdir()):
         file = folder / "queries.jsonl"
         if file.is_file() and (folder.name == "xquad-en" or not folder.name.startswith("xquad-")):
-            with file.open(encoding="utf-8") as lines:
-                found.update(dict.fromkeys(json.loads(line)["text"].strip() for line in lines))
+            found.update(dict.fromkeys(row["text"].strip() for row in read_lines(file)))
     return [text for text in found if 10 <= len(text.split()) <= 15]
 
 
 def main() -> None:
-    """Embed what the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("out", type=Path)
-    given = parser.parse_args()
+    """Run the command line."""
+    given = path_parser(__doc__, "data", "out").parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     encoder = load_encoder()
     candidates = texts(given.data)
@@ -82,12 +76,10 @@ def main() -> None:
         sys.stderr.write(f"\r{start + len(places):,} of {len(order):,}, {time.monotonic() - begun:,.0f} s ")
     sys.stderr.write("\n")
     np.save(given.out / "vectors.npy", vectors)
-    with (given.out / "texts.jsonl").open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(text, ensure_ascii=False) + "\n" for text in chosen)
+    write_lines(given.out / "texts.jsonl", chosen)
     asked = questions(given.data)
     random.Random(0).shuffle(asked)  # noqa: S311 - not for secrets
-    with (given.out / "questions.jsonl").open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"question": text}, ensure_ascii=False) + "\n" for text in asked)
+    write_lines(given.out / "questions.jsonl", ({"question": text} for text in asked))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A collection in PostgreSQL: ranking beside the embedded index, questions, edits, filters; readers and kills.
+"""A collection in PostgreSQL: ranking compared with the embedded index, questions, edits, filters; readers and kills.
 
     python -m tests.benchmarks.postgres prepare BASE --at DIR --passages 100000
     python -m tests.benchmarks.postgres size SQUAD --at DIR --out FILE.json
@@ -7,17 +7,16 @@
     python -m tests.benchmarks.postgres kills --kills 17 --out FILE.json
     python -m tests.benchmarks.postgres full --out FILE.json
 
-`prepare` makes a server's data of an indexed folder, such as SQuAD's paragraphs: passages of two sentences each, with
-vectors mixed of those of real passages (see `postgres_collection`). `size` asks it 1,000 questions of SQuAD, by 1 and
-by 16 processes at once, with the model and with vectors that are known; edits a file; and compares what is found with
-comparing all vectors. `overlap` builds with the real model, copies the index to a server, and asks both 200 questions
-of each set without re-ranking. The other three end writers, servers and disks: see `postgres_faults`.
+`prepare` creates a server's data from an indexed folder, such as SQuAD's paragraphs: passages of two sentences each,
+with vectors mixed from those of real passages (see `postgres_collection`). `size` asks it 1,000 questions of SQuAD,
+from 1 and from 16 processes at once, with the model and with precomputed vectors; edits a file; and measures recall
+against comparing all vectors. `overlap` builds with the real model, copies the index to a server, and asks both 200
+questions of each dataset without re-ranking. For the other three, see `postgres_faults`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -35,7 +34,7 @@ from index import Encoder, Hint, Index, load_encoder, open_index
 from index.storage.vectors import Vectors
 from index.update.copy import copy_index
 from qa import Retriever, build_index
-from tests.benchmarks.common import machine
+from tests.benchmarks.common import EncoderWrapper, machine, read_lines, result_parser, write_result
 from tests.benchmarks.postgres_collection import documents, prepare, prepared, questions
 from tests.benchmarks.postgres_faults import full_disk, kills, readers
 from tests.postgres_server import Server, running_server
@@ -48,23 +47,20 @@ _CLIENTS = (1, 16)
 _FIGURES = ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "server_cpu_ms")
 
 
-class KnownQuestions:
-    """The real model, but for questions whose vectors are known: what is measured is the store."""
+class KnownQuestions(EncoderWrapper):
+    """The real model with precomputed vectors of questions, so that only the store is measured."""
 
     def __init__(self, model: Encoder, known: dict[str, Vectors]) -> None:
-        self._model = model
+        super().__init__(model)
         self._known = known
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._model, name)
-
     def encode_query(self, text: str) -> Vectors:
-        """Embed a question, if it is not known."""
+        """Return the vector of a question, computed if it is not known."""
         return self._known[text] if text in self._known else self._model.encode_query(text)
 
 
 def overlap(data: Sequence[Path], server: Server) -> dict[str, Any]:
-    """Return for each set how alike the first ten of both stores are."""
+    """Return for each dataset how similar the first ten passages of both stores are."""
     found = {}
     for number, one in enumerate(data):
         with tempfile.TemporaryDirectory() as name:
@@ -72,7 +68,7 @@ def overlap(data: Sequence[Path], server: Server) -> dict[str, Any]:
             shutil.copytree(one / "files", root)
             build_index(root)
             copy_index(root, f"{server.url}#overlap{number}")
-            texts = [json.loads(line)["question"] for line in (one / "questions.jsonl").read_text().splitlines()]
+            texts = [row["question"] for row in read_lines(one / "questions.jsonl")]
             chosen = random.Random(0).sample(texts, min(_QUESTIONS, len(texts)))  # noqa: S311 - the same each time
             with (
                 Retriever.open(root, reader=False) as here,
@@ -95,7 +91,7 @@ def _first(retriever: Retriever, text: str) -> list[tuple[str, float]]:
 
 
 def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
-    """Return what a prepared collection costs."""
+    """Measure a prepared collection."""
     found: dict[str, Any] = {"machine": machine()}
     texts = questions(squad, asked)
     with prepared(at) as (server, address):
@@ -107,10 +103,10 @@ def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
             vectors = {text: encoder.encode_query(text) for text in texts}
             found["model_cpu_ms"] = round(1000 * (time.process_time() - used) / len(texts), 2)
             found["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
-        tables = (
-            "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+        sizes = server.run(
+            "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = 'qa_size'::regnamespace"
         )
-        sizes = server.run(tables + "'qa_size'::regnamespace")
         found["bytes_of"] = {str(one): size for one, size in sizes if isinstance(size, int) and size > 1e5}
         found["one_file_edited"] = _edits(root, encoder)
         with tempfile.TemporaryDirectory() as name:
@@ -123,16 +119,15 @@ def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
 
 
 def _edits(root: Path, encoder: Encoder) -> dict[str, float]:
-    """Add a passage to a file, and take it away again, several times."""
-    edited = sorted(root.rglob("*.md"))[0]
+    """Add a passage to a file and remove it again, several times."""
+    edited = min(root.rglob("*.md"))
     before = edited.read_text()
     build_index(root, encoder=encoder)
     timed, embedded = [], []
     for number in range(_EDITS):
-        edited.write_text(f"{before}\n## New\n\nThe passage {time.time_ns()} that was not there before, {number}.\n")
-        for text in (None, before):
-            if text is not None:
-                edited.write_text(text)
+        longer = f"{before}\n## New\n\nThe passage {time.time_ns()} that was not there before, {number}.\n"
+        for text in (longer, before):
+            edited.write_text(text)
             began = time.perf_counter()
             embedded.append(build_index(root, encoder=encoder).embedded)
             timed.append(time.perf_counter() - began)
@@ -140,7 +135,7 @@ def _edits(root: Path, encoder: Encoder) -> dict[str, float]:
 
 
 def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
-    """Of the ten nearest by comparing all, how many are found: of everything, and within some of the documents."""
+    """The share of the ten exact nearest passages that is found, among all documents and among some of them."""
     columns = index.columns()
     vectors = index.vectors(columns.vectors.tolist()).astype(np.float32)
     every = np.unique(columns.documents)
@@ -158,7 +153,7 @@ def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
 
 
 def _clients(server: Server, address: str, texts: list[str], clients: int, known: Path | None) -> dict[str, float]:
-    """Ask all questions once, divided among processes that have asked some already."""
+    """Ask all questions once, divided among processes that are warmed up."""
     own = get_context("spawn")
     barrier, results = own.Barrier(clients + 1), own.Queue()
     for i in range(clients):
@@ -168,7 +163,7 @@ def _clients(server: Server, address: str, texts: list[str], clients: int, known
     server_used, began = server.processor_seconds(), time.perf_counter()
     answers = [results.get() for _ in range(clients)]
     wall, server_used = time.perf_counter() - began, server.processor_seconds() - server_used
-    barrier.wait()  # only now do connections end
+    barrier.wait()  # connections stay open until here
     spent = [one for each, _ in answers for one in each]
     return {
         "median_ms": round(1000 * statistics.median(spent), 1),
@@ -180,7 +175,7 @@ def _clients(server: Server, address: str, texts: list[str], clients: int, known
 
 
 def _ask(how: tuple[str, Path | None], texts: list[str], part: list[str], barrier: Any, results: Any) -> None:
-    """Ask some of the questions, once all clients are ready; the seconds of each, and those of the processor."""
+    """Ask some of the questions once all clients are ready; puts the seconds of each and the CPU seconds of all."""
     address, known = how
     with Retriever.open(store=address, reader=False) as opened:
         encoder = opened.encoder
@@ -209,10 +204,7 @@ def table(results: dict[str, Any]) -> str:
     ]
     for name, one in size.items():
         if isinstance(one, dict) and "questions_per_second" in one:
-            figures = (
-                one[key] for key in ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "server_cpu_ms")
-            )
-            rows.append(f"| {name} | " + " | ".join(f"{figure:,.1f}" for figure in figures) + " |")
+            rows.append(f"| {name} | " + " | ".join(f"{one[key]:,.1f}" for key in _FIGURES) + " |")
     edited, cores = size["one_file_edited"], size["machine"]["cores"]
     recall = ", ".join(f"{found:.3f} of {share}" for share, found in size["recall_at_10"].items())
     outcomes = "; ".join(f"{what}: {', '.join(f'{n} {kind}' for kind, n in of.items())}" for what, of in kills.items())
@@ -228,39 +220,35 @@ def table(results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure, and write what was found."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=["prepare", "size", "overlap", "readers", "kills", "full"])
-    options.add_argument("data", nargs="*", type=Path)
-    options.add_argument("--at", type=Path, help="folder of the prepared server")
-    options.add_argument("--passages", type=int, default=100_000)
-    options.add_argument("--questions", type=int, help=f"of `size`, {_ASKED:,}, or of `readers`, {_READ:,}")
-    options.add_argument("--kills", type=int, default=17, help="of each kind and moment")
-    options.add_argument("--out", type=Path)
-    chosen = options.parse_args()
-    if chosen.what == "prepare":
-        prepare(chosen.data[0], chosen.at, chosen.passages)
+    """Run the command line."""
+    parser = result_parser(__doc__)
+    parser.add_argument("what", choices=["prepare", "size", "overlap", "readers", "kills", "full"])
+    parser.add_argument("data", nargs="*", type=Path)
+    parser.add_argument("--at", type=Path, help="folder of the prepared server")
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, help=f"default: {_ASKED:,} for `size`, {_READ:,} for `readers`")
+    parser.add_argument("--kills", type=int, default=17, help="of each kind and moment")
+    given = parser.parse_args()
+    if given.what == "prepare":
+        prepare(given.data[0], given.at, given.passages)
         return
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CONFIG_HOME"] = name
-        found = _measured(chosen, Path(name))
-    text = json.dumps(found, indent=1)
-    print(text)
-    if chosen.out:
-        chosen.out.write_text(text + "\n")
+        found = _measured(given, Path(name))
+    write_result(found, given.out)
 
 
-def _measured(chosen: argparse.Namespace, work: Path) -> dict[str, Any]:
-    if chosen.what == "size":
-        return size(chosen.data[0], chosen.at, chosen.questions or _ASKED)
-    if chosen.what == "full":
+def _measured(given: argparse.Namespace, work: Path) -> dict[str, Any]:
+    if given.what == "size":
+        return size(given.data[0], given.at, given.questions or _ASKED)
+    if given.what == "full":
         return full_disk(work)
     with running_server() as server:
-        if chosen.what == "overlap":
-            return overlap(chosen.data, server)
-        return (
-            readers(work, chosen.questions, server) if chosen.what == "readers" else kills(work, chosen.kills, server)
-        )
+        if given.what == "overlap":
+            return overlap(given.data, server)
+        if given.what == "readers":
+            return readers(work, given.questions or _READ, server)
+        return kills(work, given.kills, server)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A collection in PostgreSQL while it is written by somebody else, killed at random moments, and out of disk space."""
+"""A collection in PostgreSQL with a concurrent writer, with kills at random moments, and with a full disk."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.index.postgres.killing import KILLS, killed, numbers_in, numbers_of, 
 from tests.postgres_server import Server, kept_server
 
 _READERS = 4
-# Questions that a reader asks of one generation.
+# Questions that a reader asks before it checks for a new generation.
 _SAME = 25
 
 
 def readers(work: Path, questions: int, server: Server) -> dict[str, Any]:
-    """Return how many answers mixed generations, or changed under a reader, while a writer published all the time."""
+    """Count answers that mix generations or change under a reader, while a writer publishes continuously."""
     address = f"{server.url}#readers"
     root = work / "docs"
     root.mkdir()
@@ -52,7 +52,7 @@ def readers(work: Path, questions: int, server: Server) -> dict[str, Any]:
 
 
 def _torn(address: str, questions: int) -> tuple[int, int, int]:
-    """Ask one question again and again: all that one generation answers says one number."""
+    """Repeat one question: all passages of one generation must contain the same number."""
     seen: set[str] = set()
     opened = torn = 0
     with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as asked:
@@ -66,10 +66,10 @@ def _torn(address: str, questions: int) -> tuple[int, int, int]:
 
 
 def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
-    """Return what was found after so many kills of each kind and moment.
+    """Return the outcomes of `times` kills of each kind and moment.
 
-    Right is the generation that was reported last, or the next. Moments are any within a quarter of a second, and any
-    within three milliseconds of the beginning of publishing, which takes about one.
+    The generation afterwards must be the last one reported, or the next. Moments are within a quarter of a second, or
+    within three milliseconds of the start of publishing, which takes about one millisecond.
     """
     found: dict[str, Any] = {}
     dice = random.Random(0)  # noqa: S311 - the same each time
@@ -79,8 +79,8 @@ def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
             root.mkdir()
             use_store(root / ".qa", f"{server.url}#{what}-{moment.split()[-1]}")
             first, outcomes = 100, []
+            publishing = moment == "while publishing"
             for _ in range(times):
-                publishing = moment == "while publishing"
                 pause = dice.uniform(0, most)
                 reported, seen = killed(server, root, first, kill, pause=pause, publishing=publishing)
                 intact = verify_index(root / ".qa").problems == ()
@@ -91,7 +91,7 @@ def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
 
 
 def full_disk(work: Path) -> dict[str, Any]:
-    """Return what is said, and what is left, when the disk of a server fills up while a collection grows."""
+    """Return the error and the state of the collection when a server's disk fills up while the collection grows."""
     volume = work / "server" / "data"
     volume.mkdir(parents=True)
     work.chmod(0o755)
@@ -109,7 +109,7 @@ def full_disk(work: Path) -> dict[str, Any]:
 
 
 def _filled(work: Path, server: Server) -> dict[str, Any]:
-    """Write until the volume is full; then free some, and go on."""
+    """Write until the volume is full; then free some space and continue."""
     root, ballast = work / "docs", server.data / "ballast"
     root.mkdir()
     use_store(root / ".qa", f"{server.url}#full")

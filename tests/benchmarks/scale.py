@@ -1,19 +1,18 @@
-"""Build, update, ask: what each costs from a thousand passages to a million.
+"""The cost of building, updating and asking, from a thousand passages to a million.
 
     python -m tests.benchmarks.pool DATA POOL
     python -m tests.benchmarks.scale POOL WORK --out FILE.json [--sizes 1000,10000,100000,1000000]
 
-The corpus is made of the pool's texts, one a section, a hundred sections a Markdown file, a hundred files a folder,
-in random order; texts of more than 600 characters, which the splitter might cut, are left out. Where more passages
-are wanted than the pool has texts, the rest join three short texts of the pool; such a
-passage gets the unit sum of their vectors and some noise (0.02 a dimension) in place of a vector of its own, which
-makes the neighbourhoods denser than real ones. Passages' vectors are recorded, not computed, so the seconds of a build
-are those of reading, splitting and writing; the model's own come on top. Everything else is the real thing: the
-command line, the real model for the questions, the real files. Questions are real ones of 10 to 15 words.
+The corpus consists of the pool's texts in random order: each is a section, with a hundred sections per Markdown file
+and a hundred files per folder. Texts of more than 600 characters, which the splitter might cut, are left out. If there
+are not enough texts, the remaining passages join three short ones; their vector is the normalised sum of the three with
+some noise (0.02 per dimension), so neighbourhoods are denser than real ones. Passages' vectors are precomputed, so
+build times cover reading, splitting and writing but not the model. Everything else is real: the command line, the
+files, and the model for the questions, which are real ones of 10 to 15 words.
 
-What checking costs is measured too: opening an index, and `qa check`.
+The cost of opening an index and of `qa check` is measured too.
 
-Each size is measured in processes of its own. Peak memory of a build includes the recorded vectors, mapped from a
+Each size is measured in separate processes. Peak memory of a build includes the precomputed vectors, mapped from a
 file.
 """
 
@@ -30,25 +29,26 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from index.encoder.load import load_encoder
-from index.encoder.protocol import Encoder, TokenVectors
+from index.encoder.protocol import Encoder
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE, open_for_reading
 from index.storage.vectors import Vectors, read_vectors
 from qa import Retriever, build_index
-from tests.benchmarks.common import parser, tell
+from tests.benchmarks.common import EncoderWrapper, read_lines, result_parser, write_result
+from tests.benchmarks.peer_tools import finished
 
 _SECTIONS = 100
 _FILES = 100
 _JOINED = 3
 _NOISE = 0.02
-# Characters of a text that the splitter leaves whole.
+# The splitter does not cut texts up to this number of characters.
 _LONGEST = 600
 _QUESTIONS = 200
 _COLD_RUNS = 5
@@ -56,23 +56,13 @@ _COLD_RUNS = 5
 Array = npt.NDArray[Any]
 
 
-class Recorded:
-    """The default model, whose passages' vectors were computed before."""
+class Precomputed(EncoderWrapper):
+    """The default model with precomputed vectors of passages."""
 
     def __init__(self, work: Path) -> None:
-        self._model: Encoder = load_encoder()
+        super().__init__(load_encoder())
         self._digests: Array = np.load(work / "digests.npy", mmap_mode="r")
         self._vectors: Array = np.load(work / "vectors.npy", mmap_mode="r")
-        self.name = self._model.name
-        self.fingerprint = self._model.fingerprint
-        self.dimension = self._model.dimension
-        self.max_tokens = self._model.max_tokens
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._model.count_tokens(texts)
-
-    def unknown_token_ratio(self, text: str) -> float:
-        return self._model.unknown_token_ratio(text)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -88,24 +78,15 @@ class Recorded:
             found[unknown] = self._model.encode_passages([texts[row] for row in unknown])
         return found
 
-    def encode_query(self, text: str) -> Vectors:
-        return self._model.encode_query(text)
-
-    def encode_query_tokens(self, text: str) -> TokenVectors:
-        return self._model.encode_query_tokens(text)
-
-    def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return self._model.encode_passage_tokens(texts)
-
 
 def _digest(text: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(" ".join(text.split()).encode(), digest_size=8).digest(), "big"))
 
 
 def generate(pool: Path, work: Path, size: int) -> None:
-    """Write a corpus of so many passages, and their vectors in the order of their digests."""
+    """Write a corpus of `size` passages, and their vectors in the order of their digests."""
     rng = np.random.default_rng(size)
-    texts = [json.loads(line) for line in (pool / "texts.jsonl").open(encoding="utf-8")]
+    texts = read_lines(pool / "texts.jsonl")
     known: Array = np.load(pool / "vectors.npy", mmap_mode="r")
     whole = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST])
     short = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST / _JOINED])
@@ -125,7 +106,7 @@ def generate(pool: Path, work: Path, size: int) -> None:
     shuffled = rng.permutation(size)
     file: Any = None
     written = 0
-    # A file's sections come from all over, as the pool is sorted by set.
+    # A file's sections come from all datasets, although the pool is sorted by dataset.
     for number, (text, vector) in enumerate(passages()):
         if number % _SECTIONS == 0:
             if file is not None:
@@ -147,10 +128,10 @@ def generate(pool: Path, work: Path, size: int) -> None:
 
 
 def build(work: Path) -> dict[str, Any]:
-    """Build from nothing, then once more after one file was edited, one deleted and one added."""
+    """Build from scratch, then again after editing, renaming and deleting a file, and after no change."""
     root = work / "corpus"
     shutil.rmtree(root / ".qa", ignore_errors=True)
-    encoder = Recorded(work)
+    encoder = cast("Encoder", Precomputed(work))
     report = build_index(root, encoder=encoder)
     built = {"build_seconds": report.seconds, "passages": report.passages, "peak_mb": _peak()}
     files = sorted(root.rglob("*.md"))
@@ -158,8 +139,7 @@ def build(work: Path) -> dict[str, Any]:
     before = files[0].read_text(encoding="utf-8")
     files[0].write_text(before.replace("## Section", "One sentence more.\n\n## Section", 1), encoding="utf-8")
     steps["edit_seconds"] = build_index(root, encoder=encoder).seconds
-    moved = files[-1].with_name("moved.md")
-    files[-1].rename(moved)
+    files[-1].rename(files[-1].with_name("moved.md"))
     steps["rename_seconds"] = build_index(root, encoder=encoder).seconds
     files[len(files) // 2].unlink()
     steps["delete_seconds"] = build_index(root, encoder=encoder).seconds
@@ -169,13 +149,16 @@ def build(work: Path) -> dict[str, Any]:
     return {**built, **steps, "index_bytes": disk, "bytes_a_passage_beside_the_text": (disk - text) / report.passages}
 
 
-def ask(work: Path, pool: Path) -> dict[str, Any]:
-    """Questions in one process: each half by itself, for the first time and again, and whole; recall of the dense half.
+def _questions(pool: Path) -> list[str]:
+    return [row["question"] for row in read_lines(pool / "questions.jsonl")]
 
-    The first time, what a question needs may have to come from the disk.
+
+def ask(work: Path, pool: Path) -> dict[str, Any]:
+    """Time questions in one process: keyword and dense search separately, and whole answers; recall of dense search.
+
+    The first search for a question may have to read from disk, so searches are timed a second time.
     """
-    lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()[: _QUESTIONS + 20]
-    questions = [str(json.loads(line)["question"]) for line in lines]
+    questions = _questions(pool)[: _QUESTIONS + 20]
     root = work / "corpus"
     found: dict[str, Any] = {}
     begun = time.perf_counter()
@@ -232,26 +215,19 @@ def _exact(root: Path, queries: Array) -> list[set[int]]:
 
 
 def cold(work: Path, pool: Path) -> dict[str, Any]:
-    """Whole processes: `qa ask` with its look for changed files, as a person runs it."""
-    lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    questions = [str(json.loads(line)["question"]) for line in lines[-_COLD_RUNS - 1 :]]
-    seconds, peaks = [], []
-    for question in questions:
+    """Time whole processes of `qa ask`, including the check for changed files."""
+    costs = []
+    for question in _questions(pool)[-_COLD_RUNS - 1 :]:
         command = [sys.executable, "-m", "qa", "ask", "--index", str(work / "corpus"), question]
         begun = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds.append(time.perf_counter() - begun)
-        peaks.append(usage.ru_maxrss / 1024)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in {0, 1}:
-            raise SystemExit(f"{command} failed")
+        costs.append(finished(subprocess.Popen(command, stdout=subprocess.DEVNULL), begun, accepted=(0, 1)))
     # The first one warms the page cache.
-    return {"cold_seconds": float(np.median(seconds[1:])), "cold_peak_mb": max(peaks)}
+    seconds = float(np.median([cost.seconds for cost in costs[1:]]))
+    return {"cold_seconds": seconds, "cold_peak_mb": max(cost.peak_mib for cost in costs)}
 
 
 def check(work: Path, _: Path) -> dict[str, Any]:
-    """What it costs to verify: at the opening, and everything."""
+    """Time opening, loading and `qa check`."""
     root = work / "corpus"
     begun = time.perf_counter()
     with Snapshot(root / ".qa") as snapshot:
@@ -292,7 +268,7 @@ def _step(name: str, given: argparse.Namespace, size: int) -> dict[str, Any]:
 
 
 def _value(figures: dict[str, Any], step: str, name: str) -> float:
-    """A figure; the median of a spread, and seconds of whole processes in milliseconds."""
+    """A figure of a step: the median of a spread, and milliseconds for whole processes."""
     found = figures[step][name]
     if isinstance(found, dict):
         return float(found["median"])
@@ -300,7 +276,7 @@ def _value(figures: dict[str, Any], step: str, name: str) -> float:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The figures in Markdown, a column a size."""
+    """The results in Markdown, with a column for each size."""
     sizes = sorted(int(size) for size in result["sizes"])
     figures = [result["sizes"][str(size)] for size in sizes]
 
@@ -331,14 +307,12 @@ def table(result: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Run the measurement that the command line describes."""
-    options = parser(__doc__)
-    options.add_argument("pool", type=Path)
-    options.add_argument("work", type=Path)
-    options.add_argument("--sizes", default="1000,10000,100000,1000000")
-    options.add_argument("--questions", action="store_true", help="only ask again; the builds in --out stand")
-    options.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
-    given = options.parse_args()
+    """Run the command line."""
+    parser = result_parser(__doc__, "pool", "work")
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000")
+    parser.add_argument("--questions", action="store_true", help="only ask again, and keep the builds in --out")
+    parser.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
+    given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     if given.step:
         work = given.work / str(sizes[0])
@@ -362,7 +336,7 @@ def main() -> None:
         if not (given.work / str(size) / "corpus.json").is_file():
             _step("generate", given, size)
         result["sizes"][str(size)] = {step: _step(step, given, size) for step in ("build", "ask", "cold", "check")}
-    tell(result, given.out)
+    write_result(result, given.out)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How many questions a second `qa serve` answers, beside the library alone, and what it holds in memory.
+"""Questions per second of `qa serve` compared with the library, and the server's memory.
 
     python -m tests.benchmarks.serve CORPUS QUESTIONS.jsonl [--asked 240] [--rounds 3] [--long 10000] [--out FILE.json]
 
-The corpus is copied and indexed, and the same questions are asked in turn of a `Retriever` in a process of its own, by
-so many threads, and of a server in another, by so many clients that keep their connections; both run with everything as
-it is by default. Clients share the machine with the server: what they take is taken from it. Then so many questions are
-asked of the same server, one in ten re-ranked, and its memory is read after each thousand. At last the time from the
-start of `qa serve` to its first answer is taken in turn with that of `qa ask`.
+The corpus is copied and indexed, and the same questions go in turn to a `Retriever` in a process of its own, from
+several threads, and to a server in another, from several clients with open connections; both use default settings.
+Clients compete with the server for the machine. Then LONG more questions are asked of the same server, one in ten
+re-ranked, and its memory is read after each thousand. Finally the time from the start of `qa serve` to its first answer
+is compared with that of `qa ask`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import quote
 
 from qa import Retriever
-from tests.benchmarks.common import circumstances, copied, question_parser, tell
+from tests.benchmarks.common import copied, provenance, read_lines, result_parser, write_result
 from tests.benchmarks.peer_tools import run
 from tests.benchmarks.starts import seconds_to_answer, seconds_to_serve
 from tests.qa.web.servers import RunningServer, running
@@ -36,18 +36,18 @@ STARTS = 7
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    """Of the times of single questions, in milliseconds."""
+    """The median and 99th percentile of the times of questions, in milliseconds."""
     cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     return {"p50_ms": round(1000 * cuts[49], 2), "p99_ms": round(1000 * cuts[98], 2)}
 
 
 def rated(times: Sequence[float], elapsed: float) -> dict[str, float]:
-    """What a number of questions took, one by one and together."""
+    """Questions per second, and the percentiles of their times."""
     return {"per_second": round(len(times) / elapsed, 2), **percentiles(times)}
 
 
 def library(root: Path) -> None:
-    """Answer the questions of each line of stdin, a number of threads and questions, and say what it took."""
+    """For each line of stdin, a number of threads and questions, answer the questions and print the rate."""
     with Retriever.open(root) as retriever:
 
         def timed(question: str) -> float:
@@ -73,7 +73,7 @@ class OwnProcess:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, threads: int, questions: Sequence[str]) -> dict[str, float]:
-        """Have questions answered by so many threads."""
+        """Ask the questions from several threads."""
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("no pipes")
         self._process.stdin.write(json.dumps([threads, questions]) + "\n")
@@ -87,7 +87,7 @@ class OwnProcess:
 
 
 async def client(server: RunningServer, paths: list[str], times: list[float]) -> None:
-    """Send the paths that are left, one after another over one connection."""
+    """Request the remaining paths one after another over one connection."""
     reader, writer = await asyncio.open_connection(*server.place)
     while paths:
         begun = time.perf_counter()
@@ -102,7 +102,7 @@ async def client(server: RunningServer, paths: list[str], times: list[float]) ->
 
 
 def ask_server(server: RunningServer, clients: int, questions: Sequence[str], more: str = "") -> dict[str, float]:
-    """Have questions answered for so many clients."""
+    """Ask the questions from several clients."""
     paths = [f"/api/v1/ask?question={quote(one, safe='')}{more}" for one in reversed(questions)]
     times: list[float] = []
 
@@ -115,13 +115,13 @@ def ask_server(server: RunningServer, clients: int, questions: Sequence[str], mo
 
 
 def memory(process: subprocess.Popen[str]) -> float:
-    """What a process holds, in MiB."""
+    """The resident memory of a process in MiB."""
     lines = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii").splitlines()
     return round(int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024, 1)
 
 
 def rates(root: Path, server: RunningServer, asked: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """The medians of several rounds, in each of which the same questions are asked in every way, in another order."""
+    """Median rates of several rounds, each of which asks the same questions in every way, in a different order."""
     own = OwnProcess(root)
     ways: dict[str, tuple[Callable[[int, Sequence[str]], dict[str, float]], int]]
     ways = {f"library, {n} thread{'s' if n > 1 else ''}": (own.ask, n) for n in CLIENTS[:2]}
@@ -140,7 +140,7 @@ def rates(root: Path, server: RunningServer, asked: Sequence[Sequence[str]]) -> 
 
 
 def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[list[float]]:
-    """Its memory after each thousand of so many questions."""
+    """The server's memory after each thousand of `count` questions."""
     chosen = random.Random(0)  # noqa: S311 - nothing secret
     found = [[0, memory(server.process)]]
     for done in range(1000, count + 1, 1000):
@@ -151,7 +151,7 @@ def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[
 
 
 def starts(root: Path, question: str) -> dict[str, float]:
-    """Seconds from the start of a process to its first answer, in turn."""
+    """Median seconds from the start of a process to its first answer, measured in turn."""
     asked, served = zip(
         *((seconds_to_answer(root, question), seconds_to_serve(root, question)) for _ in range(STARTS)), strict=True
     )
@@ -161,8 +161,8 @@ def starts(root: Path, question: str) -> dict[str, float]:
 
 
 def measure(corpus: Path, questions: Path, asked: int, rounds: int, count: int) -> dict[str, Any]:
-    """All of it, on one index."""
-    known = [json.loads(line)["question"] for line in questions.read_text(encoding="utf-8").splitlines() if line]
+    """Run all measurements on one index."""
+    known = [row["question"] for row in read_lines(questions)]
     random.Random(0).shuffle(known)  # noqa: S311 - as above
     samples = [known[at : at + asked] for at in range(0, asked * rounds, asked)]
     with copied(corpus) as root:
@@ -177,7 +177,7 @@ def measure(corpus: Path, questions: Path, asked: int, rounds: int, count: int) 
 
 
 def table(result: dict[str, Any]) -> str:
-    """The measurement in Markdown."""
+    """The results in Markdown."""
     best = max(one["per_second"] for name, one in result["rates"].items() if name.startswith("library"))
     rows = [
         "| what | questions/s | × the library's best | p50, ms | p99, ms | p99 / p50 |",
@@ -200,15 +200,13 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run the command line."""
-    options = question_parser(__doc__)
-    options.add_argument("--asked", type=int, default=240, help="questions of a round")
-    options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--long", type=int, default=10_000, help="questions between the readings of memory")
-    given = options.parse_args()
-    told = circumstances("serve")
-    found = measure(given.corpus, given.questions, given.asked, given.rounds, given.long)
-    result = {**told, **found}
-    tell(result, given.out)
+    parser = result_parser(__doc__, "corpus", "questions")
+    parser.add_argument("--asked", type=int, default=240, help="questions per round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--long", type=int, default=10_000, help="questions asked while memory is read")
+    given = parser.parse_args()
+    result = provenance("serve") | measure(given.corpus, given.questions, given.asked, given.rounds, given.long)
+    write_result(result, given.out)
     sys.stdout.write(table(result))
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.starts [--runs 15] [--out FILE.json]
 
-On a copy of the sample, in turn; the medians, and of each the least. Processor time is that of all threads of `qa mcp`
-until its answer is read.
+On a copy of the sample, in turn; medians and minimums. Processor time is that of all threads of `qa mcp` until its
+answer is read.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-from tests.benchmarks.common import circumstances, copied, parser, tell
+from tests.benchmarks.common import copied, provenance, result_parser, write_result
 from tests.benchmarks.peer_tools import run
 from tests.paths import SAMPLE
 from tests.qa.web.servers import running
@@ -31,7 +30,7 @@ INITIALIZE = {
 
 
 def seconds_to_answer(root: Path, question: str) -> float:
-    """Of `qa ask`; not found is an answer too."""
+    """Time `qa ask`; "not found" is an answer too."""
     begun = time.perf_counter()
     command = [sys.executable, "-m", "qa", "ask", "--index", str(root), question]
     done = subprocess.run(command, check=False, capture_output=True)
@@ -41,7 +40,7 @@ def seconds_to_answer(root: Path, question: str) -> float:
 
 
 def seconds_to_serve(root: Path, question: str) -> float:
-    """Of `qa serve`, to the answer of a question."""
+    """Time `qa serve` until it has answered a question."""
     begun = time.perf_counter()
     with running(root) as server:
         server.api("ask", question=question)
@@ -49,7 +48,7 @@ def seconds_to_serve(root: Path, question: str) -> float:
 
 
 def seconds_to_initialize(root: Path) -> tuple[float, float]:
-    """Of `qa mcp`, to the answer of `initialize`: wall time, and processor time."""
+    """Time `qa mcp` until it has answered `initialize`: wall time and processor time."""
     begun = time.perf_counter()
     command = [sys.executable, "-m", "qa", "mcp", str(root)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -68,7 +67,7 @@ def seconds_to_initialize(root: Path) -> tuple[float, float]:
 
 
 def measure(runs: int) -> dict[str, dict[str, float]]:
-    """All of them, in turn; the first round is left out."""
+    """Time all of them in turn; the first round is not counted."""
     with copied(SAMPLE) as root:
         run([sys.executable, "-m", "qa", "index", str(root)])
         rounds = [
@@ -84,11 +83,10 @@ def measure(runs: int) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Run the command line."""
-    options = parser(__doc__)
-    options.add_argument("--runs", type=int, default=15)
-    given = options.parse_args()
-    result: dict[str, Any] = {**circumstances("starts"), "seconds": measure(given.runs)}
-    tell(result, given.out)
+    parser = result_parser(__doc__)
+    parser.add_argument("--runs", type=int, default=15)
+    given = parser.parse_args()
+    write_result({**provenance("starts"), "seconds": measure(given.runs)}, given.out)
 
 
 if __name__ == "__main__":

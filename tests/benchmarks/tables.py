@@ -1,8 +1,8 @@
-"""Write the tables of the documents below from the measurements in `tests/benchmarks/results`.
+"""Generate the tables of the documents below from the measurements in `tests/benchmarks/results`.
 
     python -m tests.benchmarks.tables
 
-A table is what stands between the lines `<!-- NAME -->` and `<!-- /NAME -->`; it is replaced.
+Each table replaces the text between the lines `<!-- NAME -->` and `<!-- /NAME -->`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DOCUMENTS = (REPOSITORY / "tests" / "benchmarks" / "README.md",)
 
 
 def read(name: str) -> dict[str, Any]:
-    """A measurement."""
+    """The content of a result file."""
     found: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
     return found
 
@@ -38,7 +38,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def filled(text: str) -> str:
-    """A text with its tables as they are now."""
+    """A text with its tables regenerated."""
     for name, table in TABLES.items():
         between = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
         text = between.sub(lambda _, made=table: f"\n{made()}\n", text)  # type: ignore[misc]
@@ -46,7 +46,7 @@ def filled(text: str) -> str:
 
 
 def main() -> None:
-    """Bring the documents up to date."""
+    """Update the documents."""
     for file in DOCUMENTS:
         file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -1,10 +1,10 @@
-"""What it brings to embed in processes or on nodes of a Dask cluster, all on this machine, whose cores they divide.
+"""The gain of embedding in processes or on nodes of a Dask cluster, all sharing the cores of this machine.
 
     python -m tests.benchmarks.workers CORPUS --runs 3 --out FILE.json
 
-Each build is a first one, by the command line, with the real model, the ways taking turns. `start` is the time that a
-collection of one text takes, which is nearly all start; a cluster runs already by then, and its own start is `cluster`.
-Processor seconds are those of all processes. The machine should be quiet.
+Each build is a first build from the command line with the real model; the variants take turns. `start` is the time for
+a collection of one text, with any cluster already running; the cluster's own start is `cluster`. Processor seconds are
+those of all processes. The machine should be quiet.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.common import circumstances, copied, parser, tell
+from tests.benchmarks.common import copied, provenance, result_parser, write_result
 from tests.dask_cluster import Cluster, running_cluster
 from tests.paths import REPOSITORY
 
@@ -40,7 +40,7 @@ WAYS: dict[str, tuple[list[str], list[list[int]]]] = {
 
 
 def measure(corpus: Path, runs: int) -> dict[str, Any]:
-    """Return the median build of each way."""
+    """Return the median figures of each variant."""
     found: dict[str, list[dict[str, float]]] = {name: [] for name in WAYS}
     with tempfile.TemporaryDirectory() as name:
         single = Path(name) / "single"
@@ -51,7 +51,7 @@ def measure(corpus: Path, runs: int) -> dict[str, Any]:
                 with _cluster(nodes) as (cluster, seconds):
                     more = [*options, "--dask", cluster.address] if cluster else options
                     pids = [one.pid for one in (*cluster.workers, cluster.scheduler)] if cluster else []
-                    _build(single, more, pids)  # workers of a cluster keep the model
+                    _build(single, more, pids)  # warm-up: cluster workers keep the model loaded
                     start = _build(single, more, pids)
                     found[way].append(_build(corpus, more, pids) | {"start": start["seconds"], "cluster": seconds})
     return {
@@ -62,7 +62,7 @@ def measure(corpus: Path, runs: int) -> dict[str, Any]:
 
 @contextmanager
 def _cluster(nodes: Sequence[Sequence[int]]) -> Iterator[tuple[Cluster | None, float]]:
-    """A cluster with a node for each share of the cores, if there are any, and the seconds until it has them."""
+    """A cluster with a node for each set of cores, or none, and the seconds until its nodes have joined."""
     if not nodes:
         yield None, 0.0
         return
@@ -76,7 +76,7 @@ def _cluster(nodes: Sequence[Sequence[int]]) -> Iterator[tuple[Cluster | None, f
 
 
 def _build(corpus: Path, options: Sequence[str], others: Sequence[int]) -> dict[str, float]:
-    """Seconds by the clock, and of the processor here and in other processes, of a first build."""
+    """The wall-clock and processor seconds of a first build, including processor time in other processes."""
     with copied(corpus) as root:
         command = [sys.executable, "-m", "qa", "index", str(root), "--json", *options]
         began, before = time.perf_counter(), _used(others)
@@ -87,7 +87,7 @@ def _build(corpus: Path, options: Sequence[str], others: Sequence[int]) -> dict[
 
 
 def _used(others: Sequence[int]) -> float:
-    """Processor seconds of children that have ended, and of some processes."""
+    """Processor seconds of finished children and of other processes."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     ticks = 0
     for pid in others:
@@ -97,7 +97,7 @@ def _used(others: Sequence[int]) -> float:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The measurement in Markdown."""
+    """The results in Markdown."""
     rows = [
         "| embedding | passages/s | ratio | s | processor s | start, s | start of the cluster, s |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -105,20 +105,18 @@ def table(result: dict[str, Any]) -> str:
     usual = result["ways"]["as usual"]["per_second"]
     for way, one in result["ways"].items():
         cluster = f"{one['cluster']:.1f}" if one["cluster"] else "–"
-        rates = (
-            f"{one['per_second']:.0f} | {one['per_second'] / usual:.2f} | {one['seconds']:.1f} | {one['processor']:.1f}"
-        )
-        rows.append(f"| {way} | {rates} | {one['start']:.1f} | {cluster} |")
+        rates = f"{one['per_second']:.0f} | {one['per_second'] / usual:.2f}"
+        seconds = f"{one['seconds']:.1f} | {one['processor']:.1f} | {one['start']:.1f}"
+        rows.append(f"| {way} | {rates} | {seconds} | {cluster} |")
     return "\n".join(rows) + "\n"
 
 
 def main() -> None:
-    """Measure, and write what was found."""
-    options = parser(__doc__)
-    options.add_argument("corpus", type=Path)
-    options.add_argument("--runs", type=int, default=3)
-    chosen = options.parse_args()
-    tell(circumstances("workers") | {"ways": measure(chosen.corpus, chosen.runs)}, chosen.out)
+    """Run the command line."""
+    parser = result_parser(__doc__, "corpus")
+    parser.add_argument("--runs", type=int, default=3)
+    given = parser.parse_args()
+    write_result(provenance("workers") | {"ways": measure(given.corpus, given.runs)}, given.out)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Bits turned over and files cut short, thousands of times: every answer is right or refused.
+"""Flip bits and truncate files thousands of times: every answer must be right or refused.
 
     python -m tests.robustness.bit_flips --flips 10000 --truncations 1000 --seed 1 --out damage.json
 
-Each trial damages one file of a small index, opens it in a fork under a clock (20 s) and a limit of memory (the size of
-the index and 256 MB more), puts some twenty questions to it, and compares the answers with those of the undamaged
-index, complete and to the last bit. Of the trials that were refused or answered rightly, one in fifty
-(`--repair-every`) is followed by a repair, after which everything must be as it was, and no text embedded whose vector
-was still sound. Half of the flips (`--structure`) strike bytes that say how others are to be read. A trial that went
-wrong is printed with what repeats it: `--only SHAPE:DAMAGE`. Repairs above all:
+Each trial damages one file of a small index, opens it in a fork with limits on time (20 s) and memory (256 MB more than
+the size of the index), asks some twenty questions, and compares the answers bit for bit with those of the undamaged
+index. One in fifty (`--repair-every`) of the trials that were refused or answered correctly is followed by a repair,
+which must restore everything and embed no text whose vector was intact. Half of the flips (`--structure`) hit bytes
+that determine how others are read. A failed trial is printed with the option that repeats it: `--only SHAPE:DAMAGE`.
+To test mostly repairs:
 
     python -m tests.robustness.bit_flips --flips 600 --truncations 60 --structure 1 --repair-every 1 --seed 2
 """
@@ -35,21 +35,20 @@ from tests.robustness.process import import_what_is_needed
 from tests.robustness.samples import SHAPES, Sample, make
 from tests.robustness.trials import GOOD, Outcome, judge, remember_vectors, try_repair
 
-# Of the trials that may be, one in so many is followed by a repair; so much of all flips strikes structure.
 REPAIR_EVERY = 50
 STRUCTURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What is tried.
+    """Which trials to run.
 
     Attributes:
-        flips: Bits turned over.
-        truncations: Losses of whole files.
-        seed: Of the choice.
-        structure: How much of the flips strikes structure, 0 to 1.
-        repair_every: Of the trials that may be, one in so many is followed by a repair.
+        flips: Number of flipped bits.
+        truncations: Number of damaged whole files.
+        seed: Of the random choices.
+        structure: Fraction of the flips that hit structure, 0 to 1.
+        repair_every: One in this many refused or correctly answered trials is followed by a repair.
     """
 
     flips: int
@@ -58,9 +57,9 @@ class Trials:
     structure: float = STRUCTURE
     repair_every: int = REPAIR_EVERY
 
-    def damages(self, sample: Sample, place: int, samples: int) -> Iterator[Damage]:
-        """The share of one of the samples, flips and losses mixed."""
-        flips, losses = (count // samples + (place < count % samples) for count in (self.flips, self.truncations))
+    def damages(self, sample: Sample, index: int, samples: int) -> Iterator[Damage]:
+        """One sample's share of the damage, flips and losses mixed."""
+        flips, losses = (count // samples + (index < count % samples) for count in (self.flips, self.truncations))
         random_ = random.Random(f"{self.seed} {sample.name}")  # noqa: S311 - not for secrets
         parts = vital_parts(sample)
         while flips + losses:
@@ -74,7 +73,7 @@ class Trials:
 
 @dataclass(slots=True)
 class Tally:
-    """What the trials came to."""
+    """The results of the trials."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -85,7 +84,7 @@ class Tally:
     most_memory: int = 0
 
     def try_one(self, sample: Sample, damage: Damage, *, repair_every: int) -> None:
-        """One trial, and now and then a repair."""
+        """Run one trial, sometimes followed by a repair."""
         judged = judge(sample, damage)
         self.outcomes[judged.outcome] += 1
         self.kinds[damage.kind][judged.outcome] += 1
@@ -94,7 +93,7 @@ class Tally:
         where = {"only": f"{sample.name}:{damage}"}
         if judged.outcome not in GOOD:
             self.bad.append(where | {"outcome": judged.outcome, "detail": judged.detail})
-        # An earlier generation is whole, and stays.
+        # An earlier generation is intact, so there is nothing to repair.
         repairable = self.outcomes[Outcome.REFUSED] + self.outcomes[Outcome.RIGHT]
         if judged.outcome in (Outcome.REFUSED, Outcome.RIGHT) and repairable % repair_every == 0:
             repaired = try_repair(sample, damage)
@@ -105,14 +104,14 @@ class Tally:
 
 
 def run(samples: Sequence[Sample], trials: Trials) -> dict[str, Any]:
-    """Share out the trials over the samples, which take turns; what was counted."""
+    """Run the trials, alternating between the samples."""
     started = time.monotonic()
     tally = Tally()
     for sample in samples:
         remember_vectors(sample)
-    planned = [trials.damages(sample, place, len(samples)) for place, sample in enumerate(samples)]
-    for several in zip_longest(*planned):
-        for sample, damage in zip(samples, several, strict=True):
+    planned = [trials.damages(sample, index, len(samples)) for index, sample in enumerate(samples)]
+    for damages in zip_longest(*planned):
+        for sample, damage in zip(samples, damages, strict=True):
             if damage is not None:
                 tally.try_one(sample, damage, repair_every=trials.repair_every)
     for sample in samples:
@@ -120,9 +119,9 @@ def run(samples: Sequence[Sample], trials: Trials) -> dict[str, Any]:
     return report(tally, samples, time.monotonic() - started)
 
 
-def repeat(sample: Sample, words: str, seed: int) -> dict[str, Any]:
-    """The one trial that a report named, with a repair."""
-    kind, file, place, bit = words.split(":")
+def repeat(sample: Sample, description: str, seed: int) -> dict[str, Any]:
+    """Repeat one trial from a report, with a repair."""
+    kind, file, place, bit = description.split(":")
     tally, random_ = Tally(), random.Random(seed)  # noqa: S311 - not for secrets
     remember_vectors(sample)
     if kind == "flip":
@@ -134,7 +133,7 @@ def repeat(sample: Sample, words: str, seed: int) -> dict[str, Any]:
 
 
 def report(tally: Tally, samples: Sequence[Sample], seconds: float) -> dict[str, Any]:
-    """Everything that was counted, as JSON."""
+    """The results as JSON."""
     return {
         "format": FORMAT_VERSION,
         "sqlite": sqlite3.sqlite_version,
@@ -144,33 +143,31 @@ def report(tally: Tally, samples: Sequence[Sample], seconds: float) -> dict[str,
         "outcomes": dict(tally.outcomes),
         "by_kind": {name: dict(counts) for name, counts in sorted(tally.kinds.items())},
         "by_file": {name: dict(counts) for name, counts in sorted(tally.files.items())},
-        # Those that found something to repair.
-        "repairs": tally.repairs.total() - tally.repairs["none"],
+        "repairs": tally.repairs.total() - tally.repairs["none"],  # only those that found something to repair
         "repair_kinds": dict(tally.repairs),
         "repair_embedded": tally.embedded,
         "bad": tally.bad,
-        "bad_repairs": [one for one in tally.bad if "repair" in one],
         "most_memory_mb": round(tally.most_memory / 2**20, 1),
         "seconds": round(seconds, 1),
     }
 
 
 def main() -> int:
-    """Run what the command line asks for; 1 where anything went wrong."""
-    parser = options.parser("Damage indexes, ask and repair them.")
+    """Run the command line; return 1 if anything went wrong."""
+    parser = options.parser("Damage indexes, query them and repair them.")
     parser.add_argument("--flips", type=int, default=10_000)
     parser.add_argument("--truncations", type=int, default=1_000)
-    parser.add_argument("--structure", type=float, default=STRUCTURE, help="share of the flips, 0 to 1")
+    parser.add_argument("--structure", type=float, default=STRUCTURE, help="fraction of the flips, 0 to 1")
     parser.add_argument("--repair-every", type=int, default=REPAIR_EVERY, metavar="N")
-    parser.add_argument("--only", metavar="SHAPE:DAMAGE", help="repeat one trial of a report")
+    parser.add_argument("--only", metavar="SHAPE:DAMAGE", help="repeat one trial from a report")
     given = parser.parse_args()
     import_what_is_needed()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         if given.only:
-            shape, _, words = given.only.partition(":")
-            found = repeat(make(shape, Path(place) / shape), words, given.seed)
+            shape, _, description = given.only.partition(":")
+            found = repeat(make(shape, Path(folder) / shape), description, given.seed)
         else:
-            samples = [make(shape, Path(place) / shape) for shape in SHAPES]
+            samples = [make(shape, Path(folder) / shape) for shape in SHAPES]
             trials = Trials(given.flips, given.truncations, given.seed, given.structure, given.repair_every)
             found = run(samples, trials)
     return options.tell(found, given.out, violations="bad")

@@ -1,4 +1,4 @@
-"""A small index that tests may write into, and the program with a home and an index of its own."""
+"""A small index that tests may damage, and the program with its own home folder and index."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 @pytest.fixture
 def sample(made: Sample) -> Sample:
-    """As it was made, whatever the test before did to it."""
+    """The index in its original state, whatever the previous test did to it."""
     made.lay_out()
     return made
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """The program with the real model and no cache but its own."""
+    """The program with the real model and a cache of its own."""
     return Program(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory, program: Program) -> Path:
-    """Three documents and their index, made without a network where that can be had; tests leave it as it is."""
+    """Three documents and their index, built without a network if possible; tests must not change it."""
     root = tmp_path_factory.mktemp("collection") / "notes"
     (root / "sub").mkdir(parents=True)
     (root / "birds.md").write_text("# Birds\n\nThe heron waits at the weir until noon.\n", encoding="utf-8")

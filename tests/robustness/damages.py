@@ -1,4 +1,4 @@
-"""Where damage can strike the files of an index, and what strikes: bits, lengths, whole files."""
+"""Damage to the files of an index: flipped bits, truncation, whole files lost or replaced."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Span = tuple[int, int]
 FRAME_HEADER = 24
 LOG_HEADER = 32
 _SQLITE_HEADER = 100
-# FAISS keeps what it needs to make sense of the rest here.
+# FAISS stores how to interpret the rest here.
 _FAISS_HEADER = 160
-# By the first byte of a page: whether it is a leaf, and whether it is of a table.
+# The first byte of a page: whether it is a leaf, and whether it belongs to a table (or to an index).
 _KINDS = {0x0D: (True, True), 0x05: (False, True), 0x0A: (True, False), 0x02: (False, False)}
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is done to an index.
+    """Damage to an index.
 
     Attributes:
-        kind: `flip`, or how a whole file was changed.
-        file: Its name in the index folder.
-        place: Byte, for a flip; length, for a cut; number of bytes, of junk; generation, of a swap.
+        kind: `flip`, or one of `WHOLE`.
+        file: The file's name in the index folder.
+        place: For a flip the byte, for a cut the length, for junk the number of bytes, for a swap the generation.
         bit: Of the byte, 0 to 7.
-        changed: The files as they become; None where one goes.
+        changed: New contents by file; None deletes the file.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Damage:
 
 
 def structures(data: bytes) -> dict[str, list[Span]]:
-    """Bytes of a database that say how the rest is to be read, by table or index and by what they are."""
+    """The bytes of a database that determine how the rest is read, by table or index and by kind."""
     pages, size = _pages(data)
     found: defaultdict[str, list[Span]] = defaultdict(list)
     found["header"].append((0, _SQLITE_HEADER))
@@ -62,13 +62,13 @@ def structures(data: bytes) -> dict[str, list[Span]]:
     used = {number for _, number, _ in pages}
     for number in range(1, len(data) // size + 1):
         if number not in used:
-            # A page of the list of free pages begins with the next one's number and how many it lists.
+            # A page of the free list begins with the number of the next one and the count of pages it lists.
             found["list of free pages"].append(((number - 1) * size, (number - 1) * size + 16))
     return dict(found)
 
 
 def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
-    """Name, number and kind of each page that is in use, and how large pages are."""
+    """The name, number and kind of each page in use, and the page size."""
     with tempfile.NamedTemporaryFile(suffix=".db") as copy:
         copy.write(data)
         copy.flush()
@@ -90,7 +90,7 @@ def _of_page(data: bytes, start: int, head: int, size: int) -> Iterator[tuple[st
 
 
 def _end_of_head(data: bytes, place: int, *, leaf: bool, of_table: bool) -> int:
-    """Where the values of a cell begin: behind its child, its length, its number and the kinds of its values."""
+    """Where the values of a cell begin: after its child, its length, its number and the types of its values."""
     if not leaf:
         place += 4
     if leaf or not of_table:
@@ -104,7 +104,7 @@ def _end_of_head(data: bytes, place: int, *, leaf: bool, of_table: bool) -> int:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """Where a number in seven bits a byte ends, and the number."""
+    """The end and the value of a variable-length integer, which has seven bits in each byte."""
     value = 0
     for count in range(9):
         byte = data[place + count]
@@ -117,7 +117,7 @@ def _number(data: bytes, place: int) -> tuple[int, int]:
 
 
 def vital_parts(sample: Sample) -> list[tuple[str, list[Span]]]:
-    """Names of files with their parts that say how the rest is to be read, and the small files whole."""
+    """The parts of each file that determine how the rest is read."""
     found: list[tuple[str, list[Span]]] = []
     for name, data in sample.files.items():
         if name == "index.db":
@@ -132,14 +132,14 @@ def vital_parts(sample: Sample) -> list[tuple[str, list[Span]]]:
 
 
 def flip(sample: Sample, file: str, place: int, bit: int) -> Damage:
-    """One bit turned over."""
+    """Flip one bit."""
     data = bytearray(sample.files[file])
     data[place] ^= 1 << bit
     return Damage("flip", file, place, bit, {file: bytes(data)})
 
 
 def random_flip(sample: Sample, parts: list[tuple[str, list[Span]]], random_: random.Random) -> Damage:
-    """A bit in one of these parts, which are chosen without regard to their size; without parts, anywhere."""
+    """Flip a bit in one of these parts, each equally likely whatever its size; without parts, anywhere."""
     if parts:
         file, spans = random_.choice(parts)
         start, end = random_.choice(spans)
@@ -151,7 +151,7 @@ def random_flip(sample: Sample, parts: list[tuple[str, list[Span]]], random_: ra
 
 
 def doubled(sample: Sample, index: str) -> bytes:
-    """The database, with as many entries of an index twice as there is room for, from the last on."""
+    """The database with as many entries of an index duplicated as there is room for, starting with the last."""
     data = bytearray(sample.files["index.db"])
     pages, size = _pages(bytes(data))
     for number in [number for name, number, kind in pages if name == index and kind == "leaf"]:
@@ -169,28 +169,19 @@ WHOLE = ("cut", "cut", "cut", "junk", "empty", "missing", "swapped", "zeroed end
 
 
 def random_loss(sample: Sample, random_: random.Random) -> Damage:
-    """Something done to a whole file, the database and its log more often than others."""
+    """Damage a whole file, the database and its log more often than others."""
     names = sorted(sample.files)
-    weights = [4 if name.startswith("index.db") else 1 for name in names]
-    file = random_.choices(names, weights)[0]
+    file = random_.choices(names, [4 if name.startswith("index.db") else 1 for name in names])[0]
     return loss(sample, random_.choice(WHOLE), file, random_)
 
 
 def loss(sample: Sample, kind: str, file: str, random_: random.Random, *, place: int | None = None) -> Damage:
-    """Damage to a whole file.
-
-    Args:
-        sample: Which index.
-        kind: One of `WHOLE`.
-        file: Its name in the index folder.
-        random_: Chooses what is not given.
-        place: The length that stays, the number of bytes of junk, or the generation that is swapped in.
-    """
+    """Damage a whole file; `kind` is one of `WHOLE`, and `place`, described in `Damage`, is random by default."""
     data, given, place = sample.files[file], place, 0
     changed: bytes | None = None
     if kind in ("cut", "zeroed end"):
         place = random_.randrange(max(len(data), 1)) if given is None else given
-        # Zeros are what a file system makes of a block that was never written.
+        # File systems fill a block that was never written with zeros.
         changed = data[:place] + bytes(len(data) - place if kind == "zeroed end" else 0)
     elif kind == "junk":
         place = random_.choice([1, 100, 4096, 8192, 20_000]) if given is None else given
@@ -203,7 +194,7 @@ def loss(sample: Sample, kind: str, file: str, random_: random.Random, *, place:
 
 
 def _swapped(sample: Sample, file: str, random_: random.Random, given: int | None) -> tuple[int, bytes]:
-    """A file of an earlier generation in its place, or of a segment another one."""
+    """Replace a file by that of an earlier generation, or a segment by another one."""
     older = [(number, state[file]) for number, state in enumerate(sample.past) if file in state]
     others = [(-1, state[name]) for state in (sample.files, *sample.past) for name in state if name.endswith(".faiss")]
     choices = [one for one in (others if file.endswith(".faiss") else older) if one[1] != sample.files[file]]

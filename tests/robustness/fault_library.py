@@ -1,4 +1,4 @@
-"""The C library that makes system calls fail, built when it is needed, and its switches."""
+"""The C library that makes system calls fail: building, loading and controlling it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.robustness.process import ForkServer
 
 _SOURCE = Path(__file__).with_name("fault_library.c")
 _LOADED = "QA_FAULT_LIBRARY"
-# Exit status of a process that the library ended.
+# Exit status of a process killed by the library.
 KILLED = 86
 
 
@@ -31,7 +31,7 @@ class Action(Enum):
 
 
 def why_not() -> str:
-    """Why this machine cannot have it, or ""."""
+    """Why this machine cannot use the library, or ""."""
     if not sys.platform.startswith("linux"):
         return "needs the dynamic linker of Linux"
     return "" if shutil.which("cc") else "needs a C compiler"
@@ -39,7 +39,7 @@ def why_not() -> str:
 
 @contextlib.contextmanager
 def fault_server() -> Iterator[ForkServer]:
-    """A fork server that has the library, compiled for it."""
+    """Compile the library and start a fork server with it loaded."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "faults.so")
         command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE), "-ldl"]
@@ -49,12 +49,12 @@ def fault_server() -> Iterator[ForkServer]:
 
 
 def is_loaded() -> bool:
-    """Whether this process has the library."""
+    """Whether this process has loaded the library."""
     return _LOADED in os.environ
 
 
 class FaultLibrary:
-    """The switches of the library that this process has."""
+    """Controls the library loaded into this process."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(None)
@@ -64,15 +64,15 @@ class FaultLibrary:
     def arm(
         self, folder: Path, *, at: int = -1, action: Action = Action.KILL, error: int = 0, from_then_on: bool = False
     ) -> None:
-        """Count operations under a folder from 0, and act at one of them."""
+        """Count operations under a folder, from 0, and act on the given one."""
         self._library.fault_arm(os.fsencode(folder), at, action.value, error, int(from_then_on))
 
     def disarm(self) -> int:
-        """Stop counting; how many operations there were."""
+        """Stop counting, and return the number of operations."""
         count = int(self._library.fault_count())
         self._library.fault_disarm()
         return count
 
     def log_to(self, descriptor: int) -> None:
-        """Write a line for each operation."""
+        """Log each operation as a line."""
         self._library.fault_log(descriptor)

@@ -1,8 +1,8 @@
-"""Strike every operation on a file with a killed process or a failing disk, and look at what is left.
+"""Kill the process or fail the disk at every file operation, and check what is left.
 
     python -m tests.robustness.fault_points [--sample N] [--scenario NAME] [--out FILE]
 
-Each trial is a process of its own on a fresh copy of the scenario's folder; see `scenarios` for what must hold then.
+Each trial is a separate process on a fresh copy of the scenario's folder; `scenarios` checks what must hold afterwards.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.robustness.scenarios import SCENARIOS, Expected, in_memory, prepared
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens at an operation."""
+    """What happens to an operation."""
 
     name: str
     action: Action
@@ -56,7 +56,7 @@ Point = tuple[int, Fault]
 
 
 def _points(expected: Expected) -> list[Point]:
-    """Every operation with everything that can happen to it; only writes can be short."""
+    """Every operation with every fault that can hit it; only writes can be short."""
     return [
         (at, fault)
         for at, operation in enumerate(expected.operations)
@@ -66,15 +66,15 @@ def _points(expected: Expected) -> list[Point]:
 
 
 def _some(points: Sequence[Point], sample: int, first: int, seed: int) -> list[Point]:
-    """So many of the points; each kind of fault takes its turn, from one of them on, wherever chance lets it strike."""
+    """A sample of the points at random operations; the faults take turns, beginning with number `first`."""
     shuffled = random.Random(seed).sample(points, len(points))  # noqa: S311 - not for secrets
-    kinds = [FAULTS[(first + place) % len(FAULTS)] for place in range(len(FAULTS))]
-    turns = zip_longest(*([one for one in shuffled if one[1] is fault] for fault in kinds))
-    return [one for several in turns for one in several if one is not None][:sample]
+    first %= len(FAULTS)
+    turns = zip_longest(*([one for one in shuffled if one[1] is fault] for fault in FAULTS[first:] + FAULTS[:first]))
+    return [one for turn in turns for one in turn if one is not None][:sample]
 
 
 def _strike(expected: Expected, folder: Path, at: int, fault: Fault) -> list[str]:
-    """Strike once; what is wrong afterwards."""
+    """Inject one fault, and list what is wrong afterwards."""
     root = folder / "trial"
     shutil.copytree(expected.template, root)
 
@@ -96,18 +96,18 @@ def _strike(expected: Expected, folder: Path, at: int, fault: Fault) -> list[str
 
 
 def _judged(ended: Ended, fault: Fault) -> list[str]:
-    """How the operation itself may end: killed if it was to be, else well or with a typed error."""
+    """The operation must be killed if the fault kills, else succeed or raise a typed error."""
     if fault.kills:
         return [] if ended.status == KILLED else [f"was not killed: {ended}"]
     return [f"ended badly: {ended}"] if ended.crashed else []
 
 
 def run(name: str, *, sample: int, seed: int) -> dict[str, Any]:
-    """Run the trials of a scenario, all or so many of them, in a process that has the fault library."""
+    """Run all trials of a scenario, or a sample of them, in a process that has loaded the fault library."""
     started = time.monotonic()
     number, scenario = next((number, one) for number, one in enumerate(SCENARIOS) if one.name == name)
-    with tempfile.TemporaryDirectory(dir=in_memory()) as place:
-        folder = Path(place).resolve()
+    with tempfile.TemporaryDirectory(dir=in_memory()) as temporary_folder:
+        folder = Path(temporary_folder).resolve()
         expected = prepared(scenario, folder)
         points = _points(expected)
         chosen = _some(points, sample, sample * number, seed) if sample else points
@@ -129,9 +129,9 @@ def run(name: str, *, sample: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run it; 0 where nothing is wrong."""
-    parser = options.parser("Strike every operation on a file.")
-    parser.add_argument("--sample", type=int, default=0, help="try so many points of each scenario rather than all")
+    """Run it; return 0 if nothing is wrong."""
+    parser = options.parser("Kill or fail every file operation.")
+    parser.add_argument("--sample", type=int, default=0, help="try this many points of each scenario instead of all")
     parser.add_argument("--scenario", choices=[one.name for one in SCENARIOS], help="only this one")
     given = parser.parse_args()
     if why_not():
@@ -148,7 +148,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Under the name by which what it does is pickled.
+    # Run as the module, not as __main__, so that its functions can be unpickled.
     from tests.robustness import fault_points
 
     sys.exit(fault_points.main())

@@ -1,4 +1,4 @@
-"""What a hostile file is, and how one is made."""
+"""Hostile files and how to make them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 from corpus.formats import MAX_BYTES
 
 ANY = "?"
-"""An expectation: the file may be taken in or left out for a reason, which depends on its size."""
+"""A `Case.reason`: whether the file is indexed or left out depends on its size."""
 LARGE = MAX_BYTES // 1_000_000 * 1_000_000
 
-# With its subject to be filled in.
 PASSAGE = "# T\n\nA passage about {}.\n"
 
 
@@ -21,10 +20,10 @@ class Case:
     """One hostile file.
 
     Attributes:
-        path: Where it stands in the corpus.
-        make: Makes it there, at a share (0 to 1) of its full size.
-        reason: How the reason to leave it out begins, "" where it is taken in, `ANY` where size decides.
-        grows: Whether its size follows the share.
+        path: Its path in the corpus.
+        make: Creates it at a path, with a share (0 to 1) of its full size.
+        reason: How the reason for leaving it out begins, "" if it is indexed, `ANY` if that depends on its size.
+        grows: Whether its size depends on the share.
     """
 
     path: str
@@ -42,7 +41,7 @@ def put(file: Path, content: bytes) -> None:
 
 
 def bomb(name: str, write: Callable[[int], str], *, size: int = LARGE, reason: str = ANY) -> Case:
-    """A text of about `size` bytes; `write` is told how many."""
+    """A text of about `size` bytes; `write` gets the number of bytes to make."""
 
     def make(file: Path, share: float) -> None:
         file.write_bytes(write(max(10, int(size * share))).encode()[: MAX_BYTES if size <= MAX_BYTES else None])
@@ -51,7 +50,7 @@ def bomb(name: str, write: Callable[[int], str], *, size: int = LARGE, reason: s
 
 
 def again(piece: str) -> Callable[[int], str]:
-    """The same piece over and over."""
+    """The same piece repeated."""
     return lambda size: piece * (size // len(piece.encode()))
 
 

@@ -1,8 +1,8 @@
 """A folder of hostile files, and what each of them costs.
 
-    python -m tests.robustness.hostile_corpus --measure [--only WORDS]   a table: each file in a process of its own
+    python -m tests.robustness.hostile_corpus --measure [--only WORDS]   a table, with each file in a separate process
 
-A file must take at most 10 s of processor time and 400 MB: read, cut with the real tokenizer, written to an index.
+Reading a file, splitting it with the real tokenizer and indexing may take at most 10 s of processor time and 400 MB.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ REASONS = re.compile(
     r"|(folder )?cannot be read: (Permission denied|File name too long)"
     r"|ignore file .*|only its first 1,000 patterns are used"
 )
-"""Every reason there may be."""
+"""Every acceptable reason for leaving a file out."""
 
 
 class QuickEncoder(BagEncoder):
-    """Counts tokens as the real model does; a text's vector is one direction, which takes no time."""
+    """Counts tokens as the real model does; its vectors, of the first characters alone, take no time."""
 
     def __init__(self) -> None:
         super().__init__(name="quick", fingerprint="9" * 64, max_tokens=254)
@@ -71,13 +71,7 @@ CASES = (*NAMES, *BYTES, *TEXTS, *SIZES, *MARKDOWN, *EXPRESSIONS, *SPECIAL)
 
 
 def write(root: Path, cases: Sequence[Case] = CASES, *, share: float = 1.0) -> None:
-    """Write the healthy files and the hostile ones into a new folder.
-
-    Args:
-        root: The folder.
-        cases: Which hostile files.
-        share: Of the full size of those that can be smaller.
-    """
+    """Write the healthy and the hostile files into a new folder, growing files at `share` of their full size."""
     for path, text in HEALTHY.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
@@ -93,7 +87,7 @@ def build(root: Path) -> BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one file took: its outcome in words, seconds of processor time, megabytes beyond those of the libraries."""
+    """What one file took: its outcome in words, processor time, and memory beyond that of the libraries."""
 
     path: str
     outcome: str
@@ -106,7 +100,7 @@ class Cost:
 
 
 def measure(case: Case, *, share: float = 1.0) -> Cost:
-    """Build an index of one hostile file and the healthy ones, in a process of its own."""
+    """Index one hostile file with the healthy ones in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "corpus")
         write(root, [case], share=share)
@@ -124,10 +118,10 @@ def _build_one(root: Path) -> tuple[str, float]:
 
 
 def main() -> int:
-    """Measure every file; 1 where one takes too much."""
+    """Measure every file; return 1 if one takes too much."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", action="store_true", required=True)
-    parser.add_argument("--only", default="", help="files whose path has this in it")
+    parser.add_argument("--only", default="", help="only files whose path contains this")
     given = parser.parse_args()
     print("| file | outcome | s | MB |\n|---|---|---:|---:|")
     costs = []
@@ -143,7 +137,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Under the name by which what it does is pickled.
+    # Run as the module, not as __main__, so that its functions can be unpickled.
     from tests.robustness import hostile_corpus
 
     sys.exit(hostile_corpus.main())

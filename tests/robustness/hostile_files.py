@@ -1,4 +1,4 @@
-"""Hostile files that any system can hold: their names, their bytes, their size, their markup."""
+"""Hostile files that any system can store: hostile names, bytes, sizes and markup."""
 
 from __future__ import annotations
 
@@ -10,44 +10,19 @@ from tests.robustness.hostile_case import ANY, LARGE, PASSAGE, Case, again, bomb
 _SENTENCE = "Nobody who was there remembers, when asked about it, which of the two had gone first. "
 
 
-def named(name: str, reason: str = "") -> Case:
-    return data(f"names/{name}", PASSAGE.format(f"a name, {name!a}").encode(), reason)
+def named(*names: str, reason: str = "") -> list[Case]:
+    return [data(f"names/{name}", PASSAGE.format(f"a name, {name!a}").encode(), reason) for name in names]
 
 
 NAMES = [
-    named("new\nline.md"),
-    named("tab\tname.md"),
-    named("return\rname.md"),
-    named("escape\x1b[31m.md"),
-    named("title\x1b]0;evil\x07.md"),
-    named("clipboard\x1b]52;c;ZXZpbA==\x07.md"),
-    named("c1\x9b2J.md"),
-    named("right to left \u202egnp.md"),
-    named("isolate \u2067abc\u2069.md"),
-    named("zero\u200bwidth\ufeff.md"),
-    named("line\u2028separator.md"),
-    named("n" * 252 + ".md"),
-    named("漢" * 84 + ".md"),
-    named("-rf.md"),
-    named("--help.md"),
-    named("A.md"),
-    named("a.md"),
-    named("caf\u00e9.md"),
-    named("cafe\u0301.md"),
-    named(" space.md"),
-    named("trailing .md "),
-    named("dot."),
-    named("'\";$(touch evil)`.md"),
-    named("%s%n{0}.md"),
-    named("*?[a].md"),
-    named("back\\slash.md"),
-    named("a.md:12"),
-    named("a.md#page=3"),
-    named("12:a.md"),
-    named("#page=3.md"),
-    named("\u0301.md"),
-    named(os.fsdecode(b"latin\xe9.md"), "its name is not valid UTF-8"),
-    named(os.fsdecode(b"half\xf0\x9f.md"), "its name is not valid UTF-8"),
+    *named("new\nline.md", "tab\tname.md", "return\rname.md"),
+    *named("escape\x1b[31m.md", "title\x1b]0;evil\x07.md", "clipboard\x1b]52;c;ZXZpbA==\x07.md", "c1\x9b2J.md"),
+    *named("right to left \u202egnp.md", "isolate \u2067abc\u2069.md", "zero\u200bwidth\ufeff.md"),
+    *named("line\u2028separator.md", "n" * 252 + ".md", "漢" * 84 + ".md", "-rf.md", "--help.md"),
+    *named("A.md", "a.md", "caf\u00e9.md", "cafe\u0301.md", " space.md", "trailing .md ", "dot."),
+    *named("'\";$(touch evil)`.md", "%s%n{0}.md", "*?[a].md", "back\\slash.md"),
+    *named("a.md:12", "a.md#page=3", "12:a.md", "#page=3.md", "\u0301.md"),
+    *named(os.fsdecode(b"latin\xe9.md"), os.fsdecode(b"half\xf0\x9f.md"), reason="its name is not valid UTF-8"),
 ]
 BYTES = [
     data("bytes/bom.md", b"\xef\xbb\xbf# Title\n\nWords.\n"),

@@ -1,4 +1,4 @@
-"""Strings that would drive a terminal, made by chance, and what of them must never reach one."""
+"""Random strings that could control a terminal, and a check that nothing in an output does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 
 SEED = 20240229
-# The tool's own: bold, dim, yellow, and the end of each.
+# The tool's own styles: bold, dim, yellow and reset.
 _STYLES = re.compile(r"\x1b\[(?:1|2|33|0)m")
-# What a progress bar is drawn with.
+# Used to draw a progress bar.
 _DRAWING = re.compile(r"\r|\x1b\[A")
 _JOINERS = "\u200c\u200d"
 _LETTERS = "aZ é漢ｆ\u0301\u0e33🙂👩\u200d🔬می\u200cخ-_.:/\\'\"`$<>|#*[]()\u3164\u115f"
@@ -26,39 +26,16 @@ _INVISIBLE = [
     )
 ]
 _SEQUENCES = [
-    "\x1b[2J\x1b[H",
-    "\x1b[31;5m",
-    "\x1b]0;title\x07",
-    "\x1b]52;c;ZXZpbA==\x07",
-    "\x1b]8;;https://evil.example\x1b\\text\x1b]8;;\x1b\\",
-    "\x1bP1$r\x1b\\",
-    "\x1b_G\x1b\\",
-    "\x1b[6n",
-    "\x1b[?1049h",
-    "\x1bc",
-    "\x9b2J",
-    "\x9d0;x\x9c",
-    "\x90q\x9c",
-    "\x85",
-    "line\rover",
-    "back\b\b\b\b",
-    "\r\n",
-    "\n",
-    "\t",
-    "\x1b[1m",
-    "\x1b[0m",
-    "\u202egnp.exe",
-    "\u2066a\u2069",
-    "\u2028",
-    "\ud800",
-    "\udfff\ud800",
-    "\udce9",
-    "\x00",
+    *("\x1b[2J\x1b[H", "\x1b[31;5m", "\x1b]0;title\x07", "\x1b]52;c;ZXZpbA==\x07"),
+    *("\x1b]8;;https://evil.example\x1b\\text\x1b]8;;\x1b\\", "\x1bP1$r\x1b\\", "\x1b_G\x1b\\"),
+    *("\x1b[6n", "\x1b[?1049h", "\x1bc", "\x9b2J", "\x9d0;x\x9c", "\x90q\x9c", "\x85"),
+    *("line\rover", "back\b\b\b\b", "\r\n", "\n", "\t", "\x1b[1m", "\x1b[0m"),
+    *("\u202egnp.exe", "\u2066a\u2069", "\u2028", "\ud800", "\udfff\ud800", "\udce9", "\x00"),
 ]
 
 
 def strings(count: int, seed: int = SEED) -> list[str]:
-    """So many strings, the same every time, all of them with something in them."""
+    """Generate non-empty strings, the same every time."""
     generator = random.Random(seed)  # noqa: S311 - nothing secret
     kinds: list[Callable[[], str]] = [
         lambda: generator.choice(_SEQUENCES),
@@ -73,7 +50,7 @@ def strings(count: int, seed: int = SEED) -> list[str]:
 
 
 def trespasses(shown: str, *, drawing: bool = False) -> Counter[str]:
-    """Characters that are neither text nor the tool's own styling, each with how often."""
+    """Count the characters that are neither text nor the tool's own styling."""
     left = _STYLES.sub("", shown)
     if drawing:
         left = _DRAWING.sub("", left)

@@ -1,4 +1,4 @@
-"""Ctrl-C, once or twice, into the command line as people run it."""
+"""Press Ctrl-C, once or twice, on the real command line."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ from tests.robustness.program import command
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """How a command ended.
-
-    Attributes:
-        code: Its exit status; minus the signal that ended it.
-        errors: What it wrote to stderr.
-        orphans: Whether a process that it started is still there.
-    """
+    """How a command ended: its exit status, its stderr, and whether a process that it started is still running."""
 
     code: int
     errors: str
@@ -33,7 +27,7 @@ class Interrupted:
 
 
 def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
-    """Index a folder, wait until the writer has its lock and so many seconds more, and press Ctrl-C."""
+    """Start indexing a folder, wait until the writer has its lock and then `after` seconds more, and press Ctrl-C."""
     lock = root / ".qa" / "lock"
     lock.unlink(missing_ok=True)
     allow_interrupts()
@@ -52,7 +46,7 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
         for number in range(times):
             if number:
                 time.sleep(0.03)
-            # As a terminal does: to every process of the command.
+            # Like a terminal: to every process of the command.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGINT)
         try:
@@ -60,16 +54,16 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-    return Interrupted(process.returncode, errors, _is_there(process.pid))
+    return Interrupted(process.returncode, errors, _is_running(process.pid))
 
 
 def allow_interrupts() -> None:
-    """Let Ctrl-C have its effect, which it has not in the background of a shell; children would inherit that."""
+    """Stop ignoring Ctrl-C, as processes do that a shell starts in the background; children would inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _is_there(group: int) -> bool:
+def _is_running(group: int) -> bool:
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -78,14 +72,14 @@ def _is_there(group: int) -> bool:
 
 
 def documents(root: Path, count: int) -> None:
-    """Write a folder that takes some seconds to embed."""
+    """Write documents that take some seconds to embed."""
     for number in range(count):
         parts = (f"# Part {number}.{part}\n\nParagraph {part} of {number}.\n" for part in range(20))
         (root / f"{number:03}.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def wrong_with(root: Path, ended: Interrupted) -> list[str]:
-    """What is wrong after an interruption."""
+    """List what is wrong after an interruption."""
     found = []
     if ended.code not in (0, 130):
         found.append(f"exit {ended.code}")

@@ -1,8 +1,8 @@
-"""Kill a process that builds, updates, rebuilds or repairs an index at any moment, and look at what is left.
+"""Kill a process that builds, updates, rebuilds or repairs an index at a random moment, and check what is left.
 
     python -m tests.robustness.kills --runs 500 [--files N] [--model] [--out FILE]
 
-With `--model` the real model embeds in first builds; otherwise an encoder that takes its time.
+With `--model`, only first builds are killed, using the real model; otherwise a deliberately slow encoder is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.robustness.picture import Questions, stored_digests
 from tests.robustness.process import Child, import_what_is_needed
 from tests.robustness.scenarios import INTERIM, LONG_AGO, Expected, Scenario, damage_generation, prepared, write
 
-# As `index.update.embed_queue` commits them; one may be on its way to the disk while the next comes out of the model.
+# The batch size of `index.update.embed_queue`; one batch may be on its way to disk while the model finishes the next.
 BATCH = 256
 MOST_LOST = 2 * BATCH
 FILES = 40
@@ -49,7 +49,7 @@ _QUESTIONS = Questions(
 
 
 class SlowEncoder(BagEncoder):
-    """Takes its time, one batch after the other as a model does."""
+    """Embeds slowly, one batch at a time like a model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class SlowEncoder(BagEncoder):
 
 
 class RealEncoder(FastestEncoder):
-    """The default model, which lists what it embedded."""
+    """The default model; records what it embedded."""
 
     def __init__(self) -> None:
         super().__init__(find())
@@ -76,14 +76,14 @@ class RealEncoder(FastestEncoder):
 
 
 def _log_of(root: Path) -> Path:
-    """Where a process writes digests of the texts that it has embedded; there once it is about to build."""
+    """Where a process logs digests of the texts it has embedded; created when it is about to build."""
     return root.with_name(f"{root.name}.log")
 
 
 def _act(root: Path, encoder: Callable[[], Any], run: Callable[[Request], object]) -> float:
-    """Build, and write down what is embedded; seconds that it took with the model loaded."""
+    """Build, and log what is embedded; returns the seconds it took, not counting loading the model."""
     embedding = encoder()
-    embedding.encode_query("So that the model is loaded.")
+    embedding.encode_query("Load the model.")
     log, encode = os.open(_log_of(root), os.O_WRONLY | os.O_CREAT | os.O_APPEND), embedding.encode_passages
 
     def encode_passages(texts: Sequence[str]) -> Vectors:
@@ -128,7 +128,7 @@ def _damaged(root: Path, files: int) -> None:
 
 
 def scenarios(files: int = FILES, *, model: bool = False) -> tuple[Scenario, ...]:
-    """What is killed; with so many files, a multiple of four of them and enough for more than two batches."""
+    """The operations to kill; `files` must be a multiple of four and enough for more than two batches."""
     encoder = RealEncoder if model else SlowEncoder
     update, rebuild = (partial(_act, encoder=encoder, run=run) for run in (update_index, rebuild_index))
     asks: Callable[[], Any] = RealEncoder if model else BagEncoder
@@ -148,10 +148,10 @@ class Killed:
     """One run.
 
     Attributes:
-        killed: Whether it was still running.
+        killed: Whether it was still running when it was killed.
         wrong: What is wrong afterwards.
-        finished: Texts whose embedding was done.
-        lost: Those of them whose vectors are not stored, so that they are embedded again.
+        finished: How many texts were embedded.
+        lost: How many of their vectors were not stored, and so must be computed again.
     """
 
     killed: bool
@@ -161,7 +161,7 @@ class Killed:
 
 
 def kill(expected: Expected, after: float) -> Killed:
-    """Run a scenario on a fresh copy, kill it so many seconds after it began to build, and look."""
+    """Run a scenario on a fresh copy, kill it `after` seconds after it began to build, and check what is left."""
     root = expected.template.with_name("trial")
     log = _log_of(root)
     shutil.copytree(expected.template, root)
@@ -173,8 +173,7 @@ def kill(expected: Expected, after: float) -> Killed:
         process.kill()
         ended = process.wait()
         finished = set(log.read_text(encoding="ascii").split())
-        stored = {digest.hex() for digest in stored_digests(root / ".qa")}
-        lost = len(finished - stored)
+        lost = len(finished - {digest.hex() for digest in stored_digests(root / ".qa")})
         wrong = expected.problems(root, done=ended.status == 0)
         if ended.status == 0 and ended.error:
             wrong.append(f"ended badly: {ended}")
@@ -187,7 +186,7 @@ def kill(expected: Expected, after: float) -> Killed:
 
 
 def _until_killed(expected: Expected, after: float) -> Iterator[tuple[float, Killed]]:
-    """Kill it earlier and earlier until it is not done before: it may have been timed while the machine was busy."""
+    """Kill it earlier and earlier until it had not finished: it may have been timed on a busy machine."""
     for _ in range(8):
         one = kill(expected, after)
         yield after, one
@@ -198,14 +197,13 @@ def _until_killed(expected: Expected, after: float) -> Iterator[tuple[float, Kil
 
 
 def run(runs: int, seed: int, files: int = FILES, *, model: bool = False) -> dict[str, Any]:
-    """Kill so many times, the scenarios in turn; what was found."""
+    """Kill the scenarios in turn, and return the results."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
     found: list[tuple[str, float, Killed]] = []
     with tempfile.TemporaryDirectory() as name:
-        targets = [
-            prepared(one, Path(name).resolve() / one.name.replace(" ", "-")) for one in scenarios(files, model=model)
-        ]
+        folder = Path(name).resolve()
+        targets = [prepared(one, folder / one.name.replace(" ", "-")) for one in scenarios(files, model=model)]
         for number in range(runs):
             target = targets[number % len(targets)]
             for after, one in _until_killed(target, chance.uniform(0, 1.05 * target.took)):
@@ -227,10 +225,10 @@ def run(runs: int, seed: int, files: int = FILES, *, model: bool = False) -> dic
 
 
 def main() -> int:
-    """Run it; 0 where nothing is wrong."""
+    """Run it; return 0 if nothing is wrong."""
     parser = options.parser("Kill a writing process at random moments.")
     parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--files", type=int, default=FILES, help="so many in the folder, a multiple of four")
+    parser.add_argument("--files", type=int, default=FILES, help="number of documents, a multiple of four")
     parser.add_argument("--model", action="store_true", help="build with the real model")
     given = parser.parse_args()
     import_what_is_needed()

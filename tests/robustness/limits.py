@@ -1,4 +1,4 @@
-"""Systems that give no more: files that may not grow, no descriptors left, a disk that is full.
+"""Run out of system resources: file size limits, no descriptors left, a full disk.
 
 python -m tests.robustness.limits [--every N] [--out FILE]
 unshare -rm sh -c 'mount -t tmpfs -o size=1m tmpfs FOLDER && python -m tests.robustness.limits --full-disk FOLDER'
@@ -29,30 +29,30 @@ from tests.robustness.picture import Picture, difference, strays, temporary
 from tests.robustness.process import import_what_is_needed, in_fork, value_in_fork
 from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, in_memory, prepared, write
 
-# Sizes at which a write may end in the middle of something; no file of the scenarios is larger than the last.
+# Sizes at which a write may be cut off; no file of the scenarios is larger than the last.
 _SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
 _DESCRIPTORS = range(16)
-# Bytes that are freed once the small disk is full: enough for another generation of what is on it.
+# Bytes to free once the small disk is full: enough for another generation of its index.
 _BALLAST = 400_000
-# Bytes that the next documents take.
+# Bytes that the next documents need.
 _RESERVE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a process may not exceed: bytes in a file, or descriptors beside those that it has."""
+    """A limit on a process: bytes in a file, or descriptors beyond those already open."""
 
     kind: int
     name: str
     value: int
 
     def within(self, act: Any, root: Path) -> Any:
-        """Do something under the limit; the report of it needs none."""
+        """Act under the limit, which is lifted afterwards so that the result can be reported."""
         soft, (_, hard) = self.value, resource.getrlimit(self.kind)
         if self.kind == resource.RLIMIT_NOFILE:
             used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
             free = (number for number in itertools.count() if number not in used)
-            # The first free one is that which listed them.
+            # The first free one was used to list them.
             soft = next(itertools.islice(free, self.value, None))
         resource.setrlimit(self.kind, (soft, hard))
         try:
@@ -62,7 +62,7 @@ class Limit:
 
 
 def _try(limit: Limit, expected: Expected, folder: Path) -> dict[str, Any]:
-    """Write under a limit and look; then ask under it."""
+    """Write under a limit and check the result; then ask under the limit."""
     root, scenario = folder / "trial", expected.scenario
     shutil.copytree(expected.template, root)
     try:
@@ -75,7 +75,7 @@ def _try(limit: Limit, expected: Expected, folder: Path) -> dict[str, Any]:
         if asked.crashed:
             wrong.append(f"asking ended badly: {asked}")
         elif not asked.error and difference(_unverified(asked.value[1]), _unverified(expected.clean)):
-            wrong.append("asked under the limit it gave other answers")
+            wrong.append("different answers under the limit")
         return {
             "scenario": scenario.name,
             "limit": limit.name,
@@ -88,7 +88,7 @@ def _try(limit: Limit, expected: Expected, folder: Path) -> dict[str, Any]:
 
 
 def _unverified(found: Picture) -> Picture:
-    """Without what re-reading the cited files showed: a file that cannot be opened is not shown as verified."""
+    """Leave out the state of the cited files: a file that cannot be opened is not shown as verified."""
     found = copy.deepcopy({name: value for name, value in found.items() if not name.startswith("show")})
     for answer in (*found["hybrid"], found["hybrid, within"], found["keyword, quick"]):
         for passage in answer["passages"]:
@@ -97,7 +97,7 @@ def _unverified(found: Picture) -> Picture:
 
 
 def run(every: int, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, Any]:
-    """Try all limits, or each so-manieth, on all scenarios that fork nothing themselves."""
+    """Try every nth limit on all scenarios that do not fork themselves."""
     started = time.monotonic()
     limits = [Limit(resource.RLIMIT_FSIZE, "file size", size) for size in _SIZES[::every]]
     limits += [Limit(resource.RLIMIT_NOFILE, "descriptors", more) for more in _DESCRIPTORS[::every]]
@@ -117,7 +117,7 @@ def run(every: int, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, An
 
 
 def fill(disk: Path) -> dict[str, Any]:
-    """Add documents until the disk is full; what there was answers still, and with space again all is well."""
+    """Add documents until the disk is full; the old index must still answer, and update once there is space again."""
     root, ballast, reserve = disk / "corpus", disk / "ballast", disk / "reserve"
     root.mkdir()
     ballast.write_bytes(bytes(_BALLAST))
@@ -126,7 +126,7 @@ def fill(disk: Path) -> dict[str, Any]:
     value_in_fork(partial(_update, root))
     before, refused, wrong = value_in_fork(picture), "", []
     for number in itertools.count(1):
-        # Documents always have room, so that it is the index that does not fit.
+        # There is always room for the documents, so that it is the index that does not fit.
         reserve.unlink(missing_ok=True)
         _add(root, number)
         with contextlib.suppress(OSError):
@@ -137,22 +137,23 @@ def fill(disk: Path) -> dict[str, Any]:
             break
         before = value_in_fork(picture)
     if not refused.startswith(StorageError.__name__):
-        wrong.append(f"foreign error: {refused}")
+        wrong.append(f"unexpected error: {refused}")
     after = in_fork(picture)
     if after.error or after.value != before:
-        wrong.append(f"what there was is changed: {after}")
+        wrong.append(f"the old answers changed: {after}")
     if temporary(root):
         wrong.append(f"temporary files: {temporary(root)}")
     ballast.unlink()
     documents = value_in_fork(partial(_update, root))
-    if documents != number + 3 or value_in_fork(partial(strays, root)):
-        wrong.append(f"with space again: {documents} documents, stray files {value_in_fork(partial(strays, root))}")
+    stray = value_in_fork(partial(strays, root))
+    if documents != number + 3 or stray:
+        wrong.append(f"with space again: {documents} documents, stray files {stray}")
     return {"documents": documents, "refused": refused, "violations": wrong}
 
 
 def _add(root: Path, number: int) -> None:
     text = "".join(f"# Part {number}.{part}\n\nThe sea at {number}, {part}.\n\n" for part in range(20))
-    # The first two are what is shown and what is found elsewhere too.
+    # The questions need both: a document to show, and one to look for duplicates of.
     others = {"cats.md": "# Cats\n\nThe cat sat.\n", "copy/birds.txt": "Birds sing.\n"}
     write(root, {f"{number:05}.md": text} | others)
 
@@ -162,9 +163,9 @@ def _update(root: Path) -> int:
 
 
 def main() -> int:
-    """Run it; 0 where nothing is wrong."""
-    parser = options.parser("Write and ask where the system gives no more.")
-    parser.add_argument("--every", type=int, default=1, help="try only each so-manieth limit")
+    """Run it; return 0 if nothing is wrong."""
+    parser = options.parser("Write and ask without enough system resources.")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="try only every nth limit")
     parser.add_argument("--full-disk", type=Path, metavar="FOLDER", help="fill this small disk instead")
     given = parser.parse_args()
     import_what_is_needed()

@@ -1,8 +1,8 @@
-"""Strike every step of writing the compiled copy of a model, and look whether it is used only if it is whole.
+"""Kill or fail every step of writing the compiled copy of a model, which must be used only if it is complete.
 
     python -m tests.robustness.model_cache [--sample N] [--out FILE]
 
-A small model with random weights; each trial compiles it anew, in a process of its own with a cache of its own.
+Each trial compiles a small model with random weights anew, in a separate process with its own cache.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _AGREE = 0.999
 
 
 class _Strike:
-    """Ends the process or fails at a step."""
+    """Kills the process or fails at a step."""
 
     def __init__(self, at: int = -1, fault: str = "") -> None:
         self.steps: list[str] = []
@@ -54,7 +54,7 @@ class _Strike:
 
 
 def _encode(model: Path, cache: Path, strike: _Strike) -> tuple[list[float], list[str]]:
-    """The vector of a text, by whatever can be had: compiled, or by torch where it could not be kept; and the steps."""
+    """The vector of a text, from the compiled copy or, if it cannot be stored, from torch; and the steps."""
     os.environ["XDG_CACHE_HOME"] = str(cache)
     with disk.watched(strike):
         vector = FastestEncoder(find(str(model))).encode_query(_TEXT)
@@ -62,7 +62,7 @@ def _encode(model: Path, cache: Path, strike: _Strike) -> tuple[list[float], lis
 
 
 def _compiled(model: Path, cache: Path) -> list[float]:
-    """The same by the compiled copy, which is made if need be."""
+    """The same vector from the compiled copy, which is made if needed."""
     os.environ["XDG_CACHE_HOME"] = str(cache)
     encoder = CompiledEncoder(find(str(model)))
     encoder.prepare()
@@ -75,7 +75,7 @@ def _agree(found: list[float], expected: list[float]) -> bool:
 
 
 def _try(model: Path, folder: Path, expected: list[float], at: int, fault: str) -> list[str]:
-    """Strike once; what is wrong afterwards."""
+    """Inject one fault, and list what is wrong afterwards."""
     cache = folder / "trial"
     cache.mkdir()
     try:
@@ -84,14 +84,14 @@ def _try(model: Path, folder: Path, expected: list[float], at: int, fault: str) 
         if fault == "killed":
             wrong += [] if struck.status == _KILLED else [f"was not killed: {struck}"]
         elif not struck.succeeded or not _agree(struck.value[0], expected):
-            wrong.append(f"no vector in spite of it, or another: {struck}")
+            wrong.append(f"no vector, or a different one: {struck}")
         if "once" in fault and temporary(cache):
             wrong.append(f"temporary files: {temporary(cache)}")
         for name in cache.rglob("*.tmp"):
             os.utime(name, (1, 1))
         again = in_fork(partial(_compiled, model, cache), seconds=120)
         if not again.succeeded or not _agree(again.value, expected):
-            wrong.append(f"afterwards there is no compiled copy, or another: {again}")
+            wrong.append(f"no compiled copy afterwards, or a different one: {again}")
         copies = [one for one in (cache / "qa" / "compiled").iterdir() if not one.name.startswith(".")]
         if len(copies) != 1 or {"manifest.json", "model.bin", "model.xml"} - {one.name for one in copies[0].iterdir()}:
             wrong.append(f"copies: {copies}")
@@ -103,9 +103,9 @@ def _try(model: Path, folder: Path, expected: list[float], at: int, fault: str) 
 
 
 def run(sample: int, seed: int) -> dict[str, Any]:
-    """Strike all steps in all ways, or so many of them; what was found."""
+    """Inject every fault at every step, or a sample of them, and return the results."""
     started = time.monotonic()
-    # What all forks need.
+    # All forks need these.
     import torch  # noqa: F401
     from sentence_transformers import SentenceTransformer  # noqa: F401
 
@@ -134,9 +134,9 @@ def run(sample: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run it; 0 where nothing is wrong."""
-    parser = options.parser("Strike every step of writing a compiled model.")
-    parser.add_argument("--sample", type=int, default=0, help="try so many points rather than all")
+    """Run it; return 0 if nothing is wrong."""
+    parser = options.parser("Kill or fail every step of writing a compiled model.")
+    parser.add_argument("--sample", type=int, default=0, help="try this many points instead of all")
     given = parser.parse_args()
     return options.tell(run(given.sample, given.seed), given.out)
 

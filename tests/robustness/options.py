@@ -1,4 +1,4 @@
-"""What the long forms have in common: how they are told what to do, and how they report."""
+"""The command-line options and reports that the long forms share."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# So many violations are printed; all of them are in the file.
+# How many violations are printed; the file has all of them.
 _SHOWN = 10
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Knows `--seed` and `--out` already."""
+    """A parser that already has `--seed` and `--out`."""
     found = argparse.ArgumentParser(description=description)
-    found.add_argument("--seed", type=int, default=0, help="of what is left to chance")
+    found.add_argument("--seed", type=int, default=0, help="of the random choices")
     found.add_argument("--out", type=Path, help="write the result as JSON")
     return found
 
 
 def write(found: object, out: Path | None) -> None:
-    """Write a result, if a file was named."""
+    """Write a result, if a file was given."""
     if out is not None:
         out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def tell(found: Mapping[str, Any], out: Path | None, *, violations: str = "violations") -> int:
-    """Print a result, a line each, and write it; violations are counted, and the first of them shown.
+    """Print a result, with the number of violations and the first few, and write it.
 
     Returns:
-        1 where there are violations, else 0.
+        1 if there are violations, else 0.
     """
     width = max(map(len, found)) + 1
     for name, value in found.items():

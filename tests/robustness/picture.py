@@ -1,4 +1,4 @@
-"""All that an index shows, as plain values: two pictures are equal where nobody could tell the indexes apart."""
+"""Everything visible of an index as plain values: two pictures are equal if the indexes cannot be told apart."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from qa.answer.results import Mode
 from qa.collection.show import show
 from qa.retrieval.retriever import Retriever
 
-# Answers by the name of the question; each is made of lists, dicts, texts and numbers.
+# Answers by question name; each consists of lists, dicts, strings and numbers.
 Picture = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A question that was not answered, and the typed error that said so."""
+    """A question that was not answered, with the typed error."""
 
     error: QAError
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """What is asked of an index.
+    """What to ask of an index.
 
     Attributes:
         texts: Questions in plain language; the first is also asked in every other way.
         words: Terms to count, some of them in no passage.
-        pattern: Of paths.
-        path: Of a document to show.
-        duplicate: Of a document whose first passage has the same text as others.
+        pattern: A pattern of paths.
+        path: The path of a document to show.
+        duplicate: The path of a document whose first passage has duplicates.
     """
 
     texts: tuple[str, ...]
@@ -51,7 +51,7 @@ class Questions:
 
 
 def listing(snapshot: Index) -> list[Any]:
-    """Every document with every passage of it, free of row numbers."""
+    """Every document with all its passages, without row numbers."""
     found = []
     for one in snapshot.documents():
         passages = snapshot.passages_of(one.path)
@@ -69,7 +69,7 @@ def listing(snapshot: Index) -> list[Any]:
 
 
 def left_out(snapshot: Index) -> list[Any]:
-    """What was skipped, and why."""
+    """The skipped files, with reasons."""
     return [[one.path, one.reason, one.unreadable, one.size, one.mtime_ns] for one in snapshot.skipped()]
 
 
@@ -79,7 +79,7 @@ def ranked(candidates: Sequence[Candidate]) -> list[list[Any]]:
 
 
 def answers(snapshot: Index, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
-    """What both halves of the index say to questions, down to the last bit of a score."""
+    """The results of dense and keyword search, with exact scores."""
     found: Picture = {}
     for text in texts:
         found[f"dense {text}"] = ranked(snapshot.dense(encoder.encode_query(text), limit))
@@ -88,10 +88,10 @@ def answers(snapshot: Index, encoder: Encoder, texts: Sequence[str], limit: int 
 
 
 def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[int | None, Picture]:
-    """Open an index and put every question to it; one that is refused does not stand in the way of the others.
+    """Open an index and ask every question, also after one is refused.
 
     Returns:
-        The generation that answered, None where the index could not be opened, and the answers.
+        The generation that answered (None if the index could not be opened) and the answers.
     """
     try:
         retriever = Retriever.open(root, encoder=encoder, reader=False)
@@ -108,7 +108,7 @@ def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[
 
 
 def whole_picture(root: Path, encoder: Encoder, questions: Questions) -> tuple[int, Picture]:
-    """The same, where nothing may be refused.
+    """As `ask_everything`, but nothing may be refused.
 
     Raises:
         QAError: The first refusal.
@@ -123,12 +123,12 @@ def whole_picture(root: Path, encoder: Encoder, questions: Questions) -> tuple[i
 
 
 def difference(found: Picture, expected: Picture) -> str:
-    """Names of the questions with different answers, or ""."""
+    """The names of the questions with different answers, or ""."""
     return ", ".join(sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)))
 
 
 def answer_to(retriever: Retriever, question: str, **how: Any) -> Any:
-    """An answer as JSON, without what differs from one time to the next."""
+    """An answer as JSON, without what varies from run to run."""
     found = retriever.ask(question, **how).as_json()
     del found["timings_ms"], found["index"]["generation"]
     return found
@@ -149,16 +149,13 @@ def _questions(
 
     def scoped() -> Any:
         documents = snapshot.match_paths(questions.pattern)
-        vector = encoder.encode_query(text)
-        return [
-            ranked(snapshot.dense(vector, 7, documents=documents)),
-            ranked(snapshot.keyword(text, 7, documents=documents)),
-        ]
+        dense = snapshot.dense(encoder.encode_query(text), 7, documents=documents)
+        return [ranked(dense), ranked(snapshot.keyword(text, 7, documents=documents))]
 
     def within() -> Any:
         try:
             return answer_to(retriever, text, k=5, path=questions.pattern)
-        except UsageError as error:  # no document matches: an answer too
+        except UsageError as error:  # no document matches, which is an answer too
             return str(error)
 
     return {
@@ -187,7 +184,7 @@ def _duplicates(snapshot: Index, key: str) -> list[Any]:
 
 
 def stored_digests(folder: Path) -> frozenset[bytes]:
-    """Of the sound vectors that an index keeps, in use or spare, as far as the database can be read."""
+    """The digests of the intact vectors in an index, in use or not, as far as the database can be read."""
     found = set()
     file = folder / "index.db"
     if file.exists():
@@ -195,14 +192,14 @@ def stored_digests(folder: Path) -> frozenset[bytes]:
             contextlib.suppress(sqlite3.Error),
             contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection,
         ):
-            for digest, vector, check in connection.execute("SELECT digest, vector, checksum FROM vectors"):
-                if is_sound(digest, vector, check):
-                    found.add(digest)
+            for row in connection.execute("SELECT digest, vector, checksum FROM vectors"):
+                if is_sound(*row):
+                    found.add(row[0])
     return frozenset(found)
 
 
 def strays(root: Path) -> list[str]:
-    """Files in an index folder that do not belong to its generation, and those of it that are missing."""
+    """Files in an index folder that do not belong to its generation, and files of the generation that are missing."""
     names = {path.name for path in (root / ".qa").iterdir()}
     with Snapshot(root / ".qa") as snapshot:
         own = {segment.name for segment in snapshot.info.segments}

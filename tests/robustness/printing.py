@@ -1,10 +1,9 @@
-"""Generated strings through everything that prints, on a pseudo-terminal: what would a terminal be told to do?
+"""Print generated strings by every printing function on a pseudo-terminal, and check what would control a terminal.
 
     python -m tests.robustness.printing --strings 10000
 
-Nothing but newlines, the tool's own bold, dim, yellow and reset, and its links to files may reach the terminal, and no
-character that reorders or hides what is read. JSON on the same terminal is as safe, and gives every string back
-exactly.
+Of control sequences, only newlines, the tool's own bold, dim, yellow and reset, and its links to files may reach the
+terminal, and no character that reorders or hides text. JSON must be as safe, and must preserve every string exactly.
 """
 
 from __future__ import annotations
@@ -45,12 +44,10 @@ from qa.terminal import reports
 from qa.terminal.text import clean_name
 from tests.paths import REPOSITORY
 from tests.robustness.hostile_strings import strings, trespasses
+from tests.robustness.program import environment_without
 
-# A link to a file, opened and closed on one line; its URL is of plain characters only.
+# A link to a file, opened and closed on one line; its URL contains only plain characters.
 LINK = re.compile(r"\x1b\]8;;file://[\w.~:/%-]*(?:#page=\d+)?\x1b\\([^\n]*?)\x1b\]8;;\x1b\\", re.ASCII)
-
-
-# What prints: each is given the strings and writes all of them, in one piece where that is how it is written
 
 
 def _hit(rank: int, text: str, other: str) -> Hit:
@@ -77,15 +74,13 @@ def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
 
 
 def views(some: list[str]) -> None:
-    name = screen.Places(Path("/notes"), None)
+    name, look = screen.Places(Path("/notes"), None), screen.TerminalStyle.of(sys.stdout)
     for whole in (True, False):
-        screen.out(
-            reports.view(_view(some[0], some, whole=whole, stored=False), screen.TerminalStyle.of(sys.stdout), name)
-        )
+        screen.out(reports.view(_view(some[0], some, whole=whole, stored=False), look, name))
     for text in some:
         view = _view(text, ["x", "y", "z"], whole=False, stored=True)
         screen.note(f"{clean_name(name(text))}: {reports.view_state(view)}")
-        screen.out(reports.view(view, screen.TerminalStyle.of(sys.stdout), name))
+        screen.out(reports.view(view, look, name))
 
 
 def _status(some: list[str]) -> Status:
@@ -98,10 +93,11 @@ def _status(some: list[str]) -> Status:
 
 
 def states(some: list[str]) -> None:
-    screen.out(reports.status(_status(some), screen.TerminalStyle.of(sys.stdout)))
+    look = screen.TerminalStyle.of(sys.stdout)
+    screen.out(reports.status(_status(some), look))
     for text in some:
-        screen.out(reports.status(_status([text, text]), screen.TerminalStyle.of(sys.stdout)))
-        screen.out(reports.check(CheckReport(text, 1, 1), screen.TerminalStyle.of(sys.stdout)))
+        screen.out(reports.status(_status([text, text]), look))
+        screen.out(reports.check(CheckReport(text, 1, 1), look))
 
 
 def _skipped(some: list[str]) -> tuple[SkippedFile, ...]:
@@ -109,24 +105,23 @@ def _skipped(some: list[str]) -> tuple[SkippedFile, ...]:
 
 
 def _report(some: list[str]) -> BuildReport:
-    skipped = _skipped(some)
-    return BuildReport(1, 1, 1, 1, skipped, 1, 1, 1, 1, 0.1)
+    return BuildReport(1, 1, 1, 1, _skipped(some), 1, 1, 1, 1, 0.1)
 
 
 def builds(some: list[str]) -> None:
     look = screen.TerminalStyle.of(sys.stdout)
-    for tell in (reports.build, reports.preview):
-        screen.out(tell(_report(some), look))
+    screen.out(reports.build(_report(some), look))
+    screen.out(reports.preview(_report(some), look))
     screen.out(reports.refreshed(_report(some)))
-    cured = CheckReport(some[0], 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
-    screen.out(reports.check(cured, look))
+    repaired = CheckReport(some[0], 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
+    screen.out(reports.check(repaired, look))
     events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
     for report, problem in ((_report(some), ""), (None, some[0])):
         screen.out(reports.watched(Update(datetime.now(), events, report, problem), look))
 
 
 def errors(some: list[str]) -> None:
-    """Through the boundary: our errors, the system's, click's, mistakes with their trace, warnings, debug lines."""
+    """Print our errors, the system's, click's, bugs with their traceback, warnings and debug messages."""
     raised: list[BaseException] = []
 
     @click.group(cls=Boundary)
@@ -141,23 +136,22 @@ def errors(some: list[str]) -> None:
         raise error from ValueError(error.args[-1])
 
     for text in some:
-        kinds: list[BaseException] = [
+        for error in (
             UsageError(text),
             DamagedIndexError(f"{text} is damaged"),
             OSError(2, text, text),
             ValueError(text),
             click.UsageError(text),
             UnicodeDecodeError("utf-8", b"x", 0, 1, text),
-        ]
-        for error in kinds:
+        ):
             raised.append(error)
             _run(app, "go")
 
 
 def arguments(some: list[str]) -> None:
-    """The program's own complaints about what is typed."""
+    """Print the program's errors about invalid arguments."""
     for text in some:
-        # No argument can have NUL; a slash could lead to a real folder, which would be indexed.
+        # An argument cannot contain NUL; a slash could lead to a real folder, which would be indexed.
         typed = text.replace("\x00", "").replace("/", "\\")
         if typed in {"", ".", ".."}:
             continue
@@ -181,7 +175,7 @@ def _run(app: click.Group, *args: str) -> None:
 
 
 def drawing(some: list[str]) -> None:
-    """Warnings while a progress bar is drawn."""
+    """Print warnings while a progress bar is drawn."""
 
     @click.group(cls=Boundary)
     def app() -> None:
@@ -189,19 +183,19 @@ def drawing(some: list[str]) -> None:
 
     @app.command()
     def go() -> None:
-        with session.progress() as tell:
-            if tell is None:
+        with session.progress() as report:
+            if report is None:
                 raise UsageError("not a terminal")
             for number, text in enumerate(some):
-                tell(Progress(number, len(some)))
+                report(Progress(number, len(some)))
                 logging.getLogger("index.x").warning("cannot read %s", text)
-            tell(Progress(len(some), len(some)))
+            report(Progress(len(some), len(some)))
 
     _run(app, "go")
 
 
 def objects(some: list[str]) -> None:
-    """One JSON line each of all three kinds."""
+    """Print a line of JSON of each kind."""
     for value in _values(some):
         screen.out(session.as_line(value))
 
@@ -213,28 +207,28 @@ def _values(some: list[str]) -> list[dict[str, Any]]:
 PRINTERS: dict[str, Callable[[list[str]], None]] = {
     printer.__name__: printer for printer in (answers, views, states, builds, errors, arguments, drawing, objects)
 }
-# Those that make links of places.
+# Those that print links to files.
 LINKING = frozenset({"answers", "views"})
 _AT_ONCE = 50
 
 
-def handfuls(count: int) -> Iterator[list[str]]:
-    """All strings, some at a time."""
+def batches(count: int) -> Iterator[list[str]]:
+    """Generate the strings in batches."""
     found = strings(count)
     for at in range(0, count, _AT_ONCE):
         yield found[at : at + _AT_ONCE]
 
 
 def shown_by(program: list[str], environ: dict[str, str] | None = None) -> tuple[int, bytes]:
-    """The exit code of a program and all that it writes on a terminal, stdout and stderr together, byte for byte."""
+    """Run a program on a terminal; its exit code, and the bytes of its stdout and stderr together."""
     parent, child = pty.openpty()
-    tty.setraw(child)  # a newline stays one
+    tty.setraw(child)  # keep newlines as they are
     with subprocess.Popen(
         program, cwd=REPOSITORY, stdin=child, stdout=child, stderr=child, env=_environment() | (environ or {})
     ) as process:
         os.close(child)
         out = bytearray()
-        with contextlib.suppress(OSError):  # Linux says EIO at the end
+        with contextlib.suppress(OSError):  # on Linux, EIO at the end
             while data := os.read(parent, 1 << 16):
                 out += data
         code = process.wait(timeout=600)
@@ -243,24 +237,23 @@ def shown_by(program: list[str], environ: dict[str, str] | None = None) -> tuple
 
 
 def _environment() -> dict[str, str]:
-    path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
-    kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "QA_INDEX", "COLUMNS"}}
-    return kept | {"TERM": "xterm-256color", "PYTHONPATH": path, "QA_DEBUG": "1", "FORCE_HYPERLINK": "0"}
+    kept = environment_without("NO_COLOR", "QA_INDEX", "COLUMNS")
+    return kept | {"TERM": "xterm-256color", "QA_DEBUG": "1", "FORCE_HYPERLINK": "0"}
 
 
 def offences(name: str, count: int) -> tuple[list[str], int]:
-    """What is wrong with what a printer of `PRINTERS` shows of so many strings, and how many bytes it showed."""
+    """Print strings with a printer of `PRINTERS`; list what is wrong with the output, and return its size in bytes."""
     program = [sys.executable, "-m", "tests.robustness.printing", "--print", name, "--strings", str(count)]
     code, data = shown_by(program)
     if code:
-        return [f"the program ended with {code}: {data[-300:]!r}"], len(data)
+        return [f"exit status {code}: {data[-300:]!r}"], len(data)
     try:
         shown = data.decode()
     except UnicodeDecodeError as error:
         return [f"not UTF-8: {error}"], len(data)
     wrong = [f"U+{ord(c):04X} {times} times" for c, times in trespasses(shown, drawing=name == "drawing").items()]
     if name == "objects":
-        expected = [json.loads(json.dumps(value)) for some in handfuls(count) for value in _values(some)]
+        expected = [json.loads(json.dumps(value)) for some in batches(count) for value in _values(some)]
         if [json.loads(line) for line in shown.splitlines()] != expected:
             wrong.append("JSON is not exact")
     if name in LINKING:
@@ -269,13 +262,13 @@ def offences(name: str, count: int) -> tuple[list[str], int]:
 
 
 def _wrong_links(program: list[str], plain: str) -> Iterator[str]:
-    """Where links are shown: there are some, and without them all is as it is where none are, to the last blank."""
+    """With links enabled, there must be some, and the output must otherwise be the same to the last character."""
     _, data = shown_by(program, {"FORCE_HYPERLINK": "1"})
     without, links = LINK.subn(r"\1", data.decode())
     if not links:
         yield "no links"
     if without != plain:
-        yield "links are not all that they add"
+        yield "more than links was added"
 
 
 def main() -> None:
@@ -284,7 +277,7 @@ def main() -> None:
     parser.add_argument("--print", choices=PRINTERS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.print:
-        for some in handfuls(given.strings):
+        for some in batches(given.strings):
             PRINTERS[given.print](some)
         return
     bad = 0

@@ -1,8 +1,8 @@
-"""Work in a process of its own, with limits of time and memory, and how that process ended.
+"""Run tasks in separate processes with limits on time and memory, and report how each ended.
 
-`in_fork` forks this process. Threads are missing in a fork, and what FAISS would share out among them waits forever;
-so tests, whose process may have used FAISS, send pickled work to a `ForkServer`, which has everything imported, never
-starts a thread and does nothing but fork.
+`in_fork` forks this process. A fork has none of its parent's threads, so FAISS would wait for its threads forever;
+therefore tests, whose process may have used FAISS, send pickled tasks to a `ForkServer`, which has everything imported,
+never starts a thread and does nothing but fork.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from typing import Any, NoReturn, TypeVar
 from corpus.errors import QAError
 
 _T = TypeVar("_T")
-# Seconds by the clock, beyond five times those of the processor: for a machine that is busy with much else.
+# Seconds of wall-clock time allowed beyond five times the processor time, as the machine may be busy.
 _PATIENCE = 300.0
-# Stacks and arenas of threads reserve addresses that they do not use.
+# Thread stacks and arenas reserve address space that they do not use.
 _RESERVED = 1 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-# What work imports when it needs it: once in the server, not in every fork.
+# Modules that are imported only when needed: import them once in the server, not in every fork.
 _NEEDED = (
     "corpus.readers.plaintext.markdown",
     "corpus.readers.plaintext.plain",
@@ -45,7 +45,7 @@ _NEEDED = (
     "socket",
 )
 # No threads, not even those that libraries start when they are loaded.
-_ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+_NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Ended:
     """How a process ended.
 
     Attributes:
-        status: Its exit status; minus the signal that killed it.
-        value: What the work returned.
-        error: Class name of the exception that left it, or "".
-        message: Of that exception; for one that is no `QAError`, its traceback.
-        typed: Whether it was a `QAError`.
-        grown: Bytes by which the process was larger at its largest than at its beginning.
+        status: Its exit status, or minus the signal that killed it.
+        value: What the task returned.
+        error: The class name of the exception it raised, or "".
+        message: The message of a `QAError`, or the traceback of any other exception.
+        typed: Whether the exception was a `QAError`.
+        grown: By how many bytes the memory of the process grew at most.
     """
 
     status: int
@@ -78,17 +78,17 @@ class Ended:
 
     @property
     def crashed(self) -> bool:
-        """Killed, or left by an exception that is no `QAError`."""
+        """Whether it was killed, or raised an exception other than a `QAError`."""
         return bool(self.status) or bool(self.error and not self.typed)
 
 
 class Child:
-    """A fork that does some work.
+    """A fork that runs a task.
 
     Args:
-        task: Its value comes back pickled.
-        seconds: SIGPROF kills the child after so much processor time, SIGALRM some time later by the clock.
-        memory: Bytes of address space that the child may use beyond what this process has and threads reserve.
+        task: What to run; its value is returned pickled.
+        seconds: SIGPROF kills the child after this much processor time, SIGALRM after more of wall-clock time.
+        memory: How many bytes of address space the child may use beyond what this process has and threads reserve.
     """
 
     def __init__(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> None:
@@ -100,12 +100,11 @@ class Child:
         os.close(writing)
 
     def kill(self) -> None:
-        """Kill it, as a system without memory would."""
+        """Kill it, like a system that is out of memory."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> Ended:
-        """Wait until it has ended."""
         with open(self._reading, "rb") as stream:  # noqa: PTH123 - a descriptor
             data = stream.read()
         _, status, used = os.wait4(self.pid, 0)
@@ -116,15 +115,15 @@ class Child:
 
 
 def in_fork(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
-    """Do some work in a fork of this process and wait for it."""
+    """Run a task in a fork of this process and wait for it."""
     return Child(task, seconds=seconds, memory=memory).wait()
 
 
 def value_in_fork(task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
-    """The value of work in a fork.
+    """Run a task in a fork, and return its value.
 
     Raises:
-        RuntimeError: It failed; the message is the child's.
+        RuntimeError: It failed.
     """
     value: _T = _value(in_fork(task, seconds=seconds))
     return value
@@ -137,10 +136,10 @@ def _value(ended: Ended) -> Any:
 
 
 def _work(task: Callable[[], object], writing: int, seconds: float, memory: int | None) -> NoReturn:
-    gc.freeze()  # inherited garbage of libraries that miss their threads here must not be collected
+    gc.freeze()  # do not collect inherited garbage: the libraries that it belongs to have no threads here
     with contextlib.suppress(BaseException):
         os.write(writing, _statm(1).to_bytes(8, "little"))
-        # Messages are put together, though nobody reads them.
+        # So that log messages are formatted, though nobody reads them.
         logging.getLogger("index").addHandler(logging.NullHandler())
         for number in (signal.SIGALRM, signal.SIGPROF):
             signal.signal(number, signal.SIG_DFL)
@@ -164,29 +163,29 @@ def _work(task: Callable[[], object], writing: int, seconds: float, memory: int 
 
 
 def _statm(field: int) -> int:
-    """Bytes of addresses (0) or of resident memory (1) of this process."""
+    """Bytes of address space (0) or of resident memory (1) of this process."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[field]) * _PAGE
 
 
 def import_what_is_needed() -> None:
-    """Import what is otherwise imported where it is needed, so that forks spend no time and no descriptors on it."""
+    """Import what is otherwise imported only when needed, so that forks spend no time and no descriptors on it."""
     for name in _NEEDED:
         importlib.import_module(name)
-    gc.freeze()  # or each fork would copy what it looks through
+    gc.freeze()  # or garbage collection would copy these pages in each fork
 
 
 class ForkServer:
     """A process that forks for each task; it ends with this one, or when it is closed.
 
     Args:
-        environ: Variables that it has besides.
+        environ: Additional environment variables.
     """
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        # What is pickled by its name is found there as it is here.
+        # Functions are pickled by name, so the server must find the same modules.
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         command = [sys.executable, "-m", "tests.robustness.process"]
-        whole = {**os.environ, **_ALONE, **paths, **(environ or {})}
+        whole = {**os.environ, **_NO_THREADS, **paths, **(environ or {})}
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=whole)
 
     def __enter__(self) -> ForkServer:
@@ -200,16 +199,16 @@ class ForkServer:
             self._process.communicate()
 
     def run(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
-        """As `in_fork`, in a fork of that process; the task is pickled: no lambda, no function inside another."""
-        if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("it has no streams")
+        """As `in_fork`, in a fork of the server; the task is pickled, so not a lambda or a nested function."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         pickle.dump((task, seconds, memory), self._process.stdin)
         self._process.stdin.flush()
         ended: Ended = pickle.load(self._process.stdout)  # noqa: S301 - our own child's
         return ended
 
     def value_of(self, task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
-        """The value of a task; as `value_in_fork`."""
+        """As `value_in_fork`, in a fork of the server."""
         value: _T = _value(self.run(task, seconds=seconds))
         return value
 
@@ -222,29 +221,29 @@ def _shared() -> ForkServer:
 
 
 def run(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
-    """`ForkServer.run` of the server that all tests share."""
+    """`ForkServer.run` on the server that all tests share."""
     return _shared().run(task, seconds=seconds, memory=memory)
 
 
 def value_of(task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
-    """`ForkServer.value_of` of the server that all tests share."""
+    """`ForkServer.value_of` on the server that all tests share."""
     return _shared().value_of(task, seconds=seconds)
 
 
 def _serve() -> None:
-    """Fork for each task that comes in, until no more come."""
-    asked, answered = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a task prints is no answer
+    """Fork for each task on stdin, until it is closed."""
+    tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # keep what tasks print out of the results
     import_what_is_needed()
-    from tests.robustness import process  # under the name by which results are unpickled, not as __main__
+    from tests.robustness import process  # not as __main__, so that results can be unpickled
 
     while True:
         try:
-            task, seconds, memory = pickle.load(asked)  # noqa: S301 - our own parent's
+            task, seconds, memory = pickle.load(tasks)  # noqa: S301 - our own parent's
         except EOFError:
             return
-        pickle.dump(process.in_fork(task, seconds=seconds, memory=memory), answered)
-        answered.flush()
+        pickle.dump(process.in_fork(task, seconds=seconds, memory=memory), results)
+        results.flush()
 
 
 if __name__ == "__main__":

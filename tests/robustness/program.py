@@ -1,4 +1,4 @@
-"""The real program in a process of its own: without a network, on a read-only disk, with its sockets counted."""
+"""Run the real program in a separate process: without a network, on a read-only disk, recording its sockets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.paths import REPOSITORY
 
-# Runs the command line; whatever has to do with sockets, and every file opened, is written down first.
+# Runs the command line, and logs everything done with sockets and every file opened.
 _WATCHED = """
 import os, sys
 log = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -36,21 +36,21 @@ from pathlib import Path
 from corpus.errors import LockedError
 from index.storage.locking import wait_for_writer, writer_lock
 
-folder, held = Path(sys.argv[1]), False
-while not held:
+folder = Path(sys.argv[1])
+while True:
     wait_for_writer(folder)
     try:
         with writer_lock(folder):
-            held = True
             print("held", flush=True)
             sys.stdin.read()
+            break
     except LockedError:
         pass
 """
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """The command line in a process of its own."""
+    """The command that runs `qa` with these arguments."""
     return [sys.executable, "-m", "qa", *arguments]
 
 
@@ -64,7 +64,7 @@ def has_namespaces(flags: str) -> bool:
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process has the lock of an index folder, until its stdin is closed."""
+    """Hold the lock of an index folder in another process, until its stdin is closed."""
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLDING, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -76,7 +76,7 @@ def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 @contextlib.contextmanager
 def growing_to(size: int) -> Iterator[None]:
-    """Let no file of this process grow beyond so many bytes; a write takes what fits, the next fails with EFBIG."""
+    """Limit the size of this process's files; a write is cut off at the limit, and the next fails with EFBIG."""
     if sys.platform == "win32":
         raise NotImplementedError
     import resource
@@ -89,9 +89,16 @@ def growing_to(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+def environment_without(*names: str) -> dict[str, str]:
+    """The environment without these variables, in which the packages can be imported from anywhere."""
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return kept | {"PYTHONPATH": path}
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Runs `qa`; `home` has its cache and its log."""
+    """Runs `qa`; `home` contains its cache and its log."""
 
     home: Path
 
@@ -104,15 +111,15 @@ class Program:
         cwd: Path = REPOSITORY,
         timeout: float = 600,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command, its sockets written down.
+        """Run a command, and log its sockets.
 
         Args:
-            args: Of the command line.
-            namespace: Flags of `unshare`, such as "-rn" for no network; left out where that does not work here.
+            args: The arguments of `qa`.
+            namespace: Flags for `unshare`, such as "-rn" for no network; ignored if that does not work here.
             read_only: A folder to make read-only for this command.
-            stdin: What it reads.
-            cwd: Where it runs.
-            timeout: Seconds.
+            stdin: Its input.
+            cwd: The folder to run it in.
+            timeout: In seconds.
         """
         self._log.unlink(missing_ok=True)
         command = [sys.executable, "-c", _WATCHED, str(self._log), *args]
@@ -125,22 +132,20 @@ class Program:
         )
 
     def environ(self) -> dict[str, str]:
-        """A bare home, and nothing that would keep libraries from the network."""
-        left_out = {"HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "QA_INDEX", "QA_DEBUG", "XDG_CACHE_HOME"}
-        kept = {name: value for name, value in os.environ.items() if name not in left_out}
-        path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
-        return kept | {"HOME": str(self.home), "PYTHONPATH": path}
+        """An empty home folder, and nothing that would keep libraries off the network."""
+        left_out = ("HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "QA_INDEX", "QA_DEBUG", "XDG_CACHE_HOME")
+        return environment_without(*left_out) | {"HOME": str(self.home)}
 
     @property
     def _log(self) -> Path:
         return self.home / "events.log"
 
     def sockets(self) -> list[str]:
-        """What the last command did with sockets."""
+        """The socket events of the last command."""
         return [line for line in self._events() if line.startswith("socket.")]
 
     def opened(self, suffix: str) -> list[str]:
-        """Files with this at the end of their name that the last command opened from Python."""
+        """The files with this suffix that the last command opened from Python."""
         return [line for line in self._events() if line.startswith("open ") and line.rstrip("'").endswith(suffix)]
 
     def _events(self) -> list[str]:
@@ -148,16 +153,13 @@ class Program:
 
 
 def make_old(root: Path) -> None:
-    """Let no file look as if it may have changed since it was read."""
+    """Give all files an old modification time, so that none can have changed since it was read."""
     for path in root.rglob("*"):
         if path.is_file() and not path.is_symlink():
             os.utime(path, (1_000_000_000, 1_000_000_000))
 
 
 def tree(root: Path) -> dict[str, tuple[int, int, int]]:
-    """Every file and folder with mode, size and time of change: what any writing would change."""
-    found = {}
-    for path in sorted(root.rglob("*")):
-        status = path.lstat()
-        found[str(path)] = (status.st_mode, status.st_size, status.st_mtime_ns)
-    return found
+    """The mode, size and modification time of every file and folder: any write would change one of them."""
+    found = {str(path): path.lstat() for path in sorted(root.rglob("*"))}
+    return {path: (status.st_mode, status.st_size, status.st_mtime_ns) for path, status in found.items()}

@@ -1,4 +1,4 @@
-"""Checksums of every row computed anew, so that whatever was written into an index looks as if the tool had done it."""
+"""Change an index and recompute its checksums, so that the change looks as if the tool had made it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from index.storage.vectors import vector_checksum
 
 
 def edit(file: Path, *statements: str | tuple[str, Sequence[object]]) -> None:
-    """Change rows of an index, then make every checksum fit them."""
+    """Change rows of an index, then recompute every checksum."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         for statement in statements:
             text, values = (statement, ()) if isinstance(statement, str) else statement
@@ -27,14 +27,14 @@ def edit(file: Path, *statements: str | tuple[str, Sequence[object]]) -> None:
 
 
 def set_meta(file: Path, key: str, change: Callable[[Any], Any]) -> None:
-    """Change one value of `meta`, with its checksum."""
+    """Change one value of `meta`, and recompute its checksum."""
     with closing(sqlite3.connect(file)) as connection:
         (text,) = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     edit(file, ("UPDATE meta SET value = ? WHERE key = ?", (json.dumps(change(json.loads(text))), key)))
 
 
 def replace_segment(folder: Path, data: bytes, *, which: int = 0, **values: object) -> None:
-    """Put other bytes in place of a FAISS file, under the size and digest that fit them."""
+    """Replace the contents of a FAISS file, with its recorded size and digest."""
 
     def change(segments: list[dict[str, Any]]) -> list[dict[str, Any]]:
         one = segments[which]
@@ -46,8 +46,8 @@ def replace_segment(folder: Path, data: bytes, *, which: int = 0, **values: obje
 
 
 def _seal(connection: sqlite3.Connection) -> None:
-    _each(connection, "documents", "id", _of_document)
-    _each(connection, "passages", "id", _of_link, into="link_checksum")
+    _each(connection, "documents", "id", lambda row: checksum(*row[:-1]))
+    _each(connection, "passages", "id", lambda row: rows.link_checksum(rows.Link(*row[:6])), into="link_checksum")
     paths = dict(connection.execute("SELECT id, path FROM documents"))
     _each(connection, "passages", "id", lambda row: rows.passage_checksum(paths.get(row[2], ""), row[:-1]))
     _each(connection, "vectors", "id", lambda row: vector_checksum(_bytes(row[1]), _bytes(row[2])))
@@ -55,23 +55,10 @@ def _seal(connection: sqlite3.Connection) -> None:
     _each(connection, "duplicates", "text_digest", lambda row: duplicates.duplicate_checksum(_bytes(row[0]), row[1]))
     _each(connection, "skipped", "rowid", lambda row: checksum(*row[:-1]))
     _each(connection, "posting_lists", "id", lambda row: posting_blocks.row_checksum(row[0], _bytes(row[1])))
-    _each(
-        connection,
-        "blocks",
-        "block",
-        lambda row: posting_blocks._block_checksum(row[0], _bytes(row[1]), _bytes(row[2])),
-    )
+    _each(connection, "blocks", "block", lambda row: posting_blocks._block_checksum(row[0], *map(_bytes, row[1:3])))
     meta = dict(connection.execute("SELECT key, value FROM meta WHERE key <> 'checksum'"))
     seal = checksum(*(part for pair in sorted(meta.items()) for part in pair)).hex()
     connection.execute("UPDATE meta SET value = ? WHERE key = 'checksum'", (seal,))
-
-
-def _of_document(row: Sequence[Any]) -> object:
-    return checksum(*row[:-1])
-
-
-def _of_link(row: Sequence[Any]) -> object:
-    return rows.link_checksum(rows.Link(*row[:6]))
 
 
 def _each(
@@ -79,7 +66,6 @@ def _each(
     table: str,
     key: str,
     seal: Callable[[Sequence[Any]], object],
-    *,
     into: str = "checksum",
 ) -> None:
     found = connection.execute(f"SELECT {key}, * FROM {table}").fetchall()  # noqa: S608 - names from here

@@ -1,4 +1,4 @@
-"""Indexes to damage: small, of every shape that a large one has, and with the answers they must give."""
+"""Small indexes to damage, with every structure of a large one, and the answers they must give."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.encoders import BagEncoder
 from tests.robustness.picture import Picture, Questions, ask_everything, whole_picture
 from tests.robustness.process import value_in_fork
 
-# Old enough that a file's time alone can be trusted.
+# So long ago that an unchanged file is recognized by its time alone.
 _TIME = 1_500_000_000
 _TEXT = (
     "anchor bridge candle desert engine forest garden harbour island jungle kettle ladder marble needle orchard "
@@ -46,14 +47,14 @@ DUPLICATE = "A duplicate paragraph about the walnut orchard, the river and the b
 
 @dataclass(slots=True)
 class Sample:
-    """An index at rest, and what it must answer.
+    """An index that nobody has open, and what it must answer.
 
     Attributes:
-        name: Of its shape.
+        name: The name of its shape.
         root: The corpus root.
-        files: Content of every file of the index folder, by name.
-        past: The same of earlier generations, oldest first.
-        expected: The whole picture by generation; more than one where a log holds several.
+        files: Contents of the files in the index folder, by name.
+        past: `files` of earlier generations, oldest first.
+        expected: The whole picture by generation.
         newest: The last generation.
     """
 
@@ -66,16 +67,15 @@ class Sample:
 
     @property
     def folder(self) -> Path:
-        """The index folder."""
         return self.root / ".qa"
 
     @property
     def size(self) -> int:
-        """Bytes of all files of the index."""
+        """The total size of the index in bytes."""
         return sum(len(data) for data in self.files.values())
 
     def lay_out(self, changed: dict[str, bytes | None] | None = None) -> None:
-        """Put the index folder into its first state, but for some files; None leaves a file out."""
+        """Restore the index folder to its original state, except for changed files; None leaves a file out."""
         wanted: dict[str, bytes | None] = {**self.files, **(changed or {})}
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
@@ -84,17 +84,17 @@ class Sample:
                 (self.folder / name).write_bytes(data)
 
     def ask(self) -> tuple[int | None, Picture]:
-        """Put every question to the index as it lies there."""
+        """Ask the index every question in its current state."""
         return ask_everything(self.root, BagEncoder(), QUESTIONS)
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """Content of every file by name."""
+    """The contents of every file by name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 def write(root: Path, path: str, data: str | bytes, *, tick: int = 0) -> None:
-    """Write a file with a time of change in the past; `tick` tells later states from earlier ones."""
+    """Write a file with a modification time in the past; later states have a larger `tick`."""
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data.encode() if isinstance(data, str) else data)
@@ -117,7 +117,7 @@ def _first_files(root: Path, documents: int, sections: int) -> None:
         write(root, f"{folder}{number:02}.md", _document(random_, f"Paper {number}", sections))
     for number in range(4):
         write(root, f"copies/{number}.txt", DUPLICATE)
-    # Documents of their own in one file: a title and a paragraph each.
+    # Several documents in one file, each with a title and a paragraph.
     titles = (f"Paper {number} on the {random_.choice(_WORDS)}" for number in range(6))
     page = "\n".join(f"{title}\n\n{' '.join(random_.choices(_WORDS, k=50)).capitalize()}.\n" for title in titles)
     write(root, "page of records.txt", page)
@@ -127,7 +127,7 @@ def _first_files(root: Path, documents: int, sections: int) -> None:
 
 
 def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
-    """Changes, an update after each: edits leave spare vectors and free row numbers, additions make segments."""
+    """Changes, each followed by an update: edits leave unused vectors and row numbers, additions make segments."""
     random_ = random.Random(12)  # noqa: S311
 
     def edit() -> None:
@@ -156,7 +156,7 @@ def _plain(root: Path, documents: int, sections: int, *, logged: bool = False) -
     _first_files(root, documents, sections)
     update_index(Request(root, BagEncoder()))
     if logged:
-        # A reader that is there all the time keeps SQLite from clearing the log; then the process is gone.
+        # A reader that stays open keeps SQLite from clearing the log, until the process is gone.
         _KEPT.append(Snapshot(root / ".qa"))
         _KEPT[0].documents()
     past = []
@@ -175,29 +175,25 @@ def _compressed(root: Path, documents: int, sections: int) -> list[dict[str, byt
         return _plain(root, documents, sections)
 
 
-def _logged(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
-    return _plain(root, documents, sections, logged=True)
-
-
 SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
     "plain": _plain,
-    "log": _logged,
+    "log": partial(_plain, logged=True),
     "compressed": _compressed,
 }
 
 
 def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
-    """Build an index in a fork, which ends without tidying up, and ask it.
+    """Build an index in a fork, which ends without cleaning up, and ask it everything.
 
     Args:
         name: One of `SHAPES`.
         root: An empty folder.
-        documents: So many, beside a few of one passage.
-        sections: Of each document, most of them a passage.
+        documents: How many to write, in addition to a few with a single passage.
+        sections: How many each document has; most of them become a passage.
     """
     root.mkdir(parents=True, exist_ok=True)
-    past = value_in_fork(lambda: _at_set_times(lambda: SHAPES[name](root, documents, sections)), seconds=120)
-    # The process that wrote it has another number every time.
+    past = value_in_fork(partial(_built, name, root, documents, sections), seconds=120)
+    # The writer's process id differs every time.
     files = read_folder(root / ".qa") | {"lock": b'{"pid": 4242, "host": "gone"}'}
     sample = Sample(name, root, files, past)
     for state in _states(sample):
@@ -209,16 +205,16 @@ def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sa
     return sample
 
 
-def _at_set_times(task: Callable[[], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
-    """When a file was read is written down; it must not tell two builds apart, as trials are repeated by place."""
+def _built(name: str, root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
+    """Build with fixed reading times, which an index stores: only identical builds let trials be repeated."""
     ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
-        return task()
+        return SHAPES[name](root, documents, sections)
 
 
 def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
-    """What an index may be again: every generation it had, and every transaction that is in its log."""
+    """The states that an index may revert to: every earlier generation, and every transaction in its log."""
     yield {}
     for files in sample.past:
         yield {**dict.fromkeys(sample.files), **files}
@@ -230,16 +226,14 @@ def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
 
 
 def commits(log: bytes) -> Sequence[int]:
-    """Where each transaction of a log ends: a frame that says how large the database is then ends one."""
-    if len(log) < 32:
-        return ()
+    """Where each transaction of a log ends: its last frame contains the size of the database."""
     step = 24 + int.from_bytes(log[8:12], "big")
     starts = range(32, len(log) - step + 1, step)
     return [start + step for start in starts if int.from_bytes(log[start + 4 : start + 8], "big")]
 
 
 def rebuilt(sample: Sample) -> Picture:
-    """What a clean build of the folder answers: the truth that no history of the index can have bent."""
+    """The answers of a clean build of the folder, which no history of the index can have influenced."""
     shutil.rmtree(sample.folder)
     rebuild_index(Request(sample.root, BagEncoder()))
     return whole_picture(sample.root, BagEncoder(), QUESTIONS)[1]

@@ -1,8 +1,8 @@
-"""What the tool was doing when it was struck, and what may be found afterwards.
+"""Operations that are interrupted, and the states in which they may leave an index.
 
 A scenario is a folder and an operation on it. Whatever happens to the operation, the index must be exactly the old
-generation or the new one, or say in a typed error what to do; brought up to date, it must give exactly what a first
-build gives, embed nothing whose vector was stored, and leave no stray file.
+generation or the new one, or raise a typed error that says what to do. An update must then give the same answers as a
+first build, embed no text whose vector was stored, and leave no stray file.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.robustness.fault_library import Action, FaultLibrary, is_loaded
 from tests.robustness.picture import Picture, Questions, difference, stored_digests, strays, whole_picture
-from tests.robustness.process import Ended, in_fork, value_in_fork
+from tests.robustness.process import in_fork, value_in_fork
 
-# Long before any test: what was changed less than two seconds before it was read is read again the next time.
+# Long before any test: a file that changed less than two seconds before it was read is read again by the next update.
 LONG_AGO = 1_700_000_000
 INTERIM = (DamagedIndexError, NoIndexError)
 _FILES = {
@@ -54,24 +54,14 @@ QUESTIONS = Questions(
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A folder and what is done to it.
-
-    Attributes:
-        name: Of the operation.
-        prepare: Fills the folder, which is there already.
-        act: The operation.
-        interim: Errors that the index may give until it is done.
-        forks: Whether `prepare` forks processes of its own.
-        encoder: Asks, and brings up to date; lists what it embedded as `embedded`.
-        questions: What is asked.
-    """
+    """An operation on a folder."""
 
     name: str
-    prepare: Callable[[Path], object]
+    prepare: Callable[[Path], object]  # fills the folder, which exists
     act: Callable[[Path], object]
-    interim: tuple[type[QAError], ...] = ()
-    forks: bool = False
-    encoder: Callable[[], Any] = BagEncoder
+    interim: tuple[type[QAError], ...] = ()  # errors that the index may raise until the operation is done
+    forks: bool = False  # whether `prepare` forks
+    encoder: Callable[[], Any] = BagEncoder  # for questions and the update afterwards; records texts in `embedded`
     questions: Questions = QUESTIONS
 
     def picture(self, root: Path) -> tuple[int, Picture]:
@@ -81,35 +71,19 @@ class Scenario:
 
 @dataclass(slots=True)
 class Expected:
-    """What is allowed of a scenario.
-
-    Attributes:
-        scenario: Which.
-        template: The folder before the operation.
-        old: Generation and answers before it, or None where there is no index.
-        new: The same afterwards.
-        clean: Answers of a first build of the same files.
-        digests: Of vectors that are stored before.
-        operations: What the operation does to files, in order, where the fault library is loaded.
-        took: What the operation returned; the kills return how long it took.
-    """
+    """The permitted outcomes of a scenario."""
 
     scenario: Scenario
-    template: Path
-    old: tuple[int, Picture] | None
-    new: tuple[int, Picture]
-    clean: Picture
-    digests: frozenset[bytes]
-    operations: list[str] = field(default_factory=list)
-    took: Any = None
+    template: Path  # the folder before the operation
+    old: tuple[int, Picture] | None  # generation and answers before it; None if there is no index
+    new: tuple[int, Picture]  # the same afterwards
+    clean: Picture  # answers of a first build of the same files
+    digests: frozenset[bytes]  # of the vectors stored before
+    operations: list[str] = field(default_factory=list)  # on files, in order; needs the fault library
+    took: Any = None  # what the operation returned; in `kills`, the seconds it took
 
     def problems(self, root: Path, *, done: bool) -> list[str]:
-        """What is wrong with an index after something happened to its writer.
-
-        Args:
-            root: The folder of documents.
-            done: Whether the operation said that it was done.
-        """
+        """What is wrong with an index after its writer was interrupted; `done` if the operation reported success."""
         ended = in_fork(partial(self._problems, root, done=done))
         found: list[str] = ended.value if ended.succeeded else [f"asking: {ended}"]
         return found
@@ -123,13 +97,13 @@ class Expected:
         if again:
             wrong.append(f"embedded again: {again}")
         if differs := difference(self.scenario.picture(root)[1], self.clean):
-            wrong.append(f"brought up to date, it differs from a first build in: {differs}")
+            wrong.append(f"after an update, it differs from a first build in: {differs}")
         if names := strays(root):
             wrong.append(f"stray files: {names}")
         return wrong
 
     def _state(self, root: Path, *, done: bool) -> list[str]:
-        """Old or new, complete, or a typed error that names the index and what to do."""
+        """Check that the index is the old or the new one, or raises a typed error that names it and the fix."""
         interim = self.scenario.interim if self.old else (*self.scenario.interim, NoIndexError)
         try:
             found = self.scenario.picture(root)
@@ -143,7 +117,7 @@ class Expected:
 
 
 def prepared(scenario: Scenario, folder: Path) -> Expected:
-    """Make a scenario's folder below another, and learn what is allowed of it; each step in a fork."""
+    """Create a scenario's folder inside another and determine its permitted outcomes, each step in a fork."""
     template, trial, clean = (folder / name for name in ("template", "new", "clean"))
     template.mkdir(parents=True)
     if scenario.forks:
@@ -155,7 +129,7 @@ def prepared(scenario: Scenario, folder: Path) -> Expected:
     if old.crashed:
         raise RuntimeError(old.message)
     digests = stored_digests(trial / ".qa")
-    # Asking may have taken a log in.
+    # Questions may have checkpointed the log.
     shutil.rmtree(trial)
     shutil.copytree(template, trial)
     took, operations = value_in_fork(partial(_operations, scenario, trial, folder / "operations"))
@@ -170,7 +144,7 @@ def prepared(scenario: Scenario, folder: Path) -> Expected:
 
 
 def _operations(scenario: Scenario, root: Path, log: Path) -> tuple[object, list[str]]:
-    """Do it; what it returned, and what it did to files."""
+    """Run the operation; return its result and what it did to files."""
     if not is_loaded():
         return scenario.act(root), []
     library = FaultLibrary()
@@ -182,7 +156,7 @@ def _operations(scenario: Scenario, root: Path, log: Path) -> tuple[object, list
 
 
 def write(root: Path, files: dict[str, str], *, at: int = LONG_AGO) -> None:
-    """Write documents, all last changed at the same moment."""
+    """Write documents, all with the same modification time."""
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -191,13 +165,13 @@ def write(root: Path, files: dict[str, str], *, at: int = LONG_AGO) -> None:
 
 
 def in_memory() -> Path | None:
-    """A disk in memory, where syncing costs nothing, if there is one; else None, for the usual place."""
-    memory = Path("/dev/shm")  # noqa: S108 - the names of folders in it are random
+    """A disk in memory, where syncing costs nothing, or None for the default temporary folder."""
+    memory = Path("/dev/shm")  # noqa: S108 - folders in it get random names
     return memory if memory.is_dir() else None
 
 
 def bring_up_to_date(root: Path, encoder: Any) -> BuildReport:
-    """Update, or where that is refused do what the message says."""
+    """Update, or rebuild if the update is refused."""
     try:
         return update_index(Request(root, encoder))
     except (DamagedIndexError, IncompatibleError):
@@ -205,7 +179,7 @@ def bring_up_to_date(root: Path, encoder: Any) -> BuildReport:
 
 
 def damage_generation(root: Path) -> None:
-    """Change the number of the generation, against its checksum."""
+    """Change the generation number without updating its checksum."""
     with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection:
         connection.execute("UPDATE meta SET value = '9' WHERE key = 'generation'")
         connection.commit()
@@ -233,7 +207,7 @@ def _built(root: Path) -> None:
 
 
 def _changed(root: Path) -> None:
-    """Two segments; the next update takes the smaller into a third and leaves the larger, with dead vectors."""
+    """Create two segments; the next update merges the smaller into a third and keeps the larger, with dead vectors."""
     _built(root)
     write(root, {"late.txt": "A late note.\n"})
     _update(root)
@@ -255,7 +229,7 @@ def _touched(root: Path) -> None:
 
 
 def _killed(root: Path, prepare: Callable[[Path], object], act: Callable[[Path], object]) -> None:
-    """Leave what a process leaves that was killed in the middle of its second half: a hot log, files not yet named."""
+    """Leave the state of a process killed three quarters through: a hot log and files that are not yet renamed."""
     value_in_fork(partial(prepare, root))
     library = FaultLibrary()
     copy = root.with_name(root.name + "-count")
@@ -273,8 +247,7 @@ def _killed(root: Path, prepare: Callable[[Path], object], act: Callable[[Path],
         library.arm(root, at=at, action=Action.KILL_HALFWAY)
         act(root)
 
-    ended: Ended = in_fork(die)
-    if ended.status == 0:
+    if in_fork(die).status == 0:
         raise RuntimeError("it was not killed")
 
 

@@ -1,4 +1,4 @@
-"""What a folder can hold beside files, and files with odd properties."""
+"""Special files, links and folders, and files with odd properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _fifo(file: Path, _: float) -> None:
 
 def _socket(file: Path, _: float) -> None:
     here = Path.cwd()
-    os.chdir(file.parent)  # a socket's address has room for a hundred bytes
+    os.chdir(file.parent)  # a socket's address is limited to about a hundred bytes
     try:
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(file.name)
@@ -28,7 +28,7 @@ def _socket(file: Path, _: float) -> None:
 def _device(file: Path, share: float) -> None:
     try:
         os.mknod(file, stat.S_IFCHR | 0o600, os.makedev(1, 5))
-    except OSError:  # only root may, and not everywhere
+    except OSError:  # needs root, and is not allowed everywhere
         _fifo(file, share)
 
 
@@ -59,16 +59,15 @@ def _locked(file: Path, _: float) -> None:
     file.chmod(0)
 
 
-def _locked_folder(file: Path, _: float) -> None:
-    file.mkdir()
-    put(file / "inside.md", b"secret")
+def _locked_folder(file: Path, share: float) -> None:
+    _folder(file, share)
     file.chmod(0)
 
 
 def _deep(file: Path, share: float) -> None:
-    """As deep as a path of 4,096 bytes allows; not so deep where the share is small."""
+    """Nest folders as deep as a path of 4,096 bytes allows, or less for a small share."""
     folder = str(file)
-    os.mkdir(folder)  # noqa: PTH102 - Path.mkdir would call itself once for each level
+    os.mkdir(folder)  # noqa: PTH102 - Path.mkdir would recurse once per level
     while len(os.fsencode(folder)) < 4000 * max(share, 0.2):
         folder += "/deep-down"
         os.mkdir(folder)  # noqa: PTH102
@@ -76,7 +75,7 @@ def _deep(file: Path, share: float) -> None:
 
 
 def _deeper(file: Path, _: float) -> None:
-    """Deeper than a path can say, reached folder by folder."""
+    """Nest folders deeper than the longest path, creating each relative to its parent."""
     file.mkdir()
     at = os.open(file, os.O_RDONLY)
     for _level in range(20):
@@ -94,7 +93,7 @@ def _ignoring(file: Path, _: float) -> None:
     put(file / ("a" * 240), b"Words under rules.\n")
 
 
-_IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 _LINK, _SPECIAL = "symbolic link, not followed", "not a regular file"
 SPECIAL = [
     Case("special/fifo.md", _fifo, _SPECIAL),
@@ -111,8 +110,8 @@ SPECIAL = [
     Case("special/zero-time.md", _at(0)),
     Case("special/before-time.md", _at(-(10**18))),
     Case("special/future.md", _at(4_000_000_000 * 10**9)),
-    Case("special/locked.md", _locked, "" if _IS_ROOT else "cannot be read"),
-    Case("special/locked-folder", _locked_folder, ANY if _IS_ROOT else "folder cannot be read"),
+    Case("special/locked.md", _locked, "" if IS_ROOT else "cannot be read"),
+    Case("special/locked-folder", _locked_folder, ANY if IS_ROOT else "folder cannot be read"),
     Case("special/deep", _deep, ANY, grows=True),
     Case("special/deeper", _deeper, ANY),
     Case("special/rules", _ignoring, ANY),

@@ -1,4 +1,4 @@
-"""Short forms of the trials with damaged files; the long form is `python -m tests.robustness.bit_flips`."""
+"""Damaged files: a short form of `python -m tests.robustness.bit_flips`, and tests of its machinery."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
 
 
 def test_two_processes_write_the_same_bytes(samples: dict[str, Sample], tmp_path: Path) -> None:
-    """A build and four updates, the order of sets being another; so a trial can be repeated by its place in a file."""
+    """Even when sets have another order, so that a trial can be repeated by its position in a file."""
     with ForkServer({"PYTHONHASHSEED": "1"}) as server:
         made = server.value_of(partial(make, "compressed", tmp_path / "again", documents=10, sections=12))
         assert server.value_of(partial(hash, "seed")) != value_of(partial(hash, "seed"))
     assert made.files == samples["compressed"].files
 
 
-def test_the_samples_have_the_shapes_they_are_meant_to_have(samples: dict[str, Sample]) -> None:
-    """Several segments, duplicates, vectors to spare, skipped files, free rows; a log of several generations."""
+def test_samples_have_the_intended_shapes(samples: dict[str, Sample]) -> None:
+    """They have several segments, duplicates and skipped files; one has a log of several generations."""
     for sample in samples.values():
         picture = sample.expected[sample.newest]
         assert len(picture["dense, all"]) > 100
@@ -57,45 +57,45 @@ def test_the_samples_have_the_shapes_they_are_meant_to_have(samples: dict[str, S
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_expected_is_what_a_clean_build_answers(samples: dict[str, Sample], shape: str) -> None:
+def test_expected_answers_are_those_of_a_clean_build(samples: dict[str, Sample], shape: str) -> None:
     sample = samples[shape]
     found = value_of(partial(rebuilt, sample))
     sample.lay_out()
     expected = sample.expected[sample.newest]
-    # Compressed segments are cut by the history of an index; what is searched whole is the same.
+    # Compressed segments depend on the history of an index, so approximate searches may differ.
     exact = [name for name in found if shape != "compressed" or not name.startswith(("dense", "within", "hybrid"))]
     assert {name: found[name] for name in exact} == {name: expected[name] for name in exact}
 
 
 def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
-    """90 flips and 36 losses of whole files: right or refused, quickly, within memory; repairs embed nothing twice."""
+    """After 90 flips and 36 losses of files, answers are right or refused in time; repairs embed nothing twice."""
     trials = bit_flips.Trials(90, 36, SEED, repair_every=12)
     found = value_of(partial(bit_flips.run, list(samples.values()), trials), seconds=300)
     assert found["bad"] == []
     assert found["trials"] == 126
-    # All shapes, files, and ways to lose one; what was broken was repaired.
+    # All files and all ways to lose one were tried, and some damage was repaired.
     assert found["by_kind"].keys() == {"flip", *WHOLE}
     assert {"index.db", "index.db-wal", "lock", "vectors-*.faiss"} <= found["by_file"].keys()
     assert found["repairs"] >= 3
-    # Neither is all damage without consequence, nor is everything refused.
+    # Some damage is harmless and some is refused.
     assert min(found["outcomes"][Outcome.RIGHT], found["outcomes"][Outcome.REFUSED]) > 20
 
 
 @pytest.mark.parametrize("table", ["meta", "skipped"])
-def test_every_bit_that_structures_a_small_table_is_verified(samples: dict[str, Sample], table: str) -> None:
-    """Each turned over: what is read there is right, or refused. A page that says it has no rows loses them."""
+def test_every_structural_bit_of_a_small_table_is_verified(samples: dict[str, Sample], table: str) -> None:
+    """With any of these bits flipped, the table is read correctly or refused, even if a page claims to have no rows."""
     sample = samples["plain"]
     spans = [many for name, many in structures(sample.files["index.db"]).items() if name.startswith(f"{table} ")]
     places = {place for several in spans for start, end in several for place in range(start, end)}
     sample.lay_out()
-    found = value_of(partial(_strike_all, sample, places))
+    found = value_of(partial(_flip_all, sample, places))
     assert found.keys() <= {"right", "refused"}
     assert found.total() == 8 * len(places)
     assert found["refused"] > len(places)
 
 
-def _strike_all(sample: Sample, places: set[int]) -> Counter[str]:
-    """What the small tables show with each bit at these places turned over."""
+def _flip_all(sample: Sample, places: set[int]) -> Counter[str]:
+    """Flip each bit of these bytes in turn, and count what reading the small tables gives."""
 
     def look() -> object:
         with Snapshot(sample.folder) as snapshot:
@@ -114,7 +114,7 @@ def _strike_all(sample: Sample, places: set[int]) -> Counter[str]:
 
 @pytest.mark.parametrize("index", ["passages_vector", "passages_text", "passages_document"])
 def test_an_index_entry_that_occurs_twice_doubles_no_answer(samples: dict[str, Sample], index: str) -> None:
-    """SQLite gives out the row twice, and every checksum of it fits."""
+    """SQLite then returns the row twice, and all its checksums are correct."""
     for sample in samples.values():
         changed = doubled(sample, index)
         assert changed != sample.files["index.db"]
@@ -124,7 +124,7 @@ def test_an_index_entry_that_occurs_twice_doubles_no_answer(samples: dict[str, S
         assert judged.outcome in GOOD, judged.detail
 
 
-def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[str, Sample]) -> None:
+def test_a_repair_drops_a_damaged_vector_that_is_not_in_use(samples: dict[str, Sample]) -> None:
     sample = samples["compressed"]
     sample.lay_out()
     with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
@@ -140,13 +140,13 @@ def _repaired(sample: Sample, damage: Damage) -> Repaired:
 
 
 def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:
-    """A database that was written on since, with a log left from before: an answer is of one generation, or refused."""
+    """If a newer database has an old log, each answer is from one generation or refused."""
     old = value_of(partial(make, "log", tmp_path / "corpus", documents=12))
     later = Sample(old.name, old.root, {}, expected=dict(old.expected))
     later.files = value_of(partial(_write_on, later))
     later.newest, picture = value_of(partial(whole_picture, later.root, BagEncoder(), QUESTIONS))
     later.expected[later.newest] = picture
-    found = value_of(partial(_behind_logs, later, old.files["index.db-wal"]))
+    found = value_of(partial(_with_old_logs, later, old.files["index.db-wal"]))
     assert len(found) >= 3
     assert [one for one in found if one[0] not in GOOD] == []
 
@@ -159,8 +159,8 @@ def _write_on(sample: Sample) -> dict[str, bytes]:
     return read_folder(sample.folder)
 
 
-def _behind_logs(sample: Sample, log: bytes) -> list[tuple[Outcome, str]]:
-    """What is answered behind each transaction of a log; each time in a process of its own."""
+def _with_old_logs(sample: Sample, log: bytes) -> list[tuple[Outcome, str]]:
+    """Judge the answers with the log cut after each of its transactions, each time in a new process."""
     found = []
     for length in commits(log):
         sample.lay_out({"index.db-wal": log[:length]})
@@ -168,24 +168,20 @@ def _behind_logs(sample: Sample, log: bytes) -> list[tuple[Outcome, str]]:
     return found
 
 
-def test_a_wrong_answer_is_seen(samples: dict[str, Sample]) -> None:
+def test_wrong_answers_and_vague_errors_are_detected(samples: dict[str, Sample]) -> None:
     sample = samples["plain"]
     right = sample.expected[sample.newest]
     short: Picture = {**right, "dense": right["dense"][:-1]}
     assert compare(sample, sample.newest, right) == (Outcome.RIGHT, "")
     assert compare(sample, sample.newest, short)[0] is Outcome.WRONG
     assert compare(sample, sample.newest + 1, right)[0] is Outcome.WRONG
-
-
-def test_an_error_that_names_no_way_out_is_seen(samples: dict[str, Sample]) -> None:
-    sample = samples["plain"]
     clear = Refused(DamagedIndexError("/x/.qa/index.db is damaged. Run `qa check --repair`."))
     vague = Refused(DamagedIndexError("something is damaged"))
     assert compare(sample, None, {"open": clear})[0] is Outcome.REFUSED
     assert compare(sample, None, {"open": vague})[0] is Outcome.VAGUE
 
 
-def test_a_fork_is_stopped_in_time_and_within_its_memory() -> None:
+def test_a_fork_is_stopped_at_its_time_and_memory_limits() -> None:
     spun = run(_spin, seconds=0.2)
     assert (spun.status, spun.timed_out) == (-signal.SIGPROF, True)
     assert run(partial(_grow, 3 << 30), seconds=5, memory=1 << 20).error == "MemoryError"
@@ -204,8 +200,8 @@ def _grow(size: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-def test_trials_are_forked_from_a_process_that_has_one_thread() -> None:
-    """Whatever this one has started: here, what FAISS shares out among threads."""
+def test_trials_are_forked_from_a_process_with_one_thread() -> None:
+    """The fork server has one thread even if this process has started others, here those of FAISS."""
     many = faiss.IndexFlatIP(64)
     many.add(np.ones((50_000, 64), dtype=np.float32))
     many.search(np.ones((64, 64), dtype=np.float32), 5)

@@ -1,4 +1,4 @@
-"""A model that keeps its name but not its vectors is another model: refused for questions, embedded anew by a build."""
+"""A model with the same name but different vectors is refused for questions; a build with it embeds everything."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TEXTS = {
 
 
 def other_weights(model: Path) -> None:
-    """The sign of every seventh weight is turned over."""
+    """Flip the sign of every seventh weight."""
     file = model / "model.safetensors"
     data = bytearray(file.read_bytes())
-    # The file begins with the length of its header; the weights are 4 bytes each, the sign in the last.
+    # The file begins with the length of its header; each weight has 4 bytes, with the sign bit in the last.
     first = 8 + int.from_bytes(data[:8], "little")
     for place in range(first + 3, len(data), 7 * 4):
         data[place] ^= 0x80
@@ -35,15 +35,15 @@ def other_weights(model: Path) -> None:
 
 
 def other_prompts(model: Path) -> None:
-    """Texts are read behind a word of their kind."""
+    """Prefix queries and documents with different words."""
     edit(model / "config_sentence_transformers.json", {"prompts": {"query": "query: ", "document": "passage: "}})
 
 
 def other_pooling(model: Path) -> None:
-    """The first token stands for the text, not the mean of all."""
+    """Use the first token's vector, not the mean of all tokens."""
     file = model / "1_Pooling" / "config.json"
     written = json.loads(file.read_text(encoding="utf-8"))
-    if "pooling_mode" in written:  # as newer versions write it
+    if "pooling_mode" in written:  # the format of newer versions
         edit(file, {"pooling_mode": "cls"})
     else:
         edit(file, {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True})
@@ -54,12 +54,9 @@ def edit(file: Path, values: dict[str, object]) -> None:
     file.write_text(json.dumps(content | values), encoding="utf-8")
 
 
-CHANGES = [other_weights, other_prompts, other_pooling]
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with a model and a corpus that is indexed with it."""
+    """A folder with a model and a corpus indexed with it."""
     place = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
@@ -74,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def place(made: Path, tmp_path: Path) -> Iterator[Path]:
-    """The same, to be changed; the model has the same name for all tests, and is put back."""
+    """The same folder for a test to change; restored afterwards, as the path is the model's name."""
     shutil.copytree(made, tmp_path / "kept")
     yield made
     shutil.rmtree(made)
@@ -86,9 +83,9 @@ def shown(root: Path) -> list[Any]:
         return listing(snapshot)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", [other_weights, other_prompts, other_pooling])
 def test_the_same_name_with_another_meaning_is_refused(place: Path, change: Callable[[Path], None]) -> None:
-    """And the index stays as it is."""
+    """A question with the changed model is refused, and the index stays as it is."""
     before = shown(place / "corpus")
     change(place / "model")
     with pytest.raises(IncompatibleError, match=r"was built with .*fingerprint.*qa index --model"):
@@ -104,12 +101,12 @@ def test_a_build_with_other_weights_embeds_everything(place: Path) -> None:
     assert (report.unchanged, report.embedded, report.reused) == (2, report.passages, 0)
     with Retriever.open(root) as retriever:
         assert retriever.ask("Who won the award?").passages
-    vectors = [{row[-1] for document in listing for row in document[-1]} for listing in (before, shown(root))]
+    vectors = [{row[-1] for document in documents for row in document[-1]} for documents in (before, shown(root))]
     assert not vectors[0] & vectors[1]
 
 
 def test_the_same_files_under_another_name_are_the_same_model(place: Path, tmp_path: Path) -> None:
-    """What counts is what shapes the vectors, not where it lies."""
+    """A model is identified by the files that determine its vectors, not by its path."""
     shutil.copytree(place / "model", tmp_path / "moved")
     report = build_index(place / "corpus", model=str(tmp_path / "moved"))
     assert (report.embedded, report.unchanged) == (0, 2)

@@ -1,10 +1,11 @@
-"""Where the tool runs: read-only disks, unreadable files, no home, no locale, streams that are closed or full."""
+"""Read-only disks, unreadable files, no home directory, no UTF-8 locale, and closed or full streams."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,11 +26,11 @@ from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 from tests.robustness.process import value_of
 from tests.robustness.program import READ_ONLY, Program, command, has_namespaces, tree
+from tests.robustness.special_files import IS_ROOT
 
 HERON = "where does the heron wait?"
 NAMESPACE = pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
 NOBODY = 65534
-_IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 # Read-only
@@ -38,7 +39,7 @@ _IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 @NAMESPACE
 @pytest.mark.parametrize("args", [["ask", HERON], ["show", "birds.md:3"], ["status"], ["check"]], ids=" ".join)
 def test_questions_need_no_writing(program: Program, indexed: Path, args: list[str]) -> None:
-    """On a read-only disk everything but an update works, and says nothing about it."""
+    """On a read-only disk every command except an update works without a warning."""
     before = tree(indexed)
     done = program.run(*args, "--index", str(indexed), read_only=indexed)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -47,28 +48,23 @@ def test_questions_need_no_writing(program: Program, indexed: Path, args: list[s
 
 
 @NAMESPACE
-def test_a_changed_file_on_a_read_only_disk(program: Program, indexed: Path) -> None:
-    """The answer comes from the index as it is, and that is said; the change is not passed over in silence."""
-    new = indexed / "new.md"
-    new.write_text("# New\n\nThe dipper sings in winter.\n", encoding="utf-8")
-    try:
-        before = tree(indexed)
-        done = [
-            program.run("ask", HERON, option, str(indexed), read_only=indexed) for option in ("--index", "--corpus")
-        ]
-        assert tree(indexed) == before
-    finally:
-        new.unlink()
-    for each in done:
-        assert each.returncode == 0
-        assert b"heron" in each.stdout
-        assert each.stderr.startswith(b"qa: index not updated: cannot write into ")
-        assert each.stderr.count(b"\n") == 1
+def test_a_changed_file_on_a_read_only_disk(program: Program, indexed: Path, tmp_path: Path) -> None:
+    """The answer comes from the existing index, and one line says that the index was not updated."""
+    root = shutil.copytree(indexed, tmp_path / "notes")
+    (root / "new.md").write_text("# New\n\nThe dipper sings in winter.\n", encoding="utf-8")
+    before = tree(root)
+    for option in ("--index", "--corpus"):
+        done = program.run("ask", HERON, option, str(root), read_only=root)
+        assert done.returncode == 0
+        assert b"heron" in done.stdout
+        assert done.stderr.startswith(b"qa: index not updated: cannot write into ")
+        assert done.stderr.count(b"\n") == 1
+    assert tree(root) == before
 
 
 @NAMESPACE
 def test_an_update_on_a_read_only_disk_is_refused_early(program: Program, indexed: Path) -> None:
-    """Before a document is opened."""
+    """The update fails before it opens a document."""
     before = tree(indexed)
     done = program.run("index", "--full", str(indexed), read_only=indexed)
     said = f"qa: cannot write into {indexed / '.qa'}: it is read-only. Questions still work; updates do not.\n"
@@ -95,7 +91,7 @@ def _mounted(program: Program, mounts: str, folder: Path, *args: str) -> subproc
 
 @NAMESPACE
 def test_documents_may_be_read_only_where_the_index_is_not(program: Program, tmp_path: Path) -> None:
-    """Everything is written into the index folder; the documents are never touched."""
+    """A build writes only into the index folder."""
     (tmp_path / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
     (tmp_path / ".qa").mkdir()
     writable = 'mount --bind "$0/.qa" "$0/.qa" && mount -o remount,bind,rw "$0/.qa" && exec "$@"'
@@ -107,7 +103,7 @@ def test_documents_may_be_read_only_where_the_index_is_not(program: Program, tmp
 
 @NAMESPACE
 def test_a_read_only_home_is_no_harm(program: Program, indexed: Path) -> None:
-    """What the cache has is used; what would be written into it is left out without a word."""
+    """A read-only cache is used; what cannot be written to it is dropped without a message."""
     before = tree(program.home / ".cache")
     done = _mounted(program, READ_ONLY, program.home, "ask", HERON, "--index", str(indexed))
     assert (done.returncode, done.stderr) == (0, b"")
@@ -118,19 +114,19 @@ def test_a_read_only_home_is_no_harm(program: Program, indexed: Path) -> None:
 
 
 def _become(number: int) -> None:
-    """Be another user, if root, whom no file mode holds back; everything is imported by now."""
-    if _IS_ROOT:
+    """Switch to another user if this is root, whom no file mode restricts."""
+    if IS_ROOT:
         os.setgroups([])
         os.setgid(number)
         os.setuid(number)
 
 
 def _asked_as_nobody(root: Path) -> dict[str, object]:
-    """Build and ask as a user whom file modes hold back."""
+    """Build and ask as a user whom file modes restrict."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "a.md").write_text("# T\n\nThe heron.\n", encoding="utf-8")
-        _asked(Path(folder))  # what is imported late is imported here
-    shared_reader().read("heron", [("T", "The heron.")])  # and what is loaded in the background, loaded
+        _asked(Path(folder))  # finish lazy imports
+    shared_reader().read("heron", [("T", "The heron.")])  # finish loading in the background
     _become(NOBODY)
     return _asked(root)
 
@@ -149,7 +145,7 @@ def _asked(root: Path) -> dict[str, object]:
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder that another user can reach and write."""
+    """A folder that other users can enter and write."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         root = Path(folder, "notes")
@@ -162,48 +158,40 @@ def shared() -> Iterator[Path]:
 
 
 def test_what_cannot_be_read_any_more_is_kept_and_said(shared: Path) -> None:
-    """A file and a folder lose their read permission: named, their passages stay, and are not called verified."""
+    """A file or folder that lost its read permission is reported; its passages stay, but are not called verified."""
     for path, bird in (("a.md", "heron"), ("b.md", "otter"), ("sub/c.md", "dipper")):
         (shared / path).parent.mkdir(exist_ok=True)
         (shared / path).write_text(f"# T\n\nThe {bird} is here.\n", encoding="utf-8")
     ask = partial(_asked_as_nobody, shared)
     verified = [(path, "verified") for path in ("a.md", "b.md", "sub/c.md")]
-    all_well = {"skipped": [], "removed": 0, "documents": 3, "states": verified}
-    assert value_of(ask) == all_well
+    readable = {"skipped": [], "removed": 0, "documents": 3, "states": verified}
+    assert value_of(ask) == readable
     (shared / "b.md").write_text("# T\n\nThe otter has moved on.\n", encoding="utf-8")
     (shared / "b.md").chmod(0)
     (shared / "sub").chmod(0)
     refused = [("b.md", "cannot be read: Permission denied"), ("sub/", "folder cannot be read: Permission denied")]
     states = [verified[0], ("b.md", "changed"), ("sub/c.md", "changed")]
-    assert value_of(ask) == all_well | {"skipped": refused, "states": states}
+    assert value_of(ask) == readable | {"skipped": refused, "states": states}
     (shared / "b.md").chmod(0o644)
     (shared / "sub").chmod(0o755)
-    assert value_of(ask) == all_well
+    assert value_of(ask) == readable
 
 
-def test_a_folder_that_is_not_mounted(program: Program, indexed: Path) -> None:
-    """Missing, or there and empty: no document is dropped without a flag, and the answers that are there still come."""
-    gone = indexed.with_name("gone")
-    assert program.run("index", str(gone)).returncode == 2
-    assert not gone.exists()
-    moved = indexed.with_name("moved")
-    files = [path for path in indexed.iterdir() if path.name != ".qa"]
-    moved.mkdir()
-    for path in files:
-        path.rename(moved / path.name)
-    try:
-        done = program.run("index", str(indexed))
-        asked = program.run("ask", HERON, "--index", str(indexed))
-    finally:
-        for path in files:
-            (moved / path.name).rename(path)
-        moved.rmdir()
+def test_a_folder_that_is_not_mounted(program: Program, indexed: Path, tmp_path: Path) -> None:
+    """If the folder is missing or empty, no document is dropped without a flag, and questions are still answered."""
+    root = tmp_path / "notes"
+    assert program.run("index", str(root)).returncode == 2
+    assert not root.exists()
+    shutil.copytree(indexed / ".qa", root / ".qa")
+    done = program.run("index", str(root))
+    asked = program.run("ask", HERON, "--index", str(root))
     assert done.returncode == 2
     assert b"Is the folder mounted?" in done.stderr
     assert b"all 3 documents are missing (is the folder mounted?)" in asked.stderr
     assert b"heron" in asked.stdout
     assert b"file is missing" in asked.stdout
-    assert b"Up to date: 3 documents" in program.run("index", str(indexed)).stdout
+    shutil.copytree(indexed, root, ignore=shutil.ignore_patterns(".qa"), dirs_exist_ok=True)
+    assert b"Up to date: 3 documents" in program.run("index", str(root)).stdout
 
 
 # Streams and surroundings
@@ -220,20 +208,19 @@ def _shell(program: Program, line: str, root: Path, **environ: str) -> subproces
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("args", ["ask heron --index {root}", "status --json --index {root}", "index {root}"])
 def test_where_stdout_is_full(program: Program, indexed: Path, args: str) -> None:
-    """The exit code is not zero, and one line says why."""
+    """The exit code is 74, and one line says why."""
     done = _shell(program, f"{{qa}} {args} >/dev/full", indexed)
     assert (done.returncode, done.stderr) == (74, b"qa: No space left on device\n")
 
 
 @pytest.mark.parametrize("redirection", [">&-", "<&- >&- 2>&-", "2>/dev/full"])
 def test_where_streams_are_closed(program: Program, indexed: Path, redirection: str) -> None:
-    """An answer needs no stdin, and a closed stream's number goes to no file of the index."""
-    files = [path for path in (indexed / ".qa").iterdir() if path.suffix in {".db", ".faiss"}]
-    before = {path.name: path.read_bytes() for path in files}
+    """The command succeeds, and nothing printed ends up in a file of the index that got a closed stream's number."""
+    before = {path: path.read_bytes() for path in (indexed / ".qa").iterdir() if path.suffix in {".db", ".faiss"}}
     done = _shell(program, f"{{qa}} ask {HERON!r} --no-update --index {{root}} {redirection}", indexed)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (b"heron" in done.stdout) == (redirection == "2>/dev/full")
-    assert {path.name: path.read_bytes() for path in files} == before
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_an_error_where_stderr_is_closed_keeps_its_code(program: Program, tmp_path: Path) -> None:
@@ -241,17 +228,13 @@ def test_an_error_where_stderr_is_closed_keeps_its_code(program: Program, tmp_pa
     assert _shell(program, "{qa} ask x --index {root} 2>/dev/full", tmp_path).returncode == 3
 
 
-def test_where_the_locale_has_no_unicode(program: Program, indexed: Path) -> None:
-    """Names and texts come out, as themselves or spelled out; JSON is exact."""
-    file = indexed / "\u00fc\u6f22.md"
+def test_where_the_locale_has_no_unicode(program: Program, indexed: Path, tmp_path: Path) -> None:
+    """Names and texts are printed, escaped if necessary, and are exact in JSON."""
+    file = shutil.copytree(indexed, tmp_path / "notes") / "\u00fc\u6f22.md"
     file.write_text("# \u6f22\u5b57\n\nThe kingfisher, \u7fe1\u7fe0, dives at noon.\n", encoding="utf-8")
     question = "'when does the kingfisher dive?' --index {root}"
-    try:
-        done = _shell(program, f"{{qa}} ask {question}", indexed, LC_ALL="C")
-        exact = _shell(program, f"PYTHONIOENCODING=ascii {{qa}} ask --json {question}", indexed, LC_ALL="C")
-    finally:
-        file.unlink()
-        assert program.run("index", str(indexed)).returncode == 0
+    done = _shell(program, f"{{qa}} ask {question}", file.parent, LC_ALL="C")
+    exact = _shell(program, f"PYTHONIOENCODING=ascii {{qa}} ask --json {question}", file.parent, LC_ALL="C")
     assert done.returncode in {0, 1}, done.stderr
     assert b"kingfisher" in done.stdout
     passage = json.loads(exact.stdout.decode("ascii"))["passages"][0]
@@ -261,7 +244,7 @@ def test_where_the_locale_has_no_unicode(program: Program, indexed: Path) -> Non
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are UTF-8 in every locale there")
 def test_where_python_takes_names_for_another_encoding(program: Program, tmp_path: Path) -> None:
-    """A locale that is not UTF-8, and nothing that makes up for it: names are the same bytes and the same text."""
+    """In a locale without UTF-8 or coercion, names have the same bytes and the same text as in any other."""
     folder = tmp_path / "s\u00fcd" / "\u6f22"
     folder.mkdir(parents=True)
     text = "# Fishing\n\nThe kingfisher dives at noon.\n"
@@ -280,39 +263,37 @@ def test_where_python_takes_names_for_another_encoding(program: Program, tmp_pat
     assert (source["path"], source["state"]) == (path, "verified")
     shown = _shell(program, f"{{qa}} show --index {{root}} '{path}:3'", tmp_path, **plain)
     assert (shown.returncode, b"The kingfisher dives" in shown.stdout) == (0, True), shown.stderr
-    # A process in a locale with UTF-8 finds nothing new.
+    # An update in a UTF-8 locale finds no changes.
     again = program.run("index", "--json", str(tmp_path))
     assert [json.loads(again.stdout)[name] for name in ("added", "changed", "removed", "unchanged")] == [0, 0, 0, 1]
 
 
 def _codes(root: Path) -> list[object]:
-    """Exit codes of the commands that need no model, as a user that the system does not know."""
+    """Exit codes of commands that need no model, as this user and as one unknown to the system."""
     commands = [[*args, "--index", str(root)] for args in (["status"], ["show", "a.md:1"], ["check"])]
-    imported = [_code(args) for args in commands]
+    own = [_code(args) for args in commands]  # finishes lazy imports too
     _become(4_000_000)
     for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOGNAME", "USER"):
         os.environ.pop(name, None)
-    return imported + [_code(args) for args in (*commands, ["index", "--dry-run", str(root)])]
+    return own + [_code(args) for args in (*commands, ["index", "--dry-run", str(root)])]
 
 
 def _code(args: list[str]) -> object:
-    try:
+    with pytest.raises(SystemExit) as end:
         command_line.app(args, prog_name="qa")
-    except SystemExit as end:
-        return end.code
-    return None
+    return end.value.code
 
 
-@pytest.mark.skipif(not _IS_ROOT, reason="needs to become a user that the system does not know")
+@pytest.mark.skipif(not IS_ROOT, reason="needs root to become another user")
 def test_a_user_without_a_home(shared: Path) -> None:
-    """No HOME, no entry for the user, no cache: what needs no model works at once."""
+    """Without HOME, a user entry or a cache, commands that need no model work."""
     (shared / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
     update_index(Request(shared, BagEncoder()))
     assert value_of(partial(_codes, shared)) == [0] * 7
 
 
-def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: Path) -> None:
-    """`python -m qa` in a folder that has modules named as those it needs."""
+def test_modules_among_the_documents_are_not_imported(program: Program, tmp_path: Path) -> None:
+    """`python -m qa` in a folder with modules named like its dependencies does not import them."""
     mark, notes = tmp_path / "was-run", tmp_path / "notes"
     notes.mkdir()
     for name in ("click", "json", "numpy", "openvino", "pathspec", "sqlite3", "tqdm"):
@@ -324,7 +305,7 @@ def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: P
     assert not mark.exists()
 
 
-# Questions beyond measure
+# Endless input
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")

@@ -1,11 +1,13 @@
-"""Steps of the module that changes files, made to fail: a typed error, nothing tried twice, nothing left behind."""
+"""A failing file operation gives a typed error, is not retried, and leaves no temporary file."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,13 +23,14 @@ from tests.robustness.picture import temporary
 from tests.robustness.process import value_of
 from tests.robustness.scenarios import SCENARIOS, bring_up_to_date
 
-# What SQLite says where the system says EIO and ENOSPC.
-SAID = {errno.EIO: "SQLITE_IOERR_FSYNC", errno.ENOSPC: "SQLITE_FULL"}
+# SQLite's names for these errors of the system.
+SQLITE_NAMES = {errno.EIO: "SQLITE_IOERR_FSYNC", errno.ENOSPC: "SQLITE_FULL"}
+each_error = pytest.mark.parametrize("error", SQLITE_NAMES, ids=["EIO", "ENOSPC"])
 UPDATE = next(one for one in SCENARIOS if one.name == "update")
 
 
 class Disk:
-    """Fails at a step, and knows what was done."""
+    """Fails at one step, and records all steps."""
 
     def __init__(self, at: int | None = None, error: int = 0) -> None:
         self.steps: list[tuple[str, Path]] = []
@@ -38,26 +41,27 @@ class Disk:
         self.steps.append((step, path))
         if len(self.steps) - 1 == self._at:
             if step in ("begin", "commit"):
-                refusal = sqlite3.OperationalError(os.strerror(self._error))
-                refusal.sqlite_errorname = SAID[self._error]
-                raise refusal
+                failure = sqlite3.OperationalError(os.strerror(self._error))
+                failure.sqlite_errorname = SQLITE_NAMES[self._error]
+                raise failure
             raise OSError(self._error, os.strerror(self._error), str(path))
 
 
-def steps_of(place: Path) -> list[tuple[str, Path]]:
+def steps_of(act: Callable[[], object]) -> list[tuple[str, Path]]:
     watcher = Disk()
     with disk.watched(watcher):
-        UPDATE.act(shutil.copytree(place, place.with_name("watched")))
+        act()
     return watcher.steps
 
 
-@pytest.mark.parametrize("error", SAID, ids=["EIO", "ENOSPC"])
+@each_error
 def test_a_step_that_fails_is_not_tried_again(tmp_path: Path, error: int) -> None:
-    """Syncing above all, as the system may have dropped what it was to write; what strikes below Python tries more."""
+    """A failed sync in particular is not retried, as the system may have dropped the data."""
     template = tmp_path / "template"
     template.mkdir()
     UPDATE.prepare(template)
-    kinds = [step for step, _ in steps_of(template)]
+    watched = shutil.copytree(template, tmp_path / "watched")
+    kinds = [step for step, _ in steps_of(partial(UPDATE.act, watched))]
     assert {"create", "write", "sync", "sync folder", "truncate", "begin", "commit"} <= set(kinds)
     for kind in dict.fromkeys(kinds):
         root = shutil.copytree(template, tmp_path / kind)
@@ -65,8 +69,8 @@ def test_a_step_that_fails_is_not_tried_again(tmp_path: Path, error: int) -> Non
         with disk.watched(failing):
             try:
                 UPDATE.act(root)
-            except QAError as refusal:
-                assert str(root) in str(refusal)  # noqa: PT017 - it may as well succeed
+            except QAError as failure:
+                assert str(root) in str(failure)  # noqa: PT017 - the update may also succeed
         done = failing.steps[kinds.index(kind) :]
         assert not kind.startswith("sync") or (done[0] not in done[1:] and "commit" not in [step for step, _ in done])
         assert temporary(root) == []
@@ -74,15 +78,14 @@ def test_a_step_that_fails_is_not_tried_again(tmp_path: Path, error: int) -> Non
 
 
 def test_a_generation_is_written_in_the_order_that_its_safety_rests_on(tmp_path: Path) -> None:
-    """New files are there, synced, under their names, before the commit that names them; old ones go after it."""
+    """New files are synced and renamed before the commit that names them; old files are deleted after it."""
     UPDATE.prepare(tmp_path)
     old = {path.name for path in (tmp_path / ".qa").glob("*.faiss")}
-    watcher = Disk()
-    with disk.watched(watcher):
-        UPDATE.act(tmp_path)
-    steps = [(step, path.suffix if path.suffix == ".tmp" else path.name) for step, path in watcher.steps]
+    changes = steps_of(partial(UPDATE.act, tmp_path))
+    steps = [(step, path.suffix if path.suffix == ".tmp" else path.name) for step, path in changes]
     last = max(i for i, (step, _) in enumerate(steps) if step == "commit")
-    new = {path.name for path in (tmp_path / ".qa").glob("*.faiss")} - old
+    now = {path.name for path in (tmp_path / ".qa").glob("*.faiss")}
+    new, gone = now - old, old - now
     assert len(new) == 1
     assert steps[last - 5 : last] == [
         ("create", ".tmp"),
@@ -91,38 +94,35 @@ def test_a_generation_is_written_in_the_order_that_its_safety_rests_on(tmp_path:
         ("rename", *new),
         ("sync folder", ".qa"),
     ]
-    gone = old - {path.name for path in (tmp_path / ".qa").glob("*.faiss")}
     assert len(gone) == len(old) - 1 == 1
     assert steps[last + 1 :] == [("delete", *gone)]
 
 
-@pytest.mark.parametrize("error", SAID, ids=["EIO", "ENOSPC"])
-def test_digests_that_cannot_be_remembered_are_computed_again(
+@each_error
+def test_digests_that_cannot_be_cached_are_computed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
-    """Whatever fails, the digest is right, and the memory holds what it held or more."""
+    """Whichever step of writing the cache fails, the digest is right and the cache is complete or absent."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "weights").write_bytes(b"weights")
-    watcher = Disk()
-    with disk.watched(watcher):
-        expected = sha256_of(tmp_path, ["weights"])
-    memory = tmp_path / "cache" / "qa" / "verified.json"
-    whole = memory.read_bytes()
-    steps = [step for step, _ in watcher.steps]
+    expected = {"weights": hashlib.sha256(b"weights").hexdigest()}
+    steps = [step for step, _ in steps_of(partial(sha256_of, tmp_path, ["weights"]))]
+    cache = tmp_path / "cache" / "qa" / "verified.json"
+    whole = cache.read_bytes()
     assert steps == ["make folder", "create", "write", "sync", "rename", "sync folder"]
     for at in range(len(steps)):
         shutil.rmtree(tmp_path / "cache")
         with disk.watched(Disk(at, error)):
             assert sha256_of(tmp_path, ["weights"]) == expected
-        assert not memory.exists() or memory.read_bytes() == whole
+        assert not cache.exists() or cache.read_bytes() == whole
         assert temporary(tmp_path) == []
         assert sha256_of(tmp_path, ["weights"]) == expected
-        assert memory.read_bytes() == whole
+        assert cache.read_bytes() == whole
 
 
 @needs_fork
-def test_a_compiled_model_is_used_only_if_it_is_whole() -> None:
-    """Whatever step of writing it is struck there are vectors, and afterwards a whole copy and nothing beside it."""
+def test_a_compiled_model_is_used_only_if_it_is_complete() -> None:
+    """If writing it is interrupted, texts are still embedded; later there is a complete copy and no stray file."""
     found = value_of(partial(model_cache.run, 1, seed=2), seconds=300)
     assert (found["tried"], found["violations"]) == (1, [])
     written = [step.partition(" ")[0] for step in found["steps"]]

@@ -1,4 +1,4 @@
-"""Every operation on a file, struck by a killed process or a failing disk: a few of them here, all by the command."""
+"""Kills and disk failures at file operations: a sample of what `python -m tests.robustness.fault_points` tries."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def server() -> Iterator[ForkServer]:
 
 @pytest.mark.parametrize("name", [one.name for one in SCENARIOS])
 def test_whatever_is_struck_the_index_is_the_old_one_or_the_new_one(server: ForkServer, name: str) -> None:
-    """One half of the kinds of fault or the other; brought up to date, nothing is embedded again or stays behind."""
+    """Each scenario meets half of the faults; an update afterwards embeds nothing twice and leaves no stray file."""
     half = len(fault_points.FAULTS) // 2
     first = half * [one.name for one in SCENARIOS].index(name) % len(fault_points.FAULTS)
     found = server.value_of(partial(fault_points.run, name, sample=half, seed=1), seconds=300)
     assert found["violations"] == []
     assert found["faults"] == {fault.name: 1 for fault in fault_points.FAULTS[first : first + half]}
-    # Fewer would mean that the library does not see what SQLite or Python do.
+    # Otherwise the library would miss operations of SQLite or Python.
     assert {"create", "write", "sync"} <= found["kinds"].keys()
     assert found["operations"] > 15

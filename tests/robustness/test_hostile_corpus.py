@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -29,34 +29,31 @@ from tests.robustness.hostile_case import ANY, Case
 from tests.robustness.hostile_corpus import CASES, HEALTHY, MOST_MEGABYTES, REASONS, QuickEncoder, build, measure, write
 from tests.robustness.hostile_files import EXPRESSIONS, MARKDOWN
 
-# Of the full size, which `python -m tests.robustness.hostile_corpus --measure` has.
+# Of the full size, which `python -m tests.robustness.hostile_corpus --measure` uses.
 SHARE = 0.002
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildReport]:
-    """The whole corpus, small, indexed."""
+    """The whole corpus at a small size, indexed."""
     root = tmp_path_factory.mktemp("hostile")
     write(root, share=SHARE)
     return root, build(root)
 
 
 def test_every_healthy_file_is_indexed(hostile: tuple[Path, BuildReport]) -> None:
-    """And found by its words, whatever stands beside it."""
+    """A healthy file among hostile ones is indexed and found by its words."""
     root, _ = hostile
     with Snapshot(root / ".qa") as snapshot:
-        indexed = {document.path for document in snapshot.documents()}
-        assert HEALTHY.keys() <= indexed
+        assert HEALTHY.keys() <= {document.path for document in snapshot.documents()}
         for path, text in HEALTHY.items():
             words = text.split("\n\n")[-1].strip()
-            texts = [found.text for found in snapshot.passages_of(path)]
-            assert any(words in found for found in texts)
-            among = snapshot.match_paths(f"/{path}")
-            assert snapshot.keyword(words, 5, documents=among)
+            assert any(words in passage.text for passage in snapshot.passages_of(path))
+            assert snapshot.keyword(words, 5, documents=snapshot.match_paths(f"/{path}"))
 
 
 def test_every_file_is_indexed_or_has_a_reason(hostile: tuple[Path, BuildReport]) -> None:
-    """The reason that its kind calls for, and none for a file that is taken in."""
+    """Each skipped file has the reason expected for its kind, and no indexed file has one."""
     root, report = hostile
     reasons = {skip.path: skip.reason for skip in report.skipped}
     with Snapshot(root / ".qa") as snapshot:
@@ -75,25 +72,25 @@ def test_every_file_is_indexed_or_has_a_reason(hostile: tuple[Path, BuildReport]
             assert shown in indexed, (shown, reasons.get(shown))
 
 
-def test_what_was_left_out_is_left_out_again(hostile: tuple[Path, BuildReport]) -> None:
-    """A second run reads, embeds and changes nothing, and says the same."""
+def test_skipped_files_are_skipped_again(hostile: tuple[Path, BuildReport]) -> None:
+    """A second update embeds and changes nothing, and reports the same skipped files."""
     root, first = hostile
     again = update_index(Request(root, QuickEncoder()))
     assert (again.added, again.removed, again.embedded, again.skipped) == (0, 0, 0, first.skipped)
 
 
 def test_one_file_of_full_size_costs_little() -> None:
-    """In a process of its own; `python -m tests.robustness.hostile_corpus --measure` does this to all of them."""
+    """One case of those that `python -m tests.robustness.hostile_corpus --measure` tries."""
     case = next(case for case in CASES if case.path == "bombs/one-line.txt")
     quarter, whole = measure(case, share=0.25), measure(case)
     assert whole.megabytes <= MOST_MEGABYTES
     assert whole.seconds < max(1, MOST * quarter.seconds)
 
 
-# Each of these took quadratic time or worse before it was looked at; at this size that shows.
+# Each of these once took quadratic time or worse, which is visible at this size.
 @pytest.mark.parametrize("case", [*MARKDOWN, *EXPRESSIONS], ids=lambda case: case.path)
 def test_time_grows_with_size_alone(case: Case, tmp_path: Path) -> None:
-    """Of a file of some 100 KB, whatever it is made of."""
+    """Parsing and splitting a file of some 100 KB takes linear time, whatever its content."""
     file = tmp_path / Path(case.path).name
 
     def made(share: float) -> bytes:
@@ -107,7 +104,7 @@ def test_time_grows_with_size_alone(case: Case, tmp_path: Path) -> None:
 
 
 def test_a_document_has_so_many_passages_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more and it is left out with a reason; an index that has it lets it go."""
+    """A document with more passages is skipped with a reason, and removed from the index if it was there."""
     assert splitter.MAX_PASSAGES == 20_000
     monkeypatch.setattr(splitter, "MAX_PASSAGES", 1000)
     (tmp_path / "a.md").write_text("# T\n\nHealthy.\n", encoding="utf-8")
@@ -129,7 +126,7 @@ def test_a_document_has_so_many_passages_at_most(tmp_path: Path, monkeypatch: py
 def test_a_block_of_too_many_passages_is_given_up_early(
     limit: str, text: str, tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before something is made of each of its millions of sentences: their tokens are counted by the thousand."""
+    """Tokens are counted in batches of a thousand sentences, so only the first batches are counted."""
     monkeypatch.setattr(splitter, f"MAX_{limit.upper()}", 2000)
     counted: list[str] = []
 
@@ -143,7 +140,7 @@ def test_a_block_of_too_many_passages_is_given_up_early(
 
 
 def test_passages_of_blanks_are_short() -> None:
-    """Words a megabyte of blanks apart do not share a passage, nor does a heading with its text."""
+    """Words, or a heading and its text, that are a megabyte of blanks apart do not share a passage."""
     gap = " " * 1_000_000
     for text, path in (
         (f"one{gap}two", "a.txt"),
@@ -156,44 +153,35 @@ def test_passages_of_blanks_are_short() -> None:
         assert max(len(passage.text) for passage in found) < 10_000
 
 
-# What changes while it is read
+# Files that change while they are read
 
 
-class Meddler(BagEncoder):
-    """Does something to the folder when the first text is counted: the walk is over, most files are not read yet."""
-
-    def __init__(self, meddle: Callable[[], None]) -> None:
-        super().__init__()
-        self._meddle: Callable[[], None] | None = meddle
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        if self._meddle is not None:
-            meddle, self._meddle = self._meddle, None
-            meddle()
-        return super().count_tokens(texts)
-
-
-def test_files_that_change_between_walk_and_reading(tmp_path: Path) -> None:
-    """Swapped for a FIFO, for a link, for a folder behind a link; gone; grown: each ends as what it is now."""
-    root = tmp_path / "root"
-    outside = tmp_path / "outside"
+def test_files_that_change_between_walk_and_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was swapped for a FIFO or a link, deleted or extended after the walk is treated as what it is now."""
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    encoder = BagEncoder()
+    count_tokens = encoder.count_tokens
     for folder in (root / "sub", outside):
         folder.mkdir(parents=True)
     for name in ("a", "fifo", "gone", "grown", "huge", "link", "sub/b"):
         (root / f"{name}.md").write_text(f"# T\n\nThe text of {name}.\n", encoding="utf-8")
     (outside / "b.md").write_text("# T\n\nNobody was to see this.\n", encoding="utf-8")
 
-    def meddle() -> None:
-        for name in ("fifo", "gone", "link"):
-            (root / f"{name}.md").unlink()
-        os.mkfifo(root / "fifo.md")
-        (root / "link.md").symlink_to(outside / "b.md")
-        (root / "grown.md").write_text("# T\n\nIt grew.\n" * 50, encoding="utf-8")
-        os.truncate(root / "huge.md", MAX_BYTES + 1)
-        (root / "sub").rename(root / "old")
-        (root / "sub").symlink_to(outside)
+    def change_files_then_count(texts: Sequence[str]) -> list[int]:
+        if (root / "gone.md").exists():
+            for name in ("fifo", "gone", "link"):
+                (root / f"{name}.md").unlink()
+            os.mkfifo(root / "fifo.md")
+            (root / "link.md").symlink_to(outside / "b.md")
+            (root / "grown.md").write_text("# T\n\nIt grew.\n" * 50, encoding="utf-8")
+            os.truncate(root / "huge.md", MAX_BYTES + 1)
+            (root / "sub").rename(root / "old")
+            (root / "sub").symlink_to(outside)
+        return count_tokens(texts)
 
-    report = update_index(Request(root, Meddler(meddle)))
+    # The first text is counted after the walk, when most files are not read yet.
+    monkeypatch.setattr(encoder, "count_tokens", change_files_then_count)
+    report = update_index(Request(root, encoder))
     assert [(skip.path, skip.reason) for skip in report.skipped] == [
         ("fifo.md", "not a regular file"),
         ("huge.md", "larger than 8 MiB"),
@@ -208,7 +196,7 @@ def test_files_that_change_between_walk_and_reading(tmp_path: Path) -> None:
 
 
 def test_a_log_that_grows_while_it_is_read(tmp_path: Path) -> None:
-    """Digest and text are of one moment, and the next run sees that it grew."""
+    """Digest and text are from the same moment, and the next update sees that the log has grown."""
     log = tmp_path / "a.log"
     line = b"2024-03-01 it happened once more, and a line of the log says so\n"
     log.write_bytes(line * 2000)
@@ -232,23 +220,19 @@ def test_a_log_that_grows_while_it_is_read(tmp_path: Path) -> None:
         (stored,) = snapshot.documents()
         passages = snapshot.passages_of("a.log")
     now = log.read_bytes()
-    digest = hashlib.sha256()
-    at = 0
-    while digest.hexdigest() != stored.sha256:
-        assert at < len(now), "the digest is of no state of the file"
-        digest.update(now[at : at + len(line)])
-        at += len(line)
+    sizes = range(2000 * len(line), len(now) + 1, len(line))
+    at = next(size for size in sizes if hashlib.sha256(now[:size]).hexdigest() == stored.sha256)
     text = now[:at].decode()
     assert passages[-1].end == len(text.rstrip())
     assert all(text[passage.start : passage.end] == passage.text for passage in passages)
     assert update_index(Request(tmp_path, BagEncoder())).changed == int(at < len(now))
 
 
-# Documents that want to be more than text
+# Documents that try to be more than text
 
 
 def test_orders_in_a_document_are_text(tmp_path: Path) -> None:
-    """They are quoted like anything else, and change nothing for the other documents."""
+    """Instructions are quoted like any text, and do not affect answers from other documents."""
     (tmp_path / "a.md").write_text("# Award\n\nThe award went to the heron.\n", encoding="utf-8")
     asked = "who did the award go to"
     build(tmp_path)
@@ -269,7 +253,7 @@ def test_orders_in_a_document_are_text(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_the_index_is_never_indexed(tmp_path: Path) -> None:
-    """Nor one further down, of a collection inside this one."""
+    """Neither this collection's `.qa` folder is indexed nor that of a collection inside it."""
     for folder in (tmp_path / ".qa", tmp_path / "sub" / ".qa"):
         folder.mkdir(parents=True)
         (folder / "words.md").write_text("# T\n\nNot to be read.\n", encoding="utf-8")
@@ -281,7 +265,7 @@ def test_a_folder_of_the_index_is_never_indexed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("moment", [-(10**18), 4_000_000_000 * 10**9])
 def test_a_time_that_cannot_be_is_no_harm(tmp_path: Path, moment: int) -> None:
-    """A file of the year 1938 or 2096 is indexed, stays so unread, and an edit of it is seen."""
+    """A file dated 1938 or 2096 is indexed, not indexed again while unchanged, and indexed again after an edit."""
     file = tmp_path / "a.md"
     file.write_text("# T\n\nFirst text.\n", encoding="utf-8")
     os.utime(file, ns=(moment, moment))

@@ -1,4 +1,4 @@
-"""Processes killed or interrupted at any moment: nothing is lost but what was under way, and nothing is left behind."""
+"""Processes killed or interrupted at any moment lose only work in progress and leave no stray files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.robustness.process import value_of
 @needs_fork
 @pytest.mark.parametrize("model", [False, True], ids=["quick encoder", "real model"])
 def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(model: bool) -> None:
-    """And what was embedded is not embedded again, but for a batch on its way to the disk and the one behind it."""
+    """At most two batches are embedded again: the one being written and the next."""
     scenarios = kills.scenarios(model=model)
     found = value_of(partial(kills.run, len(scenarios), seed=3, files=28, model=model), seconds=300)
     assert found["violations"] == []
@@ -31,8 +31,8 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(model: bool) -
 @needs_signals
 @pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
 def test_ctrl_c_ends_it_and_frees_the_lock(tmp_path: Path, times: int) -> None:
-    """With 130 and one word, without a process or a temporary file left; what was embedded is kept."""
-    load_encoder().encode_query("The model is compiled now, if it was not before.")
+    """The exit code is 130, no process or temporary file is left, and the next update works."""
+    load_encoder().encode_query("So that the model is compiled.")
     documents(tmp_path, 60)
     ended = interrupt(tmp_path, after=0.7, times=times)
     assert ended.code == 130

@@ -1,4 +1,4 @@
-"""No space, no descriptors: a typed error, the old state as it was, and all well once there is enough again."""
+"""Without space or descriptors there is a typed error; the old index stays, and updates work once there is enough."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.robustness.program import command, has_namespaces
 
 @needs_limits
 def test_a_limit_of_the_system_loses_nothing() -> None:
-    """Files that may not grow beyond a size, and no more descriptors, for builds, updates, repairs and questions."""
+    """Limits on file sizes and descriptors during builds, updates, repairs and questions."""
     found = value_of(partial(limits.run, 15), seconds=300)
     assert found["violations"] == []
-    # The limits were felt, and some were high enough.
+    # Some limits were too low, and some were high enough.
     assert found["ended"]["file size: StorageError"] >= 5
     assert found["ended"]["descriptors: StorageError"] >= 3
     assert found["ended"]["file size: done"] >= 1
@@ -32,7 +32,7 @@ def test_a_limit_of_the_system_loses_nothing() -> None:
 
 @pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
 def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
-    """A disk of a megabyte, filled document by document."""
+    """On a disk of a megabyte, filled document by document, the last good index still answers."""
     disk, out = tmp_path / "disk", tmp_path / "found.json"
     disk.mkdir()
     program = f"{sys.executable} -m {limits.__name__} --full-disk {disk} --out {out}"
@@ -47,8 +47,8 @@ def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
 
 @needs_limits
 @pytest.mark.parametrize("blocks", [0, 1])
-def test_where_no_file_may_grow_a_reader_is_told_in_one_line(tmp_path: Path, blocks: int) -> None:
-    """SQLite wants a file beside a database that others may write; without it nothing is read, and nothing harmed."""
+def test_a_reader_that_cannot_grow_a_file_fails_with_one_line(tmp_path: Path, blocks: int) -> None:
+    """SQLite needs a shared-memory file to read the database; without it the command fails and changes nothing."""
     (tmp_path / "a.md").write_text("The cat sat on the mat.\n", encoding="utf-8")
     update_index(Request(tmp_path, BagEncoder()))
     status = command(["status", "--index", str(tmp_path)])

@@ -1,4 +1,4 @@
-"""Nothing touches the network: every command with the real model, in a bare home, without one."""
+"""No command uses the network; each runs with the real model, in an empty home, without a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERON = "where does the heron wait?"
 
 
 def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
-    """What the tests below count is counted: a model that is not here is looked for on the hub."""
+    """Looking for a missing model on the hub is recorded, so the tests below can rely on the count."""
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
     done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=600)
     assert done.returncode == 5
@@ -27,15 +27,7 @@ def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "args",
-    [
-        ["ask", HERON],
-        ["show", "birds.md:3"],
-        ["status"],
-        ["check"],
-        ["check", "--repair"],
-    ],
-    ids=" ".join,
+    "args", [["ask", HERON], ["show", "birds.md:3"], ["status"], ["check"], ["check", "--repair"]], ids=" ".join
 )
 def test_no_command_opens_a_socket(program: Program, indexed: Path, args: list[str]) -> None:
     done = program.run(*args, cwd=indexed, namespace="-rn")
@@ -44,25 +36,22 @@ def test_no_command_opens_a_socket(program: Program, indexed: Path, args: list[s
 
 
 def test_no_batch_opens_a_socket(program: Program, indexed: Path) -> None:
-    done = program.run(
-        "ask", "--batch", "-", cwd=indexed, namespace="-rn", stdin=f"{HERON}\nwhen is the train?\n".encode()
-    )
+    batch = f"{HERON}\nwhen is the train?\n".encode()
+    done = program.run("ask", "--batch", "-", cwd=indexed, namespace="-rn", stdin=batch)
     assert (done.returncode, program.sockets()) == (0, []), done.stderr
-    assert [json.loads(line)["passages"][0]["source"]["path"] for line in done.stdout.splitlines()] == [
-        "birds.md",
-        "train.txt",
-    ]
+    paths = [json.loads(line)["passages"][0]["source"]["path"] for line in done.stdout.splitlines()]
+    assert paths == ["birds.md", "train.txt"]
 
 
 def test_an_update_opens_no_socket(program: Program, indexed: Path) -> None:
-    """The first build is watched where it is made, in a bare home: the model was compiled in it."""
+    """The fixture `indexed` checks the same for the first build, which compiles the model."""
     done = program.run("index", "--full", "--json", str(indexed), namespace="-rn")
     assert (done.returncode, program.sockets()) == (0, []), done.stderr
     assert json.loads(done.stdout)["reused"] == 3
 
 
 def test_a_repair_opens_no_socket(program: Program, indexed: Path, tmp_path: Path) -> None:
-    """A damaged index is written anew with the model at hand."""
+    """A damaged index is rebuilt with the installed model."""
     (tmp_path / "a.md").write_text("# T\n\nThe dipper sings.\n", encoding="utf-8")
     assert program.run("index", str(tmp_path)).returncode == 0
     database = tmp_path / ".qa" / "index.db"
@@ -75,7 +64,7 @@ def test_a_repair_opens_no_socket(program: Program, indexed: Path, tmp_path: Pat
 
 @pytest.mark.skipif(not has_namespaces("-rn"), reason="needs a network namespace of its own")
 def test_there_is_no_network_in_the_tests_above() -> None:
-    """Not even this machine itself can be reached: there is no such address, or no way there."""
+    """Not even localhost can be reached: it has no address or no route."""
     code = (
         "import socket\ntry: socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as error: print(error.errno)"
     )

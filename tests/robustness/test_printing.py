@@ -1,11 +1,11 @@
-"""Whatever a document, a name or a message holds, a terminal is only told to show it."""
+"""No document, file name or message can control the terminal that shows it."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import sys
+import shutil
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -15,6 +15,7 @@ from tests.robustness.hostile_corpus import write
 from tests.robustness.hostile_files import NAMES, TEXTS
 from tests.robustness.hostile_strings import strings, trespasses
 from tests.robustness.printing import LINK, PRINTERS, offences, shown_by
+from tests.robustness.program import command as qa
 from tests.robustness.program import make_old
 
 # `python -m tests.robustness.printing --strings 10000` is the long form.
@@ -22,7 +23,7 @@ COUNT = 200
 
 
 def test_the_strings_are_hostile() -> None:
-    """The same every time, and each dangerous kind is among them."""
+    """They are the same every time, and include every dangerous kind."""
     found = strings(COUNT)
     assert found == strings(COUNT)
     together = "".join(found)
@@ -30,8 +31,8 @@ def test_the_strings_are_hostile() -> None:
     assert len(trespasses(together)) > 60
 
 
-def test_what_is_looked_for_is_found() -> None:
-    """The tool's own styles and newlines are none, anything else is."""
+def test_control_characters_are_detected() -> None:
+    """Only newlines and the tool's own styles are allowed."""
     assert not trespasses("\x1b[1mbold\x1b[0m, \x1b[2mdim\x1b[0m, \x1b[33mcare\x1b[0m\nمی\u200cخ")
     for text in ("\x1b[31m", "\x9b", "\x1b]0;x\x07", "\r", "\t", "\u202e", "\u2028", "\ud800", "\x1b [1m"):
         assert trespasses(text), ascii(text)
@@ -45,37 +46,32 @@ def test_nothing_printed_drives_a_terminal(name: str) -> None:
     assert size > 10 * COUNT
 
 
-def qa(*args: str) -> list[str]:
-    return [sys.executable, "-m", "qa", *args]
-
-
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hostile names and texts, one file that is a copy of another under a hostile name."""
+    """Files with hostile names and texts, and a copy of one file under a hostile name."""
     root = tmp_path_factory.mktemp("notes")
     write(root, [*NAMES[:16], *NAMES[-2:], *TEXTS[:2]])
     (root / "copy\x1b[5m\u202e.md").write_bytes((root / "healthy" / "alpha.md").read_bytes())
     make_old(root)
-    shown_by(qa("index", str(root)))
+    shown_by(qa(["index", str(root)]))
     return root
 
 
 def test_the_program_on_a_terminal(notes: Path) -> None:
-    """The real program with the real model: everything it shows of these files is clean."""
+    """All output of the real program with the real model is clean."""
+    index = ["--index", str(notes)]
     commands = {
-        "index": qa("index", "--full", str(notes)),
-        "ask": qa("ask", "-k", "1000", "--index", str(notes), "where does the heron wait at the weir"),
-        "show": qa("show", "--index", str(notes), "texts/escapes.md"),
-        "show lines": qa("show", "--index", str(notes), "texts/escapes.md:1-3"),
-        "show a name": qa(
-            "show", "--index", str(notes), str(notes / "names" / "clipboard\x1b]52;c;ZXZpbA==\x07.md") + ":1"
-        ),
-        "check": qa("check", "--index", str(notes)),
-        "trace": qa("show", "--index", str(notes), "no\x1b[2J\u202esuch.md"),
+        "index": ["index", "--full", str(notes)],
+        "ask": ["ask", "-k", "1000", *index, "where does the heron wait at the weir"],
+        "show": ["show", *index, "texts/escapes.md"],
+        "show lines": ["show", *index, "texts/escapes.md:1-3"],
+        "show a name": ["show", *index, str(notes / "names" / "clipboard\x1b]52;c;ZXZpbA==\x07.md") + ":1"],
+        "check": ["check", *index],
+        "trace": ["show", *index, "no\x1b[2J\u202esuch.md"],
     }
     shown = {}
-    for name, command in commands.items():
-        code, data = shown_by(command)
+    for name, args in commands.items():
+        code, data = shown_by(qa(args))
         assert code in {0, 1, 2}, (name, data[-500:])
         shown[name] = data.decode()
         assert not trespasses(shown[name], drawing=name == "index"), name
@@ -90,8 +86,8 @@ def test_the_program_on_a_terminal(notes: Path) -> None:
 
 
 def test_links_of_hostile_names(notes: Path) -> None:
-    """Each cited file is a link by its bytes; without the links nothing is different."""
-    command = qa("ask", "--no-update", "-k", "1000", "--index", str(notes), "where does the heron wait at the weir")
+    """Each cited file is a link to its exact name; without the links the output is the same."""
+    command = qa(["ask", "--no-update", "-k", "1000", "--index", str(notes), "where does the heron wait at the weir"])
     _, plain = shown_by(command)
     _, data = shown_by(command, {"FORCE_HYPERLINK": "1"})
     assert LINK.sub(r"\1", data.decode()) == plain.decode()
@@ -102,8 +98,8 @@ def test_links_of_hostile_names(notes: Path) -> None:
 
 
 def test_json_on_a_terminal_is_safe_and_exact(notes: Path) -> None:
-    """Every name and text comes back as it stands on the disk."""
-    code, data = shown_by(qa("ask", "--json", "--no-update", "-k", "1000", "--index", str(notes), "heron"))
+    """Every name and text in JSON is exactly as on the disk."""
+    code, data = shown_by(qa(["ask", "--json", "--no-update", "-k", "1000", "--index", str(notes), "heron"]))
     assert code in {0, 1}
     shown = data.decode()
     assert not trespasses(shown)
@@ -123,18 +119,15 @@ def test_json_on_a_terminal_is_safe_and_exact(notes: Path) -> None:
 
 
 def test_status_of_hostile_names(notes: Path, tmp_path: Path) -> None:
-    """New and missing files are named, whatever their names; in JSON exactly."""
+    """New files are listed with their names escaped, and exactly in JSON."""
+    root = shutil.copytree(notes, tmp_path / "notes")
     names = [f"new{c}{n}.md" for n, c in enumerate("\x1b\x9b\u202e\r\n\u2066")]
     for name in names:
-        (notes / name).write_text("New.\n", encoding="utf-8")
-    try:
-        code, data = shown_by(qa("status", "--index", str(notes)))
-        assert code == 0
-        assert not trespasses(data.decode())
-        assert all(f"{name.encode('unicode_escape').decode()}\n" in data.decode() for name in names)
-        code, data = shown_by(qa("status", "--json", "--index", str(notes)))
-        assert not trespasses(data.decode())
-        assert {example["path"] for example in json.loads(data)["changes"]["examples"]} == set(names)
-    finally:
-        for name in names:
-            (notes / name).unlink()
+        (root / name).write_text("New.\n", encoding="utf-8")
+    code, data = shown_by(qa(["status", "--index", str(root)]))
+    assert code == 0
+    assert not trespasses(data.decode())
+    assert all(f"{name.encode('unicode_escape').decode()}\n" in data.decode() for name in names)
+    code, data = shown_by(qa(["status", "--json", "--index", str(root)]))
+    assert not trespasses(data.decode())
+    assert {example["path"] for example in json.loads(data)["changes"]["examples"]} == set(names)

@@ -1,4 +1,4 @@
-"""Readers beside a writer: each answer is of one generation; and what else may happen to an index that is open."""
+"""Readers during a write get answers of one generation; an open index survives deletion, other writers and forks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from index.commit.store import Store
 from index.snapshot import Snapshot
 from index.storage.files import make_folder
 from index.storage.locking import writer_lock
-from index.update.report import Request
+from index.update.report import BuildReport, Request
 from index.update.run import Build
 from index.update.update import update_index
 from qa.answer.results import Mode
@@ -39,7 +41,7 @@ QUESTION = torn_reads.QUESTIONS[0]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The first state, indexed."""
+    """A folder in the first state, indexed."""
     torn_reads.change_to(tmp_path / "corpus", 0)
     return tmp_path / "corpus"
 
@@ -48,13 +50,13 @@ def test_no_answer_is_of_two_generations() -> None:
     found = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
     assert (found["torn"], found["failed"]) == ([], [])
     assert found["questions"] >= 640
-    # They did meet.
+    # Each reader saw several generations.
     assert min(found["generations_seen_by_a_reader"]) >= torn_reads.GENERATIONS
 
 
 @pytest.mark.parametrize("commits", [1, 2, 5])
 def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> None:
-    """It reads the files of its generation only after they were deleted, and answers as that generation does."""
+    """A reader whose files were deleted before it loaded them still answers from its generation."""
     expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
         own = {segment.name for segment in snapshot.info.segments}
@@ -66,11 +68,11 @@ def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> No
             assert torn_reads.ask(retriever, QUESTION, mode) == expected[f"{mode.value}: {QUESTION}"]
 
 
-@pytest.mark.parametrize("opened", ["with its files read", "with its files not yet read"])
-def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root: Path, opened: str) -> None:
+@pytest.mark.parametrize("loaded", [True, False], ids=["files loaded", "files not loaded"])
+def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root: Path, loaded: bool) -> None:
     expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
-        if opened == "with its files read":
+        if loaded:
             snapshot.load()
         shutil.rmtree(root / ".qa")
         retriever = Retriever(root, snapshot, BagEncoder())
@@ -78,7 +80,7 @@ def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root
             try:
                 found = torn_reads.ask(retriever, QUESTION, mode)
             except QAError as error:
-                assert ".qa" in str(error)  # noqa: PT017 - either is right
+                assert ".qa" in str(error)  # noqa: PT017 - an answer is right too
             else:
                 assert found == expected[f"{mode.value}: {QUESTION}"]
     with pytest.raises(NoIndexError, match="qa index"):
@@ -86,7 +88,7 @@ def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root
 
 
 def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
-    """In the library and on the command line, which exits with 6."""
+    """The error of the library and of the command line, which exits with 6, names the process that is writing."""
     shutil.rmtree(root / ".qa")
     make_folder(root / ".qa")
     holder = f"process {os.getpid()} on {socket.gethostname()}"
@@ -99,9 +101,9 @@ def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("then", ["it lets go", "it is killed", "Ctrl-C"])
+@pytest.mark.parametrize("then", ["lock released", "holder killed", "Ctrl-C"])
 def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
-    """It says once whom it waits for, goes on when that one ends, and Ctrl-C ends it at once."""
+    """It says once which process it waits for, continues when that process ends, and stops at once on Ctrl-C."""
     folder = tmp_path / ".qa"
     make_folder(folder)
     (tmp_path / "a.md").write_text("Whales sing.")
@@ -112,15 +114,14 @@ def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
         )
         with waiting:
             assert waiting.stderr is not None
-            first = waiting.stderr.readline()
             said = f"qa: {folder} is being written by process {holder.pid} on {socket.gethostname()}; waiting for it"
-            assert first.startswith(said)
-            # It is still there when it has looked several times, and says nothing more.
+            assert waiting.stderr.readline().startswith(said)
+            # It keeps waiting and prints nothing more.
             with pytest.raises(subprocess.TimeoutExpired):
                 waiting.wait(timeout=0.5)
             if then == "Ctrl-C":
                 waiting.send_signal(signal.SIGINT)
-            elif then == "it is killed":
+            elif then == "holder killed":
                 holder.kill()
             else:
                 holder.communicate()
@@ -134,42 +135,43 @@ def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
             assert out.startswith("Indexed 1 file (1 document, 1 passage)")
 
 
+@contextmanager
+def build_waiting_for_lock(
+    root: Path, caplog: pytest.LogCaptureFixture, encoder: BagEncoder | None = None
+) -> Iterator[Future[BuildReport]]:
+    """A build that waits for the writer lock during the block."""
+    (root / "a.md").write_text("Whales sing.")
+    make_folder(root / ".qa")
+    with ThreadPoolExecutor() as threads, writer_lock(root / ".qa"):
+        waiting = threads.submit(build.build_index, root, on_locked=build.OnLocked.WAIT, encoder=encoder)
+        while not caplog.records and not waiting.done():
+            time.sleep(0.01)
+        yield waiting
+
+
 def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is current is looked at behind the lock, not before it."""
-    (tmp_path / "a.md").write_text("Whales sing.")
+    """The waiting build reads the index's model after it has the lock, not before."""
     monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     first = Request(tmp_path, BagEncoder(name="another", fingerprint="a" * 64))
-    folder = tmp_path / ".qa"
-    make_folder(folder)
-    with ThreadPoolExecutor() as threads:
-        with writer_lock(folder):
-            waiting = threads.submit(build.build_index, tmp_path, on_locked=build.OnLocked.WAIT)
-            while not caplog.records and not waiting.done():
-                time.sleep(0.01)
-            with Store(folder) as store:
-                Build(first, store, time.monotonic()).run(BuildMode.INCREMENTAL)
-        report = waiting.result(timeout=600)
+    with build_waiting_for_lock(tmp_path, caplog) as waiting, Store(tmp_path / ".qa") as store:
+        Build(first, store, time.monotonic()).run(BuildMode.INCREMENTAL)
+    report = waiting.result(timeout=600)
     assert (report.documents, report.embedded) == (1, 0)
-    with Snapshot(folder) as snapshot:
+    with Snapshot(tmp_path / ".qa") as snapshot:
         assert (snapshot.info.model, snapshot.info.generation) == ("another", 1)
 
 
-def test_whom_one_waits_for_may_delete_the_index(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A lock on a file that is gone is worth nothing: whoever waits then locks the new one, or is told."""
-    (tmp_path / "a.md").write_text("Whales sing.")
-    folder = tmp_path / ".qa"
-    make_folder(folder)
-    with ThreadPoolExecutor() as threads:
-        with writer_lock(folder):
-            waiting = threads.submit(build.build_index, tmp_path, on_locked=build.OnLocked.WAIT, encoder=BagEncoder())
-            while not caplog.records and not waiting.done():
-                time.sleep(0.01)
-            shutil.rmtree(folder)
-            make_folder(folder)
-        assert waiting.result(timeout=600).documents == 1
-        assert (folder / "index.db").exists()
+def test_a_build_that_waits_for_a_lock_locks_the_new_index_if_the_old_one_is_deleted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A lock on a deleted file protects nothing."""
+    with build_waiting_for_lock(tmp_path, caplog, BagEncoder()) as waiting:
+        shutil.rmtree(tmp_path / ".qa")
+        make_folder(tmp_path / ".qa")
+    assert waiting.result(timeout=600).documents == 1
+    assert (tmp_path / ".qa" / "index.db").exists()
 
 
 FORKING = """
@@ -186,7 +188,7 @@ question = sys.argv[2]
 faiss.omp_set_num_threads(4)
 many = faiss.IndexFlatIP(64)
 many.add(np.ones((50_000, 64), dtype=np.float32))
-many.search(np.ones((64, 64), dtype=np.float32), 5)  # its threads are there now
+many.search(np.ones((64, 64), dtype=np.float32), 5)  # starts its threads
 retriever = Retriever.open(root, encoder=BagEncoder(), reader=False)
 expected = [hit.id for hit in retriever.search(question)]
 child = os.fork()
@@ -194,7 +196,7 @@ if not child:
     print("same" if [hit.id for hit in retriever.search(question)] == expected else "other", flush=True)
     with Retriever.open(root, encoder=BagEncoder(), reader=False) as own:
         print("same" if [hit.id for hit in own.search(question)] == expected else "other", flush=True)
-    # So much that FAISS would share it out among threads.
+    # Enough for FAISS to use several threads.
     text = "".join(f"# New {number}\\n\\nNothing of {number} was there before.\\n\\n" for number in range(400))
     (root / "new.md").write_text(text)
     print(update(Request(root, BagEncoder())).added, flush=True)
@@ -205,8 +207,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @needs_fork
 def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
-    """With an index that it opens itself, and with what its parent opened."""
+    """The child asks its parent's open index and one that it opens itself, and updates the index."""
     program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root), QUESTION]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=600)
-    said = done.stdout.splitlines()
-    assert said == ["same", "same", "1", "0"], done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["same", "same", "1", "0"], done.stdout + done.stderr

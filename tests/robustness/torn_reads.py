@@ -1,14 +1,13 @@
-"""One writer alternates a folder between two states, readers ask all the while: each answer is wholly of one of them.
+"""Readers ask while a writer alternates a folder between two states; each answer must be entirely from one of them.
 
     python -m tests.robustness.torn_reads --questions 20000 [--readers 4] [--out FILE]
 
-Several files change at once, so an answer that mixed two generations would show. The first state has the odd
-generations, so it is also known which of the two answers an opened index must give.
+Several files change at once, so an answer that mixed two generations would be noticed. Odd generations are of the first
+state, so the generation of an open index says which of the two answers it must give.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import sys
@@ -34,17 +33,16 @@ _PLACES = (
     ("roof", "shed", "river", "nest", "moon", "deep", "field", "wood"),
 )
 QUESTIONS = tuple(f"Where did the {animal} sit in the morning?" for animal in _ANIMALS)
-# A reader that saw fewer goes on asking, or nothing would have been tried.
+# A reader that saw fewer generations continues, as it would have tested nothing.
 GENERATIONS = 5
-# Questions to one opened index.
-_TOGETHER = 8
+_QUESTIONS_PER_OPENING = 8
 _SECONDS = 1800.0
 
 Answers = dict[str, Any]
 
 
 def change_to(root: Path, state: int) -> None:
-    """Write all files of a state, some under the same names in both, and index them."""
+    """Write and index all files of a state; some have the same name in both states."""
     root.mkdir(exist_ok=True)
     for old in root.glob("*/*.md"):
         old.unlink()
@@ -57,7 +55,7 @@ def change_to(root: Path, state: int) -> None:
 
 
 def ask(retriever: Retriever, question: str, mode: Mode) -> Any:
-    """An answer, without the state that its files have now."""
+    """An answer without the current state of its files."""
     found = answer_to(retriever, question, mode=mode)
     for passage in found["passages"]:
         del passage["source"]["state"]
@@ -65,7 +63,7 @@ def ask(retriever: Retriever, question: str, mode: Mode) -> Any:
 
 
 def answers_of(root: Path) -> Answers:
-    """What an index answers to each question in each mode."""
+    """An index's answers to each question in each mode."""
     with Retriever.open(root, encoder=BagEncoder(), reader=False) as retriever:
         return {f"{mode.value}: {asked}": ask(retriever, asked, mode) for asked in QUESTIONS for mode in Mode}
 
@@ -76,16 +74,16 @@ def _written(root: Path, state: int) -> Answers:
 
 
 def _write(root: Path, stop: Path) -> int:
-    """Alternate until told to stop; how many generations were made."""
-    for number in itertools.count(1):
+    """Alternate until the file `stop` exists; return the number of generations written."""
+    number = 0
+    while not stop.exists():
+        number += 1
         change_to(root, (number + 1) % 2)
-        if stop.exists():
-            return number
-    raise RuntimeError("counting ended")
+    return number
 
 
 def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: int) -> dict[str, Any]:
-    """Open, ask a few, close, again and again; what was seen."""
+    """Open the index, ask a few questions and close it, repeatedly; return what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     asked, torn = 0, []
     generations: set[int] = set()
@@ -93,7 +91,7 @@ def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: 
         with _opened(root, chance) as retriever:
             generation = retriever.snapshot.info.generation
             generations.add(generation)
-            for _ in range(_TOGETHER):
+            for _ in range(_QUESTIONS_PER_OPENING):
                 question, mode = chance.choice(QUESTIONS), chance.choice(list(Mode))
                 asked += 1
                 if ask(retriever, question, mode) != states[(generation + 1) % 2][f"{mode.value}: {question}"]:
@@ -102,7 +100,7 @@ def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: 
 
 
 def _opened(root: Path, chance: random.Random) -> Retriever:
-    """As a question opens it; or its files read only when the next generations have deleted them."""
+    """Open the index as usual, or delay loading its files so that later generations may have deleted them."""
     if chance.random() < 0.8:
         return Retriever.open(root, encoder=BagEncoder(), reader=False)
     snapshot = Snapshot(root / ".qa")
@@ -111,13 +109,13 @@ def _opened(root: Path, chance: random.Random) -> Retriever:
 
 
 def run(questions: int, readers: int, seed: int) -> dict[str, Any]:
-    """Let them run; what was found."""
+    """Run the writer and the readers; return what was found."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         states = (value_in_fork(partial(_written, folder / "a", 0)), value_in_fork(partial(_written, folder / "b", 1)))
         if any(states[0][key] == states[1][key] for key in states[0]):
-            raise RuntimeError("an answer is the same in both states, so it would prove nothing")
+            raise RuntimeError("an answer is the same in both states, so it proves nothing")
         root, stop = folder / "corpus", folder / "stop"
         value_in_fork(partial(change_to, root, 0))
         writer = Child(partial(_write, root, stop), seconds=_SECONDS)

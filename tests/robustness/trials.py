@@ -1,4 +1,4 @@
-"""One trial: damage an index, ask it everything in a fork with limits, and judge the answers; or repair it."""
+"""One trial: damage an index, then ask it all questions in a fork with limits and judge the answers, or repair it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tests.robustness.picture import Picture, Refused
 from tests.robustness.process import Ended, in_fork, run
 from tests.robustness.samples import Sample
 
-# Of processor time; what takes longer hangs.
+# Processor time after which a question counts as hanging.
 SECONDS = 20.0
 # A repair reads and writes everything.
 _REPAIR_SECONDS = 60.0
-# What a question may need beyond the size of the index.
+# Memory that questions may need beyond the size of the index.
 MEMORY = 256 << 20
 
 
 class Outcome(StrEnum):
-    """What damage came to; all but the first three must never be."""
+    """The outcome of damage; only the first three are acceptable."""
 
     RIGHT = "right"
     EARLIER = "right, of an earlier generation"
@@ -46,42 +46,34 @@ class Outcome(StrEnum):
     MEMORY = "MEMORY"
 
 
-# An id that no table has.
+# An id that is in no table.
 NOWHERE = 10**12
 GOOD = frozenset({Outcome.RIGHT, Outcome.EARLIER, Outcome.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A trial and its outcome.
+    """A trial and its outcome."""
 
-    Attributes:
-        outcome: The worst of all questions'.
-        detail: Of a bad outcome what was wrong; of a refusal the message.
-        refused: Names of the questions that were refused.
-        check: What `qa check` said, where it was asked: "" where it found nothing.
-        grown: Bytes of memory that answering took.
-    """
-
-    outcome: Outcome
-    detail: str
-    refused: list[str]
-    check: str
-    grown: int
+    outcome: Outcome  # the worst of all questions
+    detail: str  # what was wrong, or the message of a refusal
+    refused: list[str]  # names of the refused questions
+    check: str  # the error of `qa check`; "" if there is none or it was not run
+    grown: int  # bytes of memory used
 
 
 def judge(sample: Sample, damage: Damage) -> Judged:
-    """Damage the index, ask, and compare with what it must answer."""
+    """Damage the index, ask, and compare with the expected answers."""
     sample.lay_out(damage.changed)
     return ask_and_judge(sample, in_fork)
 
 
 def ask_and_judge(sample: Sample, runner: Callable[..., Ended], *, checked: bool = False) -> Judged:
-    """Ask an index as it lies there, and check it where that is wanted, within limits of time and memory."""
+    """Ask the index on disk, and check it if requested, within limits of time and memory."""
     limit = sample.size + MEMORY
     ended = runner(partial(_ask, sample, checked=checked), seconds=SECONDS, memory=limit)
     refused: list[str] = []
-    said = ""
+    check_error = ""
     if ended.timed_out:
         outcome, detail = Outcome.HANG, f"longer than {SECONDS} s"
     elif ended.error == "MemoryError" or ended.grown > limit:
@@ -89,12 +81,12 @@ def ask_and_judge(sample: Sample, runner: Callable[..., Ended], *, checked: bool
     elif not ended.succeeded:
         outcome, detail = Outcome.CRASH, str(ended)
     else:
-        outcome, detail, refused, said = ended.value
-    return Judged(outcome, detail, refused, said, ended.grown)
+        outcome, detail, refused, check_error = ended.value
+    return Judged(outcome, detail, refused, check_error, ended.grown)
 
 
 def asked_and_checked(sample: Sample) -> Judged:
-    """Ask and check from the shared fork server; that nothing crashes, hangs or grows is asserted."""
+    """Ask and check in the shared fork server, and assert that nothing crashes, hangs or uses too much memory."""
     judged = ask_and_judge(sample, run, checked=True)
     assert judged.outcome not in (Outcome.CRASH, Outcome.HANG, Outcome.MEMORY), judged.detail
     assert not judged.check.startswith("UNCLEAR"), judged.check
@@ -116,7 +108,7 @@ def _check(root: Path) -> str:
 
 
 def compare(sample: Sample, generation: int | None, found: Picture) -> tuple[Outcome, str]:
-    """Judge a picture; each answer is the complete right one of one generation, or refused as is proper."""
+    """Judge a picture: each answer must be the right one of its generation, or refused with a clear error."""
     refused = [one.error for one in found.values() if isinstance(one, Refused)]
     for error in refused:
         if not is_clear(error):
@@ -124,7 +116,7 @@ def compare(sample: Sample, generation: int | None, found: Picture) -> tuple[Out
     if generation is not None:
         expected = sample.expected.get(generation)
         if expected is None:
-            return Outcome.WRONG, f"generation {generation} never was"
+            return Outcome.WRONG, f"generation {generation} never existed"
         for name, answer in found.items():
             if not isinstance(answer, Refused) and answer != expected[name]:
                 return Outcome.WRONG, f"{name}: {answer!r:.200} instead of {expected[name]!r:.200}"
@@ -134,28 +126,22 @@ def compare(sample: Sample, generation: int | None, found: Picture) -> tuple[Out
 
 
 def is_clear(error: QAError) -> bool:
-    """Whether a message names the file and what to do."""
+    """Whether the message names the file and the fix."""
     message = str(error)
     return ".qa" in message and ("`qa " in message or "Upgrade the tool" in message)
 
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a repair came to.
+    """The result of a repair."""
 
-    Attributes:
-        problem: What was not made good, or "".
-        embedded: Texts that were embedded, their vectors being lost.
-        kind: What the repair said it did.
-    """
-
-    problem: str
-    embedded: int
-    kind: str = ""
+    problem: str  # what is still wrong, or ""
+    embedded: int  # number of texts embedded because their vectors were lost
+    kind: str = ""  # of repair, as reported
 
 
 def try_repair(sample: Sample, damage: Damage) -> Repaired:
-    """Damage the index, repair it as its messages say, and ask: the answers of the newest generation must be back."""
+    """Damage the index, repair it as its messages say, and check that the newest generation's answers are back."""
 
     def task() -> Repaired:
         sound = _sound_vectors(sample)
@@ -163,7 +149,7 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
         try:
             kind = _repair(sample, encoder)
         except NewerFormatError:
-            return Repaired("", 0, "of a later version")  # "upgrade the tool": what that wrote must stay
+            return Repaired("", 0, "of a later version")  # which must not be overwritten
         generation, found = sample.ask()
         expected = sample.expected[sample.newest]
         wrong = [name for name, answer in found.items() if answer != expected.get(name)]
@@ -180,7 +166,7 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
 
 
 def _repair(sample: Sample, encoder: BagEncoder) -> str:
-    """`qa check --repair`, and where there is no index left to check, or only a foreign one, `qa index --full`."""
+    """Run `qa check --repair`, or `qa index --full` if the index is missing or incompatible."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qa.collection.build.load_encoder", lambda _, **__: encoder)
         try:
@@ -198,7 +184,7 @@ _PRISTINE: dict[str, list[tuple[int, bytes, bytes, int]]] = {}
 
 
 def _sound_vectors(sample: Sample) -> frozenset[bytes]:
-    """Digests of the vectors that SQLite can still give out whole, each asked for by itself."""
+    """Digests of the vectors that SQLite can still return undamaged, each in its own query."""
     found: set[bytes] = set()
     file = sample.folder / "index.db"
     if file.exists():
@@ -211,7 +197,7 @@ def _sound_vectors(sample: Sample) -> frozenset[bytes]:
 
 
 def remember_vectors(sample: Sample) -> None:
-    """Note which vectors the undamaged index keeps; for `try_repair`, once for each sample."""
+    """Record the vectors of the undamaged index, which `try_repair` needs; once for each sample."""
 
     def read() -> list[tuple[int, bytes, bytes, int]]:
         with closing(sqlite3.connect(sample.folder / "index.db")) as connection:

@@ -1,9 +1,9 @@
-"""Kill one of the processes that embed for a build, at a random moment, and look at what is left.
+"""Kill one of the processes of a build at a random moment, and check what is left.
 
     python -m tests.robustness.worker_kills --kills 20 [--out FILE]
 
-In turn a process of `--workers`, the build itself, a node of a Dask cluster, its scheduler. A build that ended is done
-again, without workers.
+The victims take turns: a process of `--workers`, the build itself, a node of a Dask cluster, its scheduler. If the
+build ended, it is run again without workers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tests.robustness import options
 
 FILES, BATCH, SECONDS_A_TEXT = 32, 16, 0.008
 WORKERS = 2
-# What each may cost, in batches: a process its own, a node one more that is done and not handed over; the build and the
-# scheduler those of all workers, and the one that waits.
+# Batches that may be embedded again: a process's own; for a node also one that is finished but not handed over; for the
+# build and the scheduler those of all workers and the one that is waiting.
 COSTS = {"process": 1, "build": WORKERS + 1, "node": 2, "build on nodes": WORKERS + 1, "scheduler": WORKERS + 1}
-# Ctrl-C does what it does in a terminal, also where the tests run in the background of a shell, which ignores it.
+# Ctrl-C works as in a terminal even if the tests run in the background of a shell, where it is ignored.
 _PROGRAM = """
 import signal, sys
 from pathlib import Path
@@ -48,7 +48,7 @@ build(Path(root), WorkerPlan(int(processes), dask), seconds=float(seconds))
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One kill: of what, how the build ended, texts embedded again, and what is wrong."""
+    """One kill: the victim, the build's exit status, the number of texts embedded again, and what is wrong."""
 
     victim: str
     status: int
@@ -57,7 +57,7 @@ class Trial:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that another process does."""
+    """Wait until a condition that depends on another process is true."""
     for _ in range(6000):
         if condition():
             return
@@ -66,20 +66,20 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_alive(process: int) -> bool:
-    """Whether a process runs."""
+    """Whether a process is running."""
     with suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
 
 
 def started(root: Path, plan: WorkerPlan, *, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-    """A build in a process of its own, with small batches."""
+    """Start a build with small batches in a new process."""
     given = [str(root), str(plan.processes), plan.dask, str(BATCH), str(SECONDS_A_TEXT)]
     return subprocess.Popen([sys.executable, "-c", _PROGRAM, *given], stderr=errors, start_new_session=True)
 
 
 def kill(victim: str, root: Path, expected: list[object], pause: float, cluster: Cluster | None = None) -> Trial:
-    """Build a folder, kill the victim so many seconds after the first batch, and compare with what is expected."""
+    """Build a folder, kill the victim `pause` seconds after the first batch, and compare with the expected contents."""
     plan = WorkerPlan(dask=cluster.address) if cluster else WorkerPlan(processes=WORKERS)
     log = log_of(root)
     process = started(root, plan)
@@ -95,22 +95,22 @@ def kill(victim: str, root: Path, expected: list[object], pause: float, cluster:
     if cluster is None:
         until(lambda: not any(map(is_alive, {int(line[0]) for line in recorded(log)})))
     else:
-        time.sleep(3 * BATCH * SECONDS_A_TEXT)  # what its workers are at is written down
+        time.sleep(3 * BATCH * SECONDS_A_TEXT)  # its workers finish and record their batches
     resumed = build(root).embedded if status else 0
     again = Counter(text for _, _, text in recorded(log))
     twice = again.total() + resumed - len(expected) * 8
     wrong = []
     if contents(root) != expected:
-        wrong.append("the index differs from one that was built without a kill")
+        wrong.append("the index differs from one built without a kill")
     if twice > COSTS[victim] * BATCH:
         wrong.append(f"{twice} texts embedded again")
     if status and victim in ("process", "node"):
-        wrong.append("the build ended though others could go on")
+        wrong.append("the build ended although other workers could continue")
     return Trial(victim, status, twice, wrong)
 
 
 def run(kills: int, seed: int) -> dict[str, Any]:
-    """Kill so many times, the victims in turn; what was found."""
+    """Kill the victims in turn; return what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     trials = []
     with tempfile.TemporaryDirectory() as name:

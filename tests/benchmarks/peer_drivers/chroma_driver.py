@@ -1,30 +1,28 @@
-"""What `tests.benchmarks.peers` has Chroma do; runs in Chroma's own virtual environment.
+"""Run Chroma for `tests.benchmarks.peers`, in Chroma's own virtual environment; see `passages.drive`.
 
     python chroma_driver.py export STORE MODEL
-    python chroma_driver.py index STORE MODEL PASSAGES.jsonl
-    python chroma_driver.py ask STORE MODEL [QUESTION]
 
-MODEL is a folder, for `SentenceTransformerEmbeddingFunction`, or "default" for the embedding function that Chroma
-takes where none is named: the same model in onnxruntime, without torch. Chroma fetches that file from its own server;
-`export` makes it from the folder MODEL where there is no network, and puts it where Chroma looks.
-All settings are Chroma's own, but that it is told to send no telemetry: an HNSW index, the texts in SQLite.
-Without QUESTION, questions are read from stdin, a JSON string a line. Each answer is a line of JSON.
+MODEL is a folder, for `SentenceTransformerEmbeddingFunction`, or "default" for Chroma's default embedding function:
+the same model in onnxruntime, without torch. Chroma downloads that file from its own server; without a network,
+`export` makes it from the folder MODEL and puts it where Chroma looks for it.
+All settings are Chroma's own, except that telemetry is off: an HNSW index, the texts in SQLite.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from passages import drive, read_passages  # type: ignore[import-not-found]
+
 _NAME = "passages"
 
 
 def export(model: str) -> None:
-    """Convert the model to ONNX, with eager attention: of what torch exports, the fastest that is right."""
+    """Convert the model to ONNX with eager attention, the fastest correct export of torch."""
     import numpy as np
     import torch
     from chromadb.utils.embedding_functions import (  # type: ignore[import-not-found]
@@ -57,7 +55,7 @@ def export(model: str) -> None:
 
 
 def _open(store: str, model: str) -> tuple[Any, dict[str, Any]]:
-    """The client, and what a collection is to be made or opened with."""
+    """The client, and the options to create or open a collection."""
     import chromadb  # type: ignore[import-not-found]
 
     client = chromadb.PersistentClient(path=store, settings=chromadb.Settings(anonymized_telemetry=False))
@@ -69,11 +67,10 @@ def _open(store: str, model: str) -> tuple[Any, dict[str, Any]]:
 
 
 def index(store: str, model: str, passages: str) -> None:
-    """Add the passages, in batches as large as Chroma takes."""
+    """Add the passages, in batches as large as Chroma accepts."""
     client, options = _open(store, model)
     collection = client.create_collection(_NAME, **options)
-    with Path(passages).open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = list(read_passages(passages))
     size = client.get_max_batch_size()
     for start in range(0, len(rows), size):
         batch = rows[start : start + size]
@@ -81,25 +78,14 @@ def index(store: str, model: str, passages: str) -> None:
 
 
 def ready(store: str, model: str) -> Callable[[str], list[str]]:
-    """Open the collection, for questions."""
+    """Open the collection, ready for questions."""
     client, options = _open(store, model)
     collection = client.get_collection(_NAME, **options)
     return lambda question: list(collection.query(query_texts=[question], n_results=5)["ids"][0])
 
 
-def main() -> None:
-    """Do what the command line says."""
-    action, store, model, *rest = sys.argv[1:]
-    if action == "export":
-        export(model)
-        return
-    if action == "index":
-        index(store, model, *rest)
-        return
-    ask = ready(store, model)
-    for question in rest or map(json.loads, sys.stdin):
-        print(json.dumps({"ids": ask(question)}), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    if sys.argv[1] == "export":
+        export(sys.argv[3])
+    else:
+        drive(index, ready)

@@ -1,11 +1,8 @@
-"""What `tests.benchmarks.peers` has llm do; runs in llm's own virtual environment.
+"""Run llm for `tests.benchmarks.peers`, in llm's own virtual environment; see `passages.drive`.
 
-    python llm_driver.py index STORE MODEL PASSAGES.jsonl
-    python llm_driver.py ask STORE MODEL [QUESTION]
-
-With PASSAGES or QUESTION this is `llm embed-multi` or `llm similar`, run as its console script runs it; without
-QUESTION, questions are read from stdin, a JSON string a line, for `llm.Collection`. Each answer is a line of JSON.
-All settings are llm's own: SQLite holds the vectors, which a question is compared with one by one, and no text.
+`index`, and `ask` with a question, are `llm embed-multi` and `llm similar`, run as its console script runs them;
+`ask` without a question uses `llm.Collection`. All settings are llm's own: SQLite stores no text, only vectors, which
+are compared with the question one by one.
 """
 
 from __future__ import annotations
@@ -17,6 +14,8 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from passages import drive  # type: ignore[import-not-found]
 
 _NAME = "passages"
 
@@ -41,8 +40,10 @@ def by_command(question: str) -> list[str]:
     return [json.loads(line)["id"] for line in printed.getvalue().splitlines()]
 
 
-def ready(store: str) -> Callable[[str], list[str]]:
-    """Open the collection, for questions."""
+def ready(store: str, _: str) -> Callable[[str], list[str]]:
+    """Open the collection, ready for questions."""
+    if len(sys.argv) > 4:
+        return by_command
     import llm  # type: ignore[import-not-found]
     import sqlite_utils  # type: ignore[import-not-found]
 
@@ -50,17 +51,6 @@ def ready(store: str) -> Callable[[str], list[str]]:
     return lambda question: [entry.id for entry in collection.similar(question, number=5)]
 
 
-def main() -> None:
-    """Do what the command line says."""
-    action, store, model, *rest = sys.argv[1:]
-    os.environ["LLM_USER_PATH"] = store
-    if action == "index":
-        index(store, model, *rest)
-        return
-    ask = by_command if rest else ready(store)
-    for question in rest or map(json.loads, sys.stdin):
-        print(json.dumps({"ids": ask(question)}), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    os.environ["LLM_USER_PATH"] = sys.argv[2]
+    drive(index, ready)

@@ -1,10 +1,10 @@
-"""What `tests.benchmarks.peers` has qa do beside its commands; runs in a virtual environment of its own.
+"""Run qa for `tests.benchmarks.peers` where there is no command for it, in a virtual environment of its own.
 
     python qa_driver.py export FOLDER PASSAGES.jsonl
     python qa_driver.py ask FOLDER [--no-rerank]
 
-`export` builds the index of FOLDER and writes id and text of its passages, a JSON object a line; it prints one JSON
-object. `ask` reads questions from stdin, a JSON string a line, and answers each with a line of JSON.
+`export` builds the index of FOLDER and writes id and text of its passages, a JSON object per line; it prints one JSON
+object. `ask` reads questions from stdin, a JSON string per line, and answers each with a line of JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from qa import Retriever, build_index
 
 
 def export(folder: Path, passages: Path) -> None:
-    """Write the passages for the others, and say what they are and where the model is."""
+    """Write the passages for the other tools; print their number and files, and the model's folder."""
     build_index(folder)
     paths: dict[str, str] = {}
     characters = 0
@@ -29,7 +29,7 @@ def export(folder: Path, passages: Path) -> None:
                 file.write(json.dumps({"id": passage.key, "text": passage.text}, ensure_ascii=False) + "\n")
                 paths[passage.key] = path
                 characters += len(passage.text)
-    told = {
+    printed = {
         "model": str(model_files.find(model_files.DEFAULT_MODEL).folder),
         "files": len(documents),
         "bytes": sum((folder / path).stat().st_size for path in documents),
@@ -37,11 +37,11 @@ def export(folder: Path, passages: Path) -> None:
         "characters": characters,
         "paths": paths,
     }
-    print(json.dumps(told))
+    print(json.dumps(printed))
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     action, folder, *rest = sys.argv[1:]
     if action == "export":
         export(Path(folder), Path(*rest))

@@ -1,18 +1,13 @@
-"""What `tests.benchmarks.peers` has txtai do; runs in txtai's own virtual environment.
+"""Run txtai for `tests.benchmarks.peers`, in txtai's own virtual environment; see `passages.drive`.
 
-    python txtai_driver.py index STORE MODEL PASSAGES.jsonl
-    python txtai_driver.py ask STORE MODEL [QUESTION]
-
-All settings are txtai's own: it runs the model through transformers, and keeps vectors and ids but no text.
-Without QUESTION, questions are read from stdin, a JSON string a line. Each answer is a line of JSON.
+All settings are txtai's own: it runs the model through transformers, and stores vectors and ids but no text.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
+
+from passages import drive, read_passages  # type: ignore[import-not-found]
 
 
 def index(store: str, model: str, passages: str) -> None:
@@ -20,13 +15,12 @@ def index(store: str, model: str, passages: str) -> None:
     from txtai import Embeddings  # type: ignore[import-not-found]
 
     embeddings = Embeddings(path=model)
-    with Path(passages).open(encoding="utf-8") as lines:
-        embeddings.index((row["id"], row["text"]) for row in map(json.loads, lines))
+    embeddings.index((row["id"], row["text"]) for row in read_passages(passages))
     embeddings.save(store)
 
 
-def ready(store: str) -> Callable[[str], list[str]]:
-    """Load what was saved, for questions."""
+def ready(store: str, _: str) -> Callable[[str], list[str]]:
+    """Load the saved passages, ready for questions."""
     from txtai import Embeddings
 
     embeddings = Embeddings()
@@ -34,16 +28,5 @@ def ready(store: str) -> Callable[[str], list[str]]:
     return lambda question: [number for number, _ in embeddings.search(question, 5)]
 
 
-def main() -> None:
-    """Do what the command line says."""
-    action, store, model, *rest = sys.argv[1:]
-    if action == "index":
-        index(store, model, *rest)
-        return
-    ask = ready(store)
-    for question in rest or map(json.loads, sys.stdin):
-        print(json.dumps({"ids": ask(question)}), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    drive(index, ready)

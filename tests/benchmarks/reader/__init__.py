@@ -1,1 +1,1 @@
-"""Training of the extractive reader that ships with the package; nothing of it is imported by the product."""
+"""Training of the extractive reader that ships with the package; the product imports nothing from here."""

@@ -1,7 +1,8 @@
-"""Questions written for the articles whose unanswerable questions are trained on, which they do answer.
+"""Answerable questions for the articles whose unanswerable questions are trained on.
 
-Without them the reader learns by heart that whatever is asked about these articles has no answer in them. A file of
-`articles/`, named as its article, has blocks: `P:` and how a paragraph begins, then `Q:` and `A:` in turn.
+Without them the reader learns by heart that no question about these articles has an answer in them. A file of
+`articles/` has the name of its article and consists of blocks: `P:` and the beginning of a paragraph, then pairs of
+`Q:` and `A:`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from .examples import Example, Passages, most_alike, passages_of, unanswered
+from .examples import Example, Passages, answered, most_similar, passages_of, unanswered
 from .sources import DATA
 from .wording import as_typed
 
 ARTICLES = Path(__file__).parent / "articles"
-# Other passages of the article that are trained on with a question, at most, and how often each of them is.
+# At most so many other passages of the article are added to a question, each with this probability.
 _OTHERS = 3
 _OFTEN = 0.7
 
@@ -45,7 +46,7 @@ def read_articles(texts: Path, folder: Path = ARTICLES) -> Iterator[Asked]:
         for line in file.read_text(encoding="utf-8").splitlines():
             kind, value = line[:3], line[3:].strip()
             if kind == "P: ":
-                # A paragraph begins behind the end of a line; the first one of a file may begin it.
+                # A paragraph begins after a line break or at the beginning of the file.
                 start = f"\n{text}".find(f"\n{value}")
                 end = text.find("\n", start) if "\n" in text[start:] else len(text)
                 if start < 0:
@@ -63,15 +64,12 @@ def article_groups(work: Path, random: Random, texts: Path = DATA / "squad-dev-v
     passages: Passages = passages_of(work, "squad-dev")
     for number, asked in enumerate(read_articles(texts)):
         start, end = asked.paragraph
-        ranked = most_alike(asked.question, passages[asked.file])
+        ranked = most_similar(asked.question, passages[asked.file])
         here = [part for part in ranked if part["start"] < end and start < part["end"] and asked.answer in part["text"]]
         if not here:
             continue
-        best = here[0]
-        at = best["text"].index(asked.answer)
         question = as_typed(asked.question, random)
-        group = f"article-{number}"
-        told = Example(group, question, best["context"], best["text"], at, at + len(asked.answer), True, 1, "article")
+        right = answered(f"article-{number}", question, here[0], asked.answer, "article")
         others = [part for part in ranked if asked.answer not in part["text"]][:_OTHERS]
         chosen = [part for part in others if random.random() < _OFTEN]
-        yield [told, *(unanswered(told, part["context"], part["text"], 0, "article-hard") for part in chosen)]
+        yield [right, *(unanswered(right, part, 0, "article-hard") for part in chosen)]

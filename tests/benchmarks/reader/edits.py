@@ -1,8 +1,8 @@
-"""Questions of squad-train-v1 of which a few words are changed, so that their passage only seems to answer them.
+"""Questions of squad-train-v1 with a few words changed, so that their passage only seems to answer them.
 
-A line of `edits/` has a question's id and its changes: `3:5 words` puts these in place of the fourth and fifth word.
-Where `=` is before the changes, the question is still answered, by the same answer. Changes alone are kept, since the
-questions are not ours. As original and change sound alike, style tells nothing.
+A line of `edits/` has a question's id and its changes: `3:5 words` replaces the fourth and fifth word. `=` before the
+changes means that the answer is still right. Only changes are stored, because the questions are not ours. The style of
+original and changed questions is the same, so it gives nothing away.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from random import Random
 
-from .examples import UNTOLD, Example, unanswered
+from .examples import UNKNOWN, Example, unanswered
 from .squad import Squad
 from .wording import as_typed
 
@@ -22,41 +22,41 @@ EDITS = Path(__file__).parent / "edits"
 _BETWEEN = " | "
 _ANSWERED = "="
 
-# The first word that is replaced, the first that is not, and what stands there instead.
+# Start and end of the replaced words, and their replacement.
 Change = tuple[int, int, str]
 
 
 def changes_between(question: str, changed: str) -> list[Change]:
-    """What makes one question of another."""
+    """The changes that turn one question into another."""
     before, after = question.split(), changed.split()
     steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [(start, end, " ".join(after[a:b])) for kind, start, end, a, b in steps if kind != "equal"]
 
 
 def changed(question: str, changes: list[Change]) -> str:
-    """A question with its changes."""
+    """Apply changes to a question."""
     words = question.split()
-    for start, end, instead in reversed(changes):
-        words[start:end] = instead.split()
+    for start, end, replacement in reversed(changes):
+        words[start:end] = replacement.split()
     return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What makes another question of one: its changes, and whether the same answer is still right."""
+    """The changes of a question, and whether its answer is still right."""
 
     changes: list[Change]
     answered: bool = False
 
 
 def as_line(question: str, edit: Edit) -> str:
-    """A line of `edits/`, of a question's id."""
+    """A line of `edits/` for a question's id."""
     mark = [_ANSWERED] if edit.answered else []
     return _BETWEEN.join((question, *mark, *(f"{start}:{end} {words}".rstrip() for start, end, words in edit.changes)))
 
 
 def read_edits(folder: Path = EDITS) -> dict[str, list[Edit]]:
-    """Edits by the question's id, each of which makes another question."""
+    """All edits by the question's id."""
     found: dict[str, list[Edit]] = defaultdict(list)
     for file in sorted(folder.glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -69,15 +69,14 @@ def read_edits(folder: Path = EDITS) -> dict[str, list[Edit]]:
 
 
 def edit_groups(squad: Squad, random: Random) -> Iterator[list[Example]]:
-    """Each question that was changed with its passage, and as it is after each change."""
+    """Each question that has edits, with its passage, as it was and after each edit."""
     edits = read_edits()
     for original, _ in squad.answered():
         if original.group not in edits or squad.is_dev(original.group):
             continue
-        told = replace(original, group=f"edit-{original.group}")
-        missed = unanswered(told, told.context, told.text, UNTOLD, "edited")
-        asked = [(told, told.question)]
-        asked += [
-            (told if edit.answered else missed, changed(told.question, edit.changes)) for edit in edits[original.group]
-        ]
+        right = replace(original, group=f"edit-{original.group}")
+        wrong = unanswered(right, {"context": right.context, "text": right.text}, UNKNOWN, "edited")
+        asked = [(right, right.question)]
+        for edit in edits[original.group]:
+            asked.append((right if edit.answered else wrong, changed(right.question, edit.changes)))
         yield [replace(example, question=as_typed(question, random)) for example, question in asked]

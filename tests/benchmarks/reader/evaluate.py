@@ -1,17 +1,15 @@
-"""Measure a reader on what it was not trained on.
+"""Measure a reader on data that it was not trained on.
 
     python -m tests.benchmarks.reader.evaluate WORK run-1/final.pt [--json FILE]
 
-- squad-dev-v2, the 15 articles kept, gold paragraph: in the product's passages (the best of them answers), or with
-  `--whole` the paragraph as one text. EM and F1 are the official ones of SQuAD 2.
+- squad-dev-v2, the 15 reserved articles, given the right paragraph: in the product's passages (the best one answers),
+  or with `--whole` as one text. EM and F1 are the official ones of SQuAD 2.
 - squad-train-v1, the articles held out: the answering passage among those that our retriever ranks high.
-- legalbench-contractnli, the contracts kept: the answering passage among all of its contract.
+- legalbench-contractnli, the reserved contracts: the answering passage among all those of its contract.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import string
 from collections import Counter, defaultdict
@@ -23,26 +21,28 @@ from typing import Any
 import numpy as np
 import torch
 
+from tests.benchmarks.common import path_parser, read_lines, write_result
+
 from .batches import encode, in_batches
 from .examples import passages_of
 from .model import Reader, best_spans, load_reader
-from .sources import DATA, read_lines, trained_articles, trained_contracts
+from .sources import DATA, trained_articles, trained_contracts
 from .train import LONGEST, auroc
 
-# Weight of the span's logits beside the judgement's, in what tells whether there is an answer.
+# Weight of the span's logits in the decision whether there is an answer; the rest is that of `answered`.
 SPAN_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the reader says of one question and passage.
+    """The reader's output for one question and passage.
 
     Attributes:
         answer: Its best span.
-        chars: Where that stands in the text.
-        span: Logit of the span less that of no answer, halved: of start and end the mean.
-        answered: Logit that the passage answers.
-        relevant: Logit that it is the one to read.
+        chars: The characters of this span in the text.
+        span: Logit of the span minus that of no answer, the mean of start and end.
+        answered: Logit that the passage answers the question.
+        relevant: Logit that it is the passage to read.
     """
 
     answer: str
@@ -53,7 +53,7 @@ class Reading:
 
     @property
     def both(self) -> float:
-        """The judgement with a share of the span's logits."""
+        """The logit `answered` combined with a share of the span's logit."""
         return (1 - SPAN_SHARE) * self.answered + SPAN_SHARE * self.span
 
 
@@ -71,24 +71,24 @@ def read(reader: Reader, asked: Sequence[tuple[str, str, str]], *, longest: int 
             ends = inputs[at].spans
             chars = (ends[first][0], ends[last][1]) if 0 <= first <= last < len(ends) else (0, 0)
             text = asked[at][2][slice(*chars)]
-            told = (float(score[row]) / 2, float(output.answered[row]), float(output.relevant[row]))
-            found[at] = Reading(text, chars, *told)
+            logits = (float(score[row]) / 2, float(output.answered[row]), float(output.relevant[row]))
+            found[at] = Reading(text, chars, *logits)
     return [one for one in found if one is not None]
 
 
 def normalised(text: str) -> str:
-    """As the official script of SQuAD: lower case, without punctuation, articles and superfluous blanks."""
+    """Normalise like SQuAD's official script: lower case, without punctuation, articles and extra blanks."""
     text = "".join(char for char in text.lower() if char not in set(string.punctuation))
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 
 def exact(answer: str, gold: str) -> float:
-    """1 where both are the same, normalised."""
+    """1 if both are the same when normalised."""
     return float(normalised(answer) == normalised(gold))
 
 
 def f1(answer: str, gold: str) -> float:
-    """Word overlap of SQuAD 2: no answer is equal to no answer alone."""
+    """Word overlap of SQuAD 2: no answer matches only no answer."""
     a, b = normalised(answer).split(), normalised(gold).split()
     if not a or not b:
         return float(a == b)
@@ -97,7 +97,7 @@ def f1(answer: str, gold: str) -> float:
 
 
 def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
-    """EM and F1 of all and of the answerable questions, and AUROC, on the 15 articles."""
+    """EM and F1 of all and of the answerable questions, and AUROC, on the 15 reserved articles."""
     kept = set(trained_articles()[1])
     files = {row["id"]: row["file"] for row in read_lines(DATA / "squad-dev-v2/questions.jsonl")}
     questions = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/queries.jsonl")}
@@ -113,14 +113,16 @@ def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
         for part in parts:
             asked.append((" ".join(questions[row["_id"]].split()), part["context"], part["text"]))
             owner.append(number)
-    told: dict[int, list[Reading]] = defaultdict(list)
+    readings: dict[int, list[Reading]] = defaultdict(list)
     for number, reading in zip(owner, read(reader, asked), strict=True):
-        told[number].append(reading)
-    best = [max(told[number], key=lambda one: one.both) for number in range(len(rows))]
+        readings[number].append(reading)
+    best = [max(readings[number], key=lambda one: one.both) for number in range(len(rows))]
     answerable = np.array([row["answerable"] for row in rows])
     golds = [row["answers"] or [""] for row in rows]
-    forced = np.array([max(f1(one.answer, gold) for gold in each) for one, each in zip(best, golds, strict=True)])
-    same = np.array([max(exact(one.answer, gold) for gold in each) for one, each in zip(best, golds, strict=True)])
+    forced, same = (
+        np.array([max(measure(one.answer, gold) for gold in each) for one, each in zip(best, golds, strict=True)])
+        for measure in (f1, exact)
+    )
     result = {
         "questions": float(len(rows)),
         "answerable_em": float(same[answerable].mean()),
@@ -131,9 +133,9 @@ def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
         result[f"auroc_{name}"] = auroc(score[answerable], score[~answerable])
     score = np.array([one.both for one in best])
     for name, threshold in (("", 0.0), ("_best", _best_threshold(score, forced, answerable))):
-        said = score > threshold
-        result[f"em{name}"] = float(np.where(answerable, same * said, ~said).mean())
-        result[f"f1{name}"] = float(np.where(answerable, forced * said, ~said).mean())
+        chosen = score > threshold
+        result[f"em{name}"] = float(np.where(answerable, same * chosen, ~chosen).mean())
+        result[f"f1{name}"] = float(np.where(answerable, forced * chosen, ~chosen).mean())
         result[f"threshold{name}"] = threshold
     return result
 
@@ -141,15 +143,15 @@ def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
 def _best_threshold(
     score: np.ndarray[Any, Any], forced: np.ndarray[Any, Any], answerable: np.ndarray[Any, Any]
 ) -> float:
-    """The threshold with the best F1, as the official script looks for it: an upper bound."""
+    """The threshold with the best F1, as in the official script: an upper bound."""
     tried = np.quantile(score, np.linspace(0, 1, 201))
     return float(max(tried, key=lambda t: np.where(answerable, forced * (score > t), score <= t).mean()))
 
 
 def held_out(reader: Reader, work: Path, count: int = 2500) -> dict[str, float]:
-    """The answering passage among hard negatives, and AUROC by the kind of what does not answer."""
+    """How often the answering passage ranks above hard negatives, and AUROC by the kind of negative."""
     rows = read_lines(work / "dev.jsonl")[:count]
-    told = read(reader, [(row["question"], row["context"], row["text"]) for row in rows])
+    readings = read(reader, [(row["question"], row["context"], row["text"]) for row in rows])
     groups: dict[str, list[int]] = defaultdict(list)
     for at, row in enumerate(rows):
         if row["relevant"] >= 0:
@@ -157,33 +159,32 @@ def held_out(reader: Reader, work: Path, count: int = 2500) -> dict[str, float]:
     result: dict[str, float] = {}
     for name in ("relevant", "answered", "both"):
         firsts = [
-            rows[max(places, key=lambda at: getattr(told[at], name))]["relevant"]
+            rows[max(places, key=lambda at: getattr(readings[at], name))]["relevant"]
             for places in groups.values()
             if len(places) > 1
         ]
         result[f"first_{name}"] = float(np.mean(firsts))
-    right = np.array([one.both for one, row in zip(told, rows, strict=True) if row["answered"]])
+    pairs = list(zip(readings, rows, strict=True))
+    right = np.array([one.both for one, row in pairs if row["answered"]])
     for kind in sorted({row["kind"] for row in rows if not row["answered"]}):
-        other = np.array([one.both for one, row in zip(told, rows, strict=True) if row["kind"] == kind])
+        other = np.array([one.both for one, row in pairs if row["kind"] == kind])
         result[f"auroc_{kind}"] = auroc(right, other)
-    pairs = [(one.answer, row["text"][row["start"] : row["end"]], row) for one, row in zip(told, rows, strict=True)]
-    result["f1"] = float(np.mean([f1(answer, gold) for answer, gold, row in pairs if row["answered"]]))
+    overlaps = [f1(one.answer, row["text"][row["start"] : row["end"]]) for one, row in pairs if row["answered"]]
+    result["f1"] = float(np.mean(overlaps))
     return result
 
 
 def contracts(reader: Reader, work: Path) -> dict[str, float]:
-    """The answering passage among all passages of its contract: first by relevance, and whether the span hits."""
+    """How often an answering passage ranks first in its contract, and how often the span overlaps the evidence."""
     kept = set(trained_contracts()[1])
     passages = passages_of(work, "contracts")
     rows = [row for row in read_lines(DATA / "legalbench-contractnli/questions.jsonl") if row["file"] in kept]
     asked = [(row["question"], part["context"], part["text"]) for row in rows for part in passages[row["file"]]]
-    told = iter(read(reader, asked))
+    readings = iter(read(reader, asked))
     first, spans = [], []
     for row in rows:
-        parts = passages[row["file"]]
-        readings = [next(told) for _ in parts]
-        best = max(range(len(parts)), key=lambda at: readings[at].relevant)
-        part, one = parts[best], readings[best]
+        pairs = [(part, next(readings)) for part in passages[row["file"]]]
+        part, one = max(pairs, key=lambda pair: pair[1].relevant)
         first.append(any(s["start"] < part["end"] and part["start"] < s["end"] for s in row["spans"]))
         start, end = part["start"] + one.chars[0], part["start"] + one.chars[1]
         spans.append(any(s["start"] < end and start < s["end"] for s in row["spans"]))
@@ -191,10 +192,9 @@ def contracts(reader: Reader, work: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure one reader."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("weights", type=Path, help="checkpoint or exported weights; relative to the working folder")
+    """Run the command line."""
+    parser = path_parser(__doc__, "work")
+    parser.add_argument("weights", type=Path, help="checkpoint or exported weights, relative to WORK")
     parser.add_argument("--whole", action="store_true", help="paragraphs as one text")
     parser.add_argument("--only", choices=("squad", "held_out", "contracts"))
     parser.add_argument("--threads", type=int, default=2)
@@ -209,10 +209,7 @@ def main() -> None:
         measured["held_out"] = held_out(reader, options.work)
     if options.only in (None, "contracts"):
         measured["contracts"] = contracts(reader, options.work)
-    text = json.dumps(measured, indent=1)
-    print(text)
-    if options.json is not None:
-        options.json.write_text(text + "\n", encoding="utf-8")
+    write_result(measured, options.json)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .sources import read_lines
+from tests.benchmarks.common import read_lines
 
-# Relevance of a passage that is on the subject and does not answer is not trained.
-UNTOLD = -1
+# The relevance of a passage that is on the subject but does not answer: not trained.
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +20,15 @@ class Example:
     """A question with one passage.
 
     Attributes:
-        group: Examples of one question share it.
+        group: Shared by the examples of one question.
         question: As it is asked.
         context: Title › heading path.
-        text: The passage proper.
-        start: First character of the answer in `text`; -1 where there is none, or where none is told.
-        end: One past its last.
-        answered: Whether the passage answers.
-        relevant: 1, 0, or `UNTOLD`.
-        kind: Where it comes from.
+        text: The passage itself.
+        start: First character of the answer in `text`; -1 if there is none, or if its place is not known.
+        end: One past its last character.
+        answered: Whether the passage answers the question.
+        relevant: 1, 0, or `UNKNOWN`.
+        kind: Where the example comes from.
     """
 
     group: str
@@ -41,24 +42,37 @@ class Example:
     kind: str
 
 
+Passage = Mapping[str, Any]
 Passages = dict[str, list[dict[str, Any]]]
 _WORD = re.compile(r"\w+")
 
 
 def passages_of(work: Path, name: str) -> Passages:
-    """Passages of a set by file, in order."""
+    """The passages of a dataset by file, in order."""
     found: Passages = defaultdict(list)
     for row in read_lines(work / "passages" / f"{name}.jsonl"):
         found[row["file"]].append(row)
     return found
 
 
-def unanswered(example: Example, context: str, text: str, relevant: int, kind: str) -> Example:
-    """The question with a passage that does not answer it."""
+def answered(group: str, question: str, passage: Passage, answer: str, kind: str) -> Example:
+    """A question with a passage that contains its answer."""
+    at = passage["text"].index(answer)
+    return Example(group, question, passage["context"], passage["text"], at, at + len(answer), True, 1, kind)
+
+
+def no_answer(group: str, question: str, passage: Passage, kind: str) -> Example:
+    """A question with a passage that only seems to answer it."""
+    return Example(group, question, passage["context"], passage["text"], -1, -1, False, UNKNOWN, kind)
+
+
+def unanswered(example: Example, passage: Passage, relevant: int, kind: str) -> Example:
+    """The question of an example with a passage that does not answer it."""
+    context, text = passage["context"], passage["text"]
     return replace(example, context=context, text=text, start=-1, end=-1, answered=False, relevant=relevant, kind=kind)
 
 
-def most_alike(question: str, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Passages by how many words of the question they have, most first."""
+def most_similar(question: str, passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Passages by the number of words they share with the question, most first."""
     words = set(_WORD.findall(question.lower()))
-    return sorted(parts, key=lambda part: -len(words & set(_WORD.findall(f"{part['context']} {part['text']}".lower()))))
+    return sorted(passages, key=lambda one: -len(words & set(_WORD.findall(f"{one['context']} {one['text']}".lower()))))

@@ -1,13 +1,12 @@
-"""Write the weights that ship: six layers and heads in half precision, without the embedding tables.
+"""Export the weights for the package: six layers and heads in half precision, without the embedding tables.
 
     python -m tests.benchmarks.reader.export WORK/run-2/final.pt reader.safetensors --mean WORK/run-1/final.pt
 
-The embedding tables are those of the encoder, whose hash stands in the file's metadata (`reader`, JSON).
+The embedding tables are the encoder's; its hash is in the file's metadata (`reader`, JSON).
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from collections.abc import Sequence
@@ -16,11 +15,13 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
+from tests.benchmarks.common import path_parser
+
 from .batches import MAX_LENGTH, MAX_QUESTION, encode, in_batches
 from .model import Reader, base_hash, load_reader
 
 MOST_BYTES = 22_000_000
-# Question, context and text of what the product compares its compiled copy on.
+# Question, context and text of the inputs with which the product checks its compiled copy.
 _CHECKS = (
     "When does the harbour close?|Harbour › Opening hours|The harbour closes at dusk, in winter at five.",
     "Who found the comet?|Notes|Nothing was said of who paid for it. " + "It was cloudy for most of May. " * 12,
@@ -30,7 +31,7 @@ LICENCE = "CC BY-SA 4.0 (made from SQuAD, CC BY-SA 4.0, and ContractNLI, CC BY 4
 
 
 def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ()) -> str:
-    """Write the mean of the weights of one or more checkpoints, in equal or given shares; the SHA-256 of the file."""
+    """Write the mean of the checkpoints' weights, in equal or given shares, and return the file's SHA-256."""
     reader, *others = map(load_reader, checkpoints)
     trained = reader.trained()
     parts = shares or [1 / len(checkpoints)] * len(checkpoints)
@@ -69,7 +70,7 @@ def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ())
 
 
 def _checks(reader: Reader) -> dict[str, torch.Tensor]:
-    """Inputs, and what the reader computes for them in float32."""
+    """The check inputs, and the reader's float32 output for them."""
     asked = [row.split("|") for row in _CHECKS]
     inputs = encode(*([row[column] for row in asked] for column in range(3)))
     ((_, batch),) = in_batches(inputs, size=len(inputs))
@@ -89,12 +90,10 @@ def _checks(reader: Reader) -> dict[str, torch.Tensor]:
 
 
 def main() -> None:
-    """Export one checkpoint, or the mean of several."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--mean", type=Path, nargs="*", default=(), help="checkpoints of runs from a common start")
-    parser.add_argument("--shares", type=float, nargs="*", default=(), help="of each in the mean")
+    """Run the command line."""
+    parser = path_parser(__doc__, "checkpoint", "out")
+    parser.add_argument("--mean", type=Path, nargs="*", default=(), help="average with these checkpoints")
+    parser.add_argument("--shares", type=float, nargs="*", default=(), help="share of each checkpoint in the mean")
     options = parser.parse_args()
     digest = export([options.checkpoint, *options.mean], options.out, options.shares)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes, SHA-256 {digest}")

@@ -1,44 +1,31 @@
-"""Questions on the articles that the reader was not trained on, of which more than half have no answer there.
+"""Questions on the articles that the reader was not trained on, more than half of them without an answer.
 
     python -m tests.benchmarks.reader.held_out WORK OUT
 
-writes OUT/files and OUT/questions.jsonl, as `qa eval` reads them, for `tests.benchmarks.fit_confidence`: answerable
+writes OUT/files and OUT/questions.jsonl in the format of `qa eval`, for `tests.benchmarks.fit_confidence`: answerable
 questions, near misses made by rules, and questions on articles that are left out of the files.
 """
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from .sources import (
-    DATA,
-    GUESSED,
-    HELD_OUT_ARTICLES,
-    article_of,
-    article_text,
-    by_digest,
-    read_lines,
-    squad_paragraphs,
-    write_lines,
-)
+from tests.benchmarks.common import path_parser, read_lines, write_lines
+
+from .sources import DATA, GUESSED, article_of, article_text, held_out_articles, squad_paragraphs
 
 ANSWERABLE, NEAR, ABSENT = 250, 300, 300
 _NEAR_KINDS = {"near-entity", "near-negated", "near-word"}
 
 
 def main() -> None:
-    """Write one collection with its questions."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("out", type=Path)
-    options = parser.parse_args()
-    random = Random(11)  # noqa: S311 - no secret
-    articles = dict(squad_paragraphs())
-    held_out = by_digest(list(articles))[:HELD_OUT_ARTICLES]
-    # Of every third article, the questions are asked and the text is left out.
+    """Run the command line."""
+    options = path_parser(__doc__, "work", "out").parse_args()
+    random = Random(11)  # noqa: S311 - not for secrets
+    articles = squad_paragraphs()
+    held_out = held_out_articles(articles)
+    # Of every third article the text is left out, but its questions are asked.
     kept = {article for number, article in enumerate(sorted(held_out)) if number % 3}
     (options.out / "files").mkdir(parents=True, exist_ok=True)
     starts: dict[str, int] = {}

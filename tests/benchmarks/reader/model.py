@@ -1,6 +1,6 @@
-"""The reader: six layers that read question and passage together, and what is told from them.
+"""The reader: six layers that read question and passage together, and its heads.
 
-Its embedding tables are the encoder's own and stay as they are, so that the product keeps them once.
+Its embedding tables are the encoder's and are not trained, so that the product needs them only once.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from transformers import BertConfig, BertModel
 
 from .batches import Batch, base_folder
 
-# Width of the layer from which answered and relevant are told.
+# Width of the hidden layer that answered and relevant are computed from.
 _JUDGE = 192
 _NEVER = -1e4
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What the reader tells of `n` examples of `t` tokens.
+    """The reader's output for `n` examples of `t` tokens.
 
     Attributes:
-        start: `(n, t)` logits of where the answer begins; position 0 says that there is none.
-        end: `(n, t)` logits of where its last token is.
-        answered: `(n,)` logit: the passage answers the question.
-        relevant: `(n,)` logit: it is the passage to read.
+        start: `(n, t)` logits of the answer's first token; position 0 means no answer.
+        end: `(n, t)` logits of its last token.
+        answered: `(n,)` logits: the passage answers the question.
+        relevant: `(n,)` logits: this is the passage to read.
     """
 
     start: torch.Tensor
@@ -39,14 +39,14 @@ class Output:
 
 
 class SharedDropout(nn.Module):  # type: ignore[misc]
-    """Dropout of the same features for all tokens of an example: one random number where others draw hundreds."""
+    """Dropout of the same features for all tokens of an example, which needs far fewer random numbers."""
 
     def __init__(self, share: float) -> None:
         super().__init__()
         self.share = share
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """The `(n, t, width)` states, without some of their features while training."""
+        """The `(n, t, width)` states; while training, without some of their features."""
         if not self.training:
             return states
         kept = torch.empty(len(states), 1, states.shape[2], dtype=states.dtype).bernoulli_(1 - self.share)
@@ -69,7 +69,7 @@ class Reader(nn.Module):  # type: ignore[misc]
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Logits `(n, t)` of start and end, and `(n, 2)` of answered and relevant.
 
-        The latter two are judged from [CLS] and from what stands where an answer would begin and end.
+        The latter two are computed from [CLS] and from the states where an answer would begin and end.
         """
         states = self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
         logits = self.span(states).float().masked_fill(~allowed[..., None], _NEVER)
@@ -81,25 +81,25 @@ class Reader(nn.Module):  # type: ignore[misc]
         return logits[..., 0], logits[..., 1], judged
 
     def read(self, batch: Batch) -> Output:
-        """What it tells of a batch."""
+        """The output for a batch."""
         start, end, judged = self(batch.ids, batch.types, batch.mask, batch.allowed)
         return Output(start, end, judged[:, 0], judged[:, 1])
 
     def trained(self) -> dict[str, torch.Tensor]:
-        """Everything but the embedding tables."""
+        """All weights except the embedding tables."""
         return {name: value for name, value in self.state_dict().items() if not name.startswith("bert.embeddings.")}
 
 
 def base_hash() -> str:
-    """SHA-256 of the weights that training starts from, and whose embedding tables the reader needs."""
+    """SHA-256 of the base model's weights, which training starts from and whose embedding tables the reader uses."""
     return hashlib.sha256((base_folder() / "model.safetensors").read_bytes()).hexdigest()
 
 
 def new_reader(seed: int = 0, *, dropout: float = 0.0) -> Reader:
-    """A reader with the encoder's weights and fresh heads; `dropout` is the share of what each layer adds."""
+    """A reader with the encoder's weights and fresh heads; `dropout` applies to the output of each layer's blocks."""
     torch.manual_seed(seed)
     config = BertConfig.from_pretrained(
-        base_folder(), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
+        base_folder(), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="sdpa"
     )
     reader = Reader(config)
     weights = load_file(base_folder() / "model.safetensors")
@@ -115,7 +115,7 @@ def new_reader(seed: int = 0, *, dropout: float = 0.0) -> Reader:
 
 
 def best_spans(start: torch.Tensor, end: torch.Tensor, *, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The best span of at most `longest` tokens of each row, `(n, 2)`, and its logit less that of no answer, `(n,)`."""
+    """Each row's best span of up to `longest` tokens, `(n, 2)`, and its logit minus that of no answer, `(n,)`."""
     pair = start[:, :, None] + end[:, None, :]
     length = pair.shape[1]
     place = torch.arange(length, device=start.device)
@@ -130,7 +130,7 @@ def load_reader(file: Path) -> Reader:
     """A reader from a checkpoint (`.pt`) or from exported weights (`.safetensors`)."""
     reader = new_reader()
     if file.suffix == ".safetensors":
-        # The shipped names leave out the module that transformers puts around the layers, and checks stand beside them.
+        # The shipped names lack the module that transformers wraps the layers in, and the file also has checks.
         loaded = {
             name.replace("layers.", "bert.encoder.layer."): value
             for name, value in load_file(file).items()

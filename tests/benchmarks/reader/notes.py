@@ -1,7 +1,7 @@
-"""Texts written for the purpose: notes, lists, policies and abstracts of made-up facts, with their questions.
+"""Generated notes, lists, policies and abstracts of made-up facts, with their questions.
 
-A page states some attributes of some subjects. What is asked of one that it does not state, while it has the subject
-or the attribute, is a near miss of the kind that people's own folders are full of.
+A page states some attributes of some subjects. A question about an attribute or subject that it mentions, but not for
+this combination, is a near miss of a kind that is common in people's own folders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Value = Callable[[Random], str]
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What can be said of a subject: a value, statements with `{s}` and `{v}`, questions with `{s}`."""
+    """An attribute of subjects: a generator of values, statements with `{s}` and `{v}`, questions with `{s}`."""
 
     label: str
     value: Value
@@ -29,7 +29,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Pages of one kind: titles, headings, subjects, and what is said of them."""
+    """Pages of one kind: titles, headings, subjects and their attributes."""
 
     titles: tuple[str, ...]
     headings: tuple[str, ...]
@@ -39,7 +39,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question on a page; `start` is -1 where the page does not answer it."""
+    """A question on a page; `start` is -1 if the page does not answer it."""
 
     question: str
     context: str
@@ -71,12 +71,11 @@ def _clock(random: Random) -> str:
     return random.choice((f"{hour}:{minute}", f"{(hour - 1) % 12 + 1}:{minute} {'am' if hour < 12 else 'pm'}"))
 
 
-_PEOPLE = (
+_person = _of(
     "Ada Novak | Tomas Berg | Priya Raman | Jun Okada | Leila Haddad | Marco Ruiz | Ingrid Sol | Peter Achterberg | "
     "Chidi Obi | Hannah Wolff | Yusuf Demir | Clara Jensen | Mei Tan | Olga Petrova | Sam Whitfield | Rosa Delgado | "
     "Emil Lindqvist | Farah Aziz | Noah Becker | Lucia Conti"
 )
-_person = _of(_PEOPLE)
 _place = _of(
     "room 204 | the east wing | the main hall | building C | the second floor | the library annex | Lisbon | Oslo | "
     "Gdansk | Porto | Kyoto | Tallinn | the harbour office | the old gymnasium | the canteen | Leeds | Utrecht"
@@ -87,7 +86,7 @@ _NAMED: dict[str, Value] = {"date": _date, "clock": _clock, "person": _person, "
 
 
 def _value(text: str) -> Value:
-    """What `notes.toml` calls a value: "of a | b", "number 1 9 {} years", or a name."""
+    """The generator described by a value in `notes.toml`: "of a | b", "number 1 9 {} years", or a name."""
     kind, _, rest = text.partition(" ")
     if kind == "number":
         low, high, form = rest.split(" ", 2)
@@ -112,14 +111,14 @@ def _read() -> tuple[Domain, ...]:
 
 
 DOMAINS = _read()
-# Shares of the pages: whose heading states a fact, of the others that have a heading, and of these that begin with it.
+# Shares of pages whose heading states a fact; of the others, that have a heading; and of these, that begin with it.
 _STATED_BY_HEADING = 0.25
 _HEADED = 0.6
 _BEGINS_WITH_HEADING = 0.7
-# In front of a heading as files have it, and between it and its text.
+# Markup in front of a heading, and between it and its text.
 _HEADING_MARKS = ("## ", "## ", "### ", "# ", "")
 _BELOW_HEADING = ("\n\n", "\n\n", "\n")
-# Share of the groups in which each value stands alone below its name, as in lists of terms, and how those are named.
+# Share of the groups whose passages are a name with its value below, as in lists of terms, and forms of these names.
 _TERMS = 0.15
 _TERM_NAMES = ("{s}: {l}", "{l} of {s}", "{l} ({s})", "{s} – {l}")
 
@@ -132,7 +131,7 @@ class _Fact:
 
 
 def _page(domain: Domain, facts: list[_Fact], random: Random) -> tuple[str, str, list[tuple[int, int]]]:
-    """Context, text, and where each fact's value stands in the text; a heading may state the first fact."""
+    """Context, text, and the place of each fact's value in the text; a heading may state the first fact."""
     context, text = random.choice(domain.titles), ""
     style = random.choice(("list", "list", "prose", "lines"))
     spans: list[tuple[int, int]] = []
@@ -144,7 +143,7 @@ def _page(domain: Domain, facts: list[_Fact], random: Random) -> tuple[str, str,
     elif random.random() < _HEADED:
         heading = random.choice(domain.headings)
         context = f"{context} › {heading}"
-        # A passage that goes on from another one has the heading above it alone.
+        # A passage that continues another one has the heading only in its context.
         text = mark + heading + below if random.random() < _BEGINS_WITH_HEADING else ""
     for fact in facts[len(spans) :]:
         line, at = _statement(fact, random)
@@ -156,7 +155,7 @@ def _page(domain: Domain, facts: list[_Fact], random: Random) -> tuple[str, str,
 
 
 def _statement(fact: _Fact, random: Random) -> tuple[str, int]:
-    """A line that states a fact, and where its value begins."""
+    """A line that states a fact, and the place of its value."""
     form = random.choice(fact.attribute.statements)
     before, after = (part.replace("{s}", fact.subject) for part in form.split("{v}"))
     line = before + fact.value + after
@@ -164,7 +163,7 @@ def _statement(fact: _Fact, random: Random) -> tuple[str, int]:
 
 
 def pages(count: int, random: Random) -> list[list[Asked]]:
-    """Questions in groups: one that its page answers, then the same on pages that do not, or another near miss."""
+    """Groups of questions: one that its page answers, then near misses: the same on other pages, or another one."""
     return [_group(random.choice(DOMAINS), random) for _ in range(count)]
 
 
@@ -195,9 +194,9 @@ def _group(domain: Domain, random: Random) -> list[Asked]:
 
 
 def _terms(domain: Domain, question: str, facts: list[_Fact], random: Random) -> list[Asked]:
-    """A question with the value below its name, and with up to two other values, below theirs."""
+    """A question on a passage with a name and the value below it, and on up to two others with other values."""
     title, name, below = random.choice(domain.titles), random.choice(_TERM_NAMES), random.choice(_BELOW_HEADING)
-    # What is told may also be the heading of all, and each name a subject.
+    # Alternatively the attribute is a common heading, and each name is a subject.
     is_table = random.random() < 0.4
     first, *others = dict.fromkeys(facts)
     group = []
@@ -206,7 +205,7 @@ def _terms(domain: Domain, question: str, facts: list[_Fact], random: Random) ->
         term = fact.subject if is_table else name.format(s=fact.subject, l=label)
         term = term[0].upper() + term[1:]
         above = (title, label.capitalize(), term) if is_table else (title, term)
-        start = len(term + below) if fact is first else -1
-        end = start + len(fact.value) if fact is first else -1
-        group.append(Asked(question, " › ".join(above), term + below + fact.value, start, end))
+        start = len(term + below)
+        span = (start, start + len(fact.value)) if fact is first else (-1, -1)
+        group.append(Asked(question, " › ".join(above), term + below + fact.value, *span))
     return group

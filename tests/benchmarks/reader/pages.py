@@ -1,18 +1,17 @@
-"""Pages written for the purpose, as people keep them, each with questions that it answers and others that it seems to.
+"""Pages written for training, like those people keep, with questions that they answer or only seem to answer.
 
-A file of `pages/` holds several: `=== NAME`, the text, `--- questions`, then `Q:` and `A:` in turn. An answer is a
-substring of the text, or `-` where the page does not tell. Those of `pages/kept/` are not trained on: confidence is
-fitted with them. The pages of a file of `pages/collections/` are easily confused: only the page itself answers its
-questions, and none of the file the others.
+A file of `pages/` holds several: `=== NAME`, the text, `--- questions`, then pairs of `Q:` and `A:`. An answer is a
+substring of the text, or `-` if there is none. Pages in `pages/kept/` are not trained on: confidence is fitted with
+them. The pages of one file of `pages/collections/` are easily confused: only the page itself answers its questions, and
+no page of the file answers those marked `-`.
 
     python -m tests.benchmarks.reader.pages OUT
 
-writes them to OUT/files and OUT/questions.jsonl, as `qa eval` and `tests.benchmarks.fit_confidence` read them.
+writes the kept pages to OUT/files and OUT/questions.jsonl, for `qa eval` and `tests.benchmarks.fit_confidence`.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -22,8 +21,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from .examples import UNTOLD, Example, Passages, most_alike, unanswered
-from .sources import write_lines
+from tests.benchmarks.common import path_parser, write_lines
+
+from .examples import Example, Passages, answered, most_similar, no_answer, unanswered
 from .wording import as_typed
 
 PAGES = Path(__file__).parent / "pages"
@@ -34,7 +34,7 @@ _ASKED = re.compile(r"^Q: (.+)\nA: (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A text, its questions with their answers (None where it has none), and what it is easily confused with."""
+    """A text, its questions with their answers (None without one), and its collection of easily confused pages."""
 
     name: str
     text: str
@@ -63,9 +63,9 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
 
 
 def page_groups(passages: Passages, random: Random, *, collections: str = "") -> Iterator[list[Example]]:
-    """Each question with the passage that answers it, or that is most like it, and others of the same collection.
+    """Each question with the passage that answers it, or the most similar one, and others of the same collection.
 
-    With `collections` only those on collections of this name, `*` and `?` standing for others.
+    `collections` is a pattern that limits them to collections of several pages with this name.
     """
     pages = list(read_pages())
     together: Passages = defaultdict(list)
@@ -77,31 +77,24 @@ def page_groups(passages: Passages, random: Random, *, collections: str = "") ->
             continue
         parts = together[page.collection]
         for number, (question, answer) in enumerate(page.asked):
-            ranked = most_alike(question, parts)
+            ranked = most_similar(question, parts)
             asked = as_typed(question, random)
             group = f"page-{page.name}-{number}"
             if answer is None:
-                first, *_ = ranked
-                yield [_miss(group, asked, part) for part in ranked[:2] if part is first or random.random() < 0.3]
+                chosen = [part for part in ranked[:2] if part is ranked[0] or random.random() < 0.3]
+                yield [no_answer(group, asked, part, "page-miss") for part in chosen]
                 continue
             holding = [part for part in ranked if answer in part["text"] and part in passages[page.name]]
             if not holding:
                 continue
-            best = holding[0]
-            at = best["text"].index(answer)
-            context, text = best["context"], best["text"]
-            told = Example(group, asked, context, text, at, at + len(answer), True, 1, "page")
+            right = answered(group, asked, holding[0], answer, "page")
             others = [part for part in ranked if answer not in part["text"]][:3]
             chosen = [part for part in others if random.random() < 0.7]
-            yield [told, *(unanswered(told, part["context"], part["text"], 0, "page-hard") for part in chosen)]
-
-
-def _miss(group: str, question: str, part: dict[str, Any]) -> Example:
-    return Example(group, question, part["context"], part["text"], -1, -1, False, UNTOLD, "page-miss")
+            yield [right, *(unanswered(right, part, 0, "page-hard") for part in chosen)]
 
 
 def write_pages(folder: Path, source: Path = PAGES) -> None:
-    """Write each page as a file of its own, to be cut by the product."""
+    """Write each page to a file of its own, to be split by the product."""
     folder.mkdir(parents=True, exist_ok=True)
     for page in read_pages(source):
         (folder / page.name).write_text(page.text, encoding="utf-8")
@@ -120,10 +113,8 @@ def _questions(source: Path) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write the pages that are kept, as a collection with its questions."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
-    out = parser.parse_args().out
+    """Run the command line."""
+    out = path_parser(__doc__, "out").parse_args().out
     write_pages(out / "files", KEPT)
     write_lines(out / "questions.jsonl", _questions(KEPT))
 

@@ -1,7 +1,7 @@
-"""Questions written for paragraphs of squad-train-v1 that only seem to answer them, and beside these some that they do.
+"""Questions written for paragraphs of squad-train-v1, most of which the paragraph only seems to answer.
 
-A file of `paragraphs/` has blocks: `@` and the paragraph's id, then a question a line; where the paragraph answers it,
-the next line is `= ` and the answer, a substring.
+A file of `paragraphs/` consists of blocks: `@` and the paragraph's id, then a question per line; if the paragraph
+answers it, the next line is `= ` and the answer, a substring.
 """
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from .examples import UNTOLD, Example, Passages, most_alike, unanswered
-from .sources import DATA, article_of, read_lines
+from tests.benchmarks.common import read_lines
+
+from .examples import Example, Passages, answered, most_similar, no_answer, unanswered
+from .sources import DATA, article_of
 from .wording import as_typed
 
 PARAGRAPHS = Path(__file__).parent / "paragraphs"
 _ANSWER = "= "
 
-# A question, and its answer; None where the paragraph has none.
+# A question, and its answer or None.
 Asked = tuple[str, str | None]
 
 
 def read_questions(folder: Path = PARAGRAPHS, *, files: str = "*") -> Iterator[tuple[str, list[Asked]]]:
-    """Each paragraph's id with its questions, in order; of the files of this name, without `.txt`."""
+    """Each paragraph's id with its questions, in order; `files` is a pattern of file names without `.txt`."""
     for file in sorted(folder.glob(f"{files}.txt")):
         for block in re.split(r"^@", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             paragraph, *lines = filter(None, map(str.strip, block.splitlines()))
@@ -37,9 +39,9 @@ def read_questions(folder: Path = PARAGRAPHS, *, files: str = "*") -> Iterator[t
 
 
 def paragraph_groups(passages: Passages, random: Random, *, files: str = "*") -> Iterator[list[Example]]:
-    """Each question with the passage of its paragraph that answers it, or that is most like it.
+    """Each question with the passage of its paragraph that answers it, or the most similar one.
 
-    An answered one has another passage of its article beside it.
+    Answered questions also get another passage of the article.
     """
     texts = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-train-v1/corpus.jsonl")}
     for paragraph, questions in read_questions(files=files):
@@ -48,19 +50,13 @@ def paragraph_groups(passages: Passages, random: Random, *, files: str = "*") ->
         for number, (question, answer) in enumerate(questions if parts else ()):
             group = f"paragraph-{paragraph}-{number}"
             asked = as_typed(question, random)
-            ranked = most_alike(question, parts)
+            ranked = most_similar(question, parts)
             if answer is None:
-                (best, *_) = ranked
-                yield [Example(group, asked, best["context"], best["text"], -1, -1, False, UNTOLD, "paragraph-miss")]
+                yield [no_answer(group, asked, ranked[0], "paragraph-miss")]
                 continue
             holding = [part for part in ranked if answer in part["text"]]
             if not holding:
                 continue
-            best = holding[0]
-            at = best["text"].index(answer)
-            told = Example(group, asked, best["context"], best["text"], at, at + len(answer), True, 1, "paragraph")
-            other = next((part for part in most_alike(question, article) if answer not in part["text"]), None)
-            yield [
-                told,
-                *([] if other is None else [unanswered(told, other["context"], other["text"], 0, "paragraph-hard")]),
-            ]
+            right = answered(group, asked, holding[0], answer, "paragraph")
+            others = [part for part in most_similar(question, article) if answer not in part["text"]]
+            yield [right, *(unanswered(right, part, 0, "paragraph-hard") for part in others[:1])]

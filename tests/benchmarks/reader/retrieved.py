@@ -1,14 +1,13 @@
-"""Passages as the product cuts them, and what its retriever ranks high: the one file that imports the product.
+"""Passages as the product splits them, and those that its retriever ranks high.
 
     python -m tests.benchmarks.reader.retrieved WORK
 
 writes `passages/SET.jsonl` {id, file, start, end, context, text} and `ranked/SET.jsonl` {id, ranked}.
-Stopped and started again, the search goes on where it was.
+The search can be stopped; the same command resumes it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -18,23 +17,23 @@ from typing import Any
 
 from corpus import load, split
 from qa import Retriever, build_index
+from tests.benchmarks.common import path_parser, read_lines, write_lines
+from tests.paths import SAMPLE
 
 from .batches import tokenizer
 from .pages import write_pages
-from .sources import DATA, read_lines, trained_contracts, write_articles, write_lines
+from .sources import DATA, trained_contracts, write_articles
 
-# What all-MiniLM-L6-v2 reads of a passage, special tokens not counted.
+# The maximum passage length of all-MiniLM-L6-v2, without special tokens.
 MAX_TOKENS = 254
 DEPTH = 10
-SAMPLE = Path(__file__).parents[3] / "corpus/sample"
 
 
 def cut(folder: Path) -> Iterator[dict[str, Any]]:
-    """The passages of all files below a folder, as the reader is given them: `text` begins with their headings."""
-    reads = tokenizer()
+    """The passages of all files below a folder as the reader gets them: `text` begins with their headings."""
 
     def count(texts: Sequence[str]) -> list[int]:
-        return [len(found.ids) for found in reads.encode_batch(list(texts), add_special_tokens=False)]
+        return [len(found.ids) for found in tokenizer().encode_batch(list(texts), add_special_tokens=False)]
 
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and ".qa" not in path.parts):
         name = file.relative_to(folder).as_posix()
@@ -50,7 +49,7 @@ def cut(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def search(folder: Path, questions: list[dict[str, Any]], out: Path, *, seconds: float) -> None:
-    """Add to `out` what is ranked high for each question that is not yet in it, until the time is over."""
+    """Add the passages ranked high to `out` for each question that is not yet in it, until time is up."""
     done = {row["id"] for row in read_lines(out)} if out.exists() else set()
     until = monotonic() + seconds
     with Retriever.open(folder) as retriever, out.open("a", encoding="utf-8") as lines:
@@ -65,14 +64,14 @@ def search(folder: Path, questions: list[dict[str, Any]], out: Path, *, seconds:
 
 
 def _squad_questions() -> list[dict[str, Any]]:
-    """Questions in a seeded order, so that a part of them is a fair sample; those of held-out articles too."""
+    """All questions, including those of held-out articles, shuffled so that the first part is a fair sample."""
     rows = [{"id": row["_id"], "text": row["text"]} for row in read_lines(DATA / "squad-train-v1/queries.jsonl")]
-    random.Random(15).shuffle(rows)  # noqa: S311 - no secret
+    random.Random(15).shuffle(rows)  # noqa: S311 - not for secrets
     return rows
 
 
 def _contracts(work: Path) -> None:
-    """Index the contracts that are trained on, and ask each its own questions."""
+    """Index the contracts that are trained on, and search each for its own questions."""
     trained = set(trained_contracts()[0])
     folder = work / "contract-files"
     folder.mkdir(exist_ok=True)
@@ -87,20 +86,20 @@ def _contracts(work: Path) -> None:
 
 
 def main() -> None:
-    """Cut all sets, then search with the time given."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("--seconds", type=float, default=3600, help="stop searching squad-train after so long")
+    """Split all datasets, then search."""
+    parser = path_parser(__doc__, "work")
+    parser.add_argument("--seconds", type=float, default=3600, help="time limit for searching squad-train")
     options = parser.parse_args()
-    articles = options.work / "train-files"
+    articles, pages = options.work / "train-files", options.work / "page-files"
     write_articles(articles)
-    pages = options.work / "page-files"
     write_pages(pages)
-    contracts = DATA / "legalbench-contractnli/files"
-    squad_dev = DATA / "squad-dev-v2/files"
     folders = {
-        "squad-train": articles, "squad-dev": squad_dev, "contracts": contracts, "sample": SAMPLE, "pages": pages,
-    }  # fmt: skip
+        "squad-train": articles,
+        "squad-dev": DATA / "squad-dev-v2/files",
+        "contracts": DATA / "legalbench-contractnli/files",
+        "sample": SAMPLE,
+        "pages": pages,
+    }
     for part in ("passages", "ranked"):
         (options.work / part).mkdir(parents=True, exist_ok=True)
     for name, folder in folders.items():

@@ -1,73 +1,56 @@
-"""What may be trained on, which part of it, and what is kept for measuring only."""
+"""The data that may be trained on, and the data reserved for measuring."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-# The folder of the public sets, which are no part of the project.
+from tests.benchmarks.common import read_lines
+
+# The folder of the public datasets, which are not part of the project.
 DATA = Path(os.environ.get("QA_DATA", "data"))
 TRAINED_ARTICLES = 20
-# Articles of squad-train-v1 that no example is made from: the development set of the training itself.
+# Articles of squad-train-v1 without examples: the development set of the training.
 HELD_OUT_ARTICLES = 22
-# Answers of which squad-train-v1 states a guessed offset.
+# Marks answers in squad-train-v1 whose offset is a guess.
 GUESSED = "ambiguous"
 
 
-def read_lines(file: Path) -> list[dict[str, Any]]:
-    """The objects of a JSON-lines file."""
-    with file.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def write_lines(file: Path, rows: Iterable[dict[str, Any]]) -> int:
-    """Write a JSON-lines file; how many lines it has."""
-    count = 0
-    with file.open("w", encoding="utf-8") as out:
-        for count, row in enumerate(rows, start=1):  # noqa: B007 - it is returned
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return count
-
-
 def by_digest(names: Iterable[str]) -> list[str]:
-    """Names in an order that nobody chose: that of their SHA-256."""
+    """Names in an arbitrary but fixed order: that of their SHA-256."""
     return sorted(set(names), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
 
 
-def trained_articles(data: Path = DATA) -> tuple[list[str], list[str]]:
-    """Files of squad-dev-v2: the 20 whose unanswerable questions are trained on, and the 15 kept for measuring."""
-    files = by_digest(file.name for file in (data / "squad-dev-v2/files").iterdir())
+def trained_articles() -> tuple[list[str], list[str]]:
+    """Files of squad-dev-v2: the 20 whose unanswerable questions are trained on, and the 15 reserved for measuring."""
+    files = by_digest(file.name for file in (DATA / "squad-dev-v2/files").iterdir())
     return sorted(files[:TRAINED_ARTICLES]), sorted(files[TRAINED_ARTICLES:])
 
 
-def trained_contracts(data: Path = DATA) -> tuple[list[str], list[str]]:
-    """Files of legalbench-contractnli: the half that is trained on, and the half kept for measuring."""
-    files = by_digest(row["file"] for row in read_lines(data / "legalbench-contractnli/questions.jsonl"))
+def trained_contracts() -> tuple[list[str], list[str]]:
+    """Files of legalbench-contractnli: the half that is trained on, and the half reserved for measuring."""
+    files = by_digest(row["file"] for row in read_lines(DATA / "legalbench-contractnli/questions.jsonl"))
     half = len(files) // 2
     return sorted(files[:half]), sorted(files[half:])
 
 
-def held_out(article: str, articles: Iterable[str]) -> bool:
-    """Whether an article of squad-train-v1 is kept for development."""
-    return article in by_digest(articles)[:HELD_OUT_ARTICLES]
+def held_out_articles(articles: Iterable[str]) -> list[str]:
+    """The articles of squad-train-v1 that are reserved for development."""
+    return by_digest(articles)[:HELD_OUT_ARTICLES]
 
 
 def article_of(paragraph: str) -> str:
-    """The article that a paragraph (or question) of squad-train-v1 is of: `t1-001-004-q2` is of `t1-001`."""
+    """The article of a paragraph or question of squad-train-v1: `t1-001` for `t1-001-004-q2`."""
     return "-".join(paragraph.split("-")[:2])
 
 
-def write_articles(folder: Path, data: Path = DATA) -> None:
-    """Write squad-train-v1 as a folder of Markdown files, one an article, its paragraphs in order."""
+def write_articles(folder: Path) -> None:
+    """Write squad-train-v1 as Markdown files, one per article, with its paragraphs in order."""
     folder.mkdir(parents=True, exist_ok=True)
-    articles: dict[str, list[dict[str, Any]]] = {}
-    for row in read_lines(data / "squad-train-v1/corpus.jsonl"):
-        articles.setdefault(article_of(row["_id"]), []).append(row)
-    for article, rows in articles.items():
+    for article, rows in squad_paragraphs().items():
         (folder / f"{article}.md").write_text(article_text(rows)[0], encoding="utf-8")
 
 
@@ -82,9 +65,9 @@ def article_text(rows: list[dict[str, Any]]) -> tuple[str, dict[str, int]]:
     return text, starts
 
 
-def squad_paragraphs(data: Path = DATA) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Articles of squad-train-v1 with their paragraphs."""
+def squad_paragraphs() -> dict[str, list[dict[str, Any]]]:
+    """The articles of squad-train-v1 with their paragraphs."""
     articles: dict[str, list[dict[str, Any]]] = {}
-    for row in read_lines(data / "squad-train-v1/corpus.jsonl"):
+    for row in read_lines(DATA / "squad-train-v1/corpus.jsonl"):
         articles.setdefault(article_of(row["_id"]), []).append(row)
-    yield from articles.items()
+    return articles

@@ -1,4 +1,4 @@
-"""Examples of SQuAD: questions with their answers, hard negatives and near misses, and those that people wrote."""
+"""Examples from SQuAD: questions with their answers, hard negatives, and near misses by rules and by people."""
 
 from __future__ import annotations
 
@@ -8,19 +8,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from .examples import UNTOLD, Example, most_alike, passages_of, unanswered
+from tests.benchmarks.common import read_lines
+
+from .examples import UNKNOWN, Example, most_similar, no_answer, passages_of, unanswered
 from .paragraphs import read_questions
-from .sources import (
-    DATA,
-    GUESSED,
-    HELD_OUT_ARTICLES,
-    article_of,
-    article_text,
-    by_digest,
-    read_lines,
-    squad_paragraphs,
-    trained_articles,
-)
+from .sources import DATA, GUESSED, article_of, article_text, held_out_articles, squad_paragraphs, trained_articles
 from .wording import (
     Entity,
     about_another,
@@ -34,7 +26,7 @@ from .wording import (
     word_swapped,
 )
 
-# Shares of squad-train-v1's questions that get each.
+# Shares of squad-train-v1's questions.
 HARD_NEGATIVE = 0.55
 NEAR_MISS = 0.55
 PARAPHRASED = 0.25
@@ -47,19 +39,16 @@ def _holding(rows: list[dict[str, Any]], start: int, end: int) -> dict[str, Any]
 
 
 class Squad:
-    """Questions of squad-train-v1 on passages as the product cuts them."""
+    """Questions of squad-train-v1 on passages as the product splits them."""
 
     def __init__(self, work: Path) -> None:
         self.passages = passages_of(work, "squad-train")
         self._by_end = {(file, row["end"]): row for file, rows in self.passages.items() for row in rows}
         self.ranked = {row["id"]: row["ranked"] for row in read_lines(work / "ranked/squad-train.jsonl")}
         self.questions = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-train-v1/queries.jsonl")}
-        self._starts: dict[str, int] = {}
-        articles = []
-        for article, rows in squad_paragraphs():
-            articles.append(article)
-            self._starts.update(article_text(rows)[1])
-        self.dev_articles = set(by_digest(articles)[:HELD_OUT_ARTICLES])
+        articles = squad_paragraphs()
+        self._starts = {key: start for rows in articles.values() for key, start in article_text(rows)[1].items()}
+        self.dev_articles = set(held_out_articles(articles))
         self._pools: dict[str, list[Entity]] = {}
 
     def pool(self, file: str) -> list[Entity]:
@@ -69,7 +58,7 @@ class Squad:
         return self._pools[file]
 
     def answered(self) -> Iterator[tuple[Example, str]]:
-        """Each question with its passage, and the file; guessed offsets and answers across two passages left out."""
+        """Each question with its passage, and the file; without guessed offsets and answers across two passages."""
         for row in read_lines(DATA / "squad-train-v1/answers.jsonl"):
             file = article_of(row["doc"]) + ".md"
             if row["start_source"] == GUESSED:
@@ -86,14 +75,14 @@ class Squad:
                 yield Example(row["_id"], question, context, text, at, at + len(answer), True, 1, "squad"), file
 
     def hard(self, example: Example) -> list[Example]:
-        """Passages ranked high for the question that do not hold the answer."""
+        """Passages ranked high for the question that do not contain the answer."""
         answer = example.text[example.start : example.end].lower()
         found = []
         for file, _, end in self.ranked.get(example.group, ()):
             row = self._by_end.get((file, end))
             train = row is not None and (file[:-3] in self.dev_articles) == self.is_dev(example.group)
             if row is not None and train and row["text"] != example.text and answer not in row["text"].lower():
-                found.append(unanswered(example, row["context"], row["text"], 0, "hard"))
+                found.append(unanswered(example, row, 0, "hard"))
         return found
 
     def is_dev(self, question: str) -> bool:
@@ -102,7 +91,7 @@ class Squad:
 
 
 def near_miss(example: Example, pool: list[Entity], random: Random) -> Example | None:
-    """A question that the passage seems to answer and does not, or the passage without what answers."""
+    """A changed question that the passage only seems to answer, or a changed passage without the answer."""
     answer = example.text[example.start : example.end]
     question, text = example.question, example.text
     ways = ["entity"] * 9 + ["negated"] * 3 + ["word"] * 2 + ["removed"] * 3 + ["passage"] * 4
@@ -121,15 +110,15 @@ def near_miss(example: Example, pool: list[Entity], random: Random) -> Example |
         else:
             shown = about_another(question, text, answer, pool, random)
         if asked is not None and shown is not None:
-            missed = unanswered(example, example.context, shown, UNTOLD, f"near-{way}")
-            return replace(missed, question=asked)
+            wrong = unanswered(example, {"context": example.context, "text": shown}, UNKNOWN, f"near-{way}")
+            return replace(wrong, question=asked)
     return None
 
 
 def squad_groups(squad: Squad, questions: int, hard: float, near: float, random: Random) -> Iterator[list[Example]]:
-    """Questions of squad-train-v1 with a negative, a near miss, or both.
+    """Questions of squad-train-v1, some with a hard negative or a near miss.
 
-    First those of the paragraphs that have questions in `paragraphs/`, which they only seem to answer.
+    Paragraphs that have questions in `paragraphs/` come first.
     """
     rows = [(example, file) for example, file in squad.answered() if not squad.is_dev(example.group)]
     random.shuffle(rows)
@@ -162,7 +151,7 @@ def _reshaped(example: Example, pool: list[Entity], random: Random) -> Example:
 
 
 def human_groups(work: Path) -> Iterator[list[Example]]:
-    """The unanswerable questions of the 20 articles, each with the passage of its paragraph that is most like it."""
+    """The unanswerable questions of the 20 articles, each with the most similar passage of its paragraph."""
     passages = passages_of(work, "squad-dev")
     texts = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/corpus.jsonl")}
     trained = set(trained_articles()[0])
@@ -176,5 +165,4 @@ def human_groups(work: Path) -> Iterator[list[Example]]:
         parts = [part for part in passages[file] if part["text"].strip() in texts[row["doc"]]]
         if not parts:
             continue
-        best = most_alike(question, parts)[0]
-        yield [Example(row["_id"], question, best["context"], best["text"], -1, -1, False, UNTOLD, "human")]
+        yield [no_answer(row["_id"], question, most_similar(question, parts)[0], "human")]

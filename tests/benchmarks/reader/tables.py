@@ -1,4 +1,4 @@
-"""Tables made up from `tables.toml`, with questions for their cells and others that they only seem to answer."""
+"""Tables made up from `tables.toml`, with questions about their cells and others that they only seem to answer."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from .examples import UNTOLD, Example, unanswered
+from .examples import UNKNOWN, Example, unanswered
 from .wording import as_typed
 
 _NOTHING = ("", "–", "n/a", "tbc", "?")
-# Questions for cells, for keys by a cell, and for what is not there, of each table.
+# Questions per table about cells, and about keys by a cell.
 _CELLS, _KEYS = 4, 1
 
 
 class _Asked(NamedTuple):
-    """A question, the row that it is about (-1: none), and the column that answers: 0 is the key's, -1 none."""
+    """A question, its row (-1: none), and the column with its answer (0: the key, -1: none)."""
 
     group: str
     question: str
@@ -32,7 +32,7 @@ def _domains() -> dict[str, Any]:
 
 
 class _Table:
-    """A table that is made up: its columns and rows, and a key and a column that it lacks."""
+    """A made-up table: its columns and rows, and a key and a column that it lacks."""
 
     def __init__(self, random: Random) -> None:
         domain = random.choice(_domains()["table"])
@@ -52,7 +52,7 @@ class _Table:
 
 
 def _values(kind: str, random: Random) -> Callable[[], str]:
-    """What makes the values of a column, all in one form."""
+    """A generator of a column's values, all in one form."""
     name, _, options = kind.partition(":")
     form, pick = random.randrange(3), random.randint
     if name in {"choice", *_domains()["lists"]}:
@@ -105,7 +105,7 @@ def _answered(table: _Table, random: Random) -> Iterator[tuple[str, int, int]]:
 
 
 def _unanswered(table: _Table, random: Random) -> Iterator[tuple[str, int, int]]:
-    """Questions for a row or a column that is not there, and for a cell that is empty."""
+    """Questions about a missing row, a missing column and an empty cell."""
     row = random.randrange(len(table.rows))
     yield random.choice(random.choice(table.columns)["ask"]).format(k=table.absent_key), -1, -1
     yield random.choice(table.left_out["ask"]).format(k=table.keys[row]), row, -1
@@ -117,21 +117,20 @@ def _unanswered(table: _Table, random: Random) -> Iterator[tuple[str, int, int]]
 
 
 def _example(asked: _Asked, context: str, text: str, start: int, end: int) -> Example:
-    told = asked.column >= 0
-    kind, relevant = ("table", 1) if told else ("table-miss", UNTOLD)
-    return Example(asked.group, asked.question, context, text, start, end, told, relevant, kind)
+    answered, relevant, kind = (True, 1, "table") if asked.column >= 0 else (False, UNKNOWN, "table-miss")
+    return Example(asked.group, asked.question, context, text, start, end, answered, relevant, kind)
 
 
 def _one_text(table: _Table, asked: _Asked, random: Random) -> list[Example]:
-    """The whole table in one passage, with a rule as in Markdown or without."""
+    """The whole table in one passage, as a Markdown table or with bars only."""
     has_rule = random.random() < 0.75
-    # What goes on from another passage has the names of its columns in the context.
-    goes_on = has_rule and random.random() < 0.2
-    context = f"{table.title} › {' | '.join(table.names)}" if goes_on else table.title
-    text = "" if goes_on else random.choice(("", "", f"{table.title}\n\n", "All figures as of last week.\n\n"))
+    # A passage that continues another one has the column names in its context.
+    continued = has_rule and random.random() < 0.2
+    context = f"{table.title} › {' | '.join(table.names)}" if continued else table.title
+    text = "" if continued else random.choice(("", "", f"{table.title}\n\n", "All figures as of last week.\n\n"))
     start = end = -1
     for number, cells in enumerate([table.names, *table.rows]):
-        if goes_on and not number:
+        if continued and not number:
             continue
         if number == asked.row + 1 and asked.column >= 0:
             start = len(text) + 2 * has_rule + sum(len(cell) + 3 for cell in cells[: asked.column])
@@ -144,9 +143,9 @@ def _one_text(table: _Table, asked: _Asked, random: Random) -> list[Example]:
 
 
 def _records(table: _Table, asked: _Asked, random: Random) -> list[Example]:
-    """A passage for each row, as those of a CSV file, and some others of the table beside it.
+    """The passage of a row, as from a CSV file, and those of two other rows.
 
-    A key that is the row's title is in its context, and answers without being a span of the text.
+    If the key is the row's title, it is in the context, and answers without a span in the text.
     """
     about = asked.row if asked.row >= 0 else random.randrange(len(table.rows))
     is_titled = random.random() < 0.5
@@ -164,6 +163,9 @@ def _records(table: _Table, asked: _Asked, random: Random) -> list[Example]:
         return context, text.rstrip("\n"), start, end
 
     first = _example(asked, *record(about))
-    others = random.sample([number for number in range(len(table.rows)) if number != about], 2)
-    relevant = 0 if first.answered else UNTOLD
-    return [first, *(unanswered(first, *record(number)[:2], relevant, "table-other") for number in others)]
+    relevant = 0 if first.answered else UNKNOWN
+    group = [first]
+    for number in random.sample([number for number in range(len(table.rows)) if number != about], 2):
+        context, text, *_ = record(number)
+        group.append(unanswered(first, {"context": context, "text": text}, relevant, "table-other"))
+    return group

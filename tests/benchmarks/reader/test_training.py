@@ -1,6 +1,6 @@
-"""What the training of the reader rests on: examples that say what they claim, losses and measures by hand."""
+"""Training of the reader: correct examples, and losses and measures compared with calculations by hand."""
 
-# ruff: noqa: S311 - no secret is drawn here
+# ruff: noqa: S311 - not for secrets
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ TEXT = "She won the prize in 1903. She moved to Paris in 1891. The laboratory of
 
 
 def test_entities_have_kinds_and_exact_places() -> None:
-    """Names, years and numbers are found where they stand."""
     found = entities(TEXT)
     assert [(one.kind, one.text) for one in found] == [
         ("year", "1903"), ("name", "Paris"), ("year", "1891"), ("name", "Warsaw"), ("number", "12"),
@@ -38,15 +37,14 @@ def test_entities_have_kinds_and_exact_places() -> None:
     assert all(TEXT[one.start : one.end] == one.text for one in found)
 
 
-def test_sentences_cover_the_text() -> None:
-    """No character is lost between sentences."""
+def test_sentences_cover_the_whole_text() -> None:
     spans = sentences(TEXT)
     assert "".join(TEXT[a:b] for a, b in spans) == TEXT
     assert len(spans) == 3
 
 
-def test_a_near_miss_asks_for_what_the_passage_does_not_say() -> None:
-    """The entity in the question is another one, and never the answer."""
+def test_near_miss_replaces_an_entity_of_the_question_or_passage() -> None:
+    """The new entity is never the answer."""
     question = "When did she move to Paris?"
     made = {asks_for_another(question, TEXT, "1891", entities(TEXT), Random(seed)) for seed in range(20)}
     assert made - {None} == {"When did she move to Warsaw?"}
@@ -54,13 +52,12 @@ def test_a_near_miss_asks_for_what_the_passage_does_not_say() -> None:
     assert changed == TEXT.replace("Paris", "Oslo")
 
 
-def test_negated_turns_a_word_or_says_not() -> None:
-    """A question on the first asks for the last, or one with an auxiliary says not."""
+def test_negated_question_has_an_opposite_or_not() -> None:
     assert {negated("Who was first?", Random(seed)) for seed in range(20)} >= {"Who was last?", "Who wasn't first?"}
 
 
-def test_without_answer_leaves_the_other_sentences() -> None:
-    """The answering sentence goes, the rest stays; too little left is no passage."""
+def test_without_answer_keeps_the_other_sentences() -> None:
+    """The answering sentence is removed; if too little remains, there is no passage."""
     long = TEXT + " " + TEXT.replace("1891", "1892")
     left = without_answer(long, "1891")
     assert left is not None
@@ -69,8 +66,8 @@ def test_without_answer_leaves_the_other_sentences() -> None:
     assert without_answer("Only this one says 1891.", "1891") is None
 
 
-def test_answers_are_where_they_are_said_to_be() -> None:
-    """Lists, swapped answers and written pages keep the answer's characters."""
+def test_answer_offsets_are_correct_in_changed_texts() -> None:
+    """Lists, replaced answers and generated pages have the answer at the given characters."""
     start = TEXT.index("1891")
     text, begin, end = as_list(TEXT, start, start + 4, Random(1))
     assert text[begin:end] == "1891"
@@ -83,8 +80,8 @@ def test_answers_are_where_they_are_said_to_be() -> None:
         assert all(other.start == -1 for other in others)
 
 
-def test_measures_are_those_of_squad() -> None:
-    """Articles, case and punctuation do not count; no answer equals no answer alone."""
+def test_measures_match_squad() -> None:
+    """Articles, case and punctuation are ignored; no answer matches only no answer."""
     pytest.importorskip("torch")
     from .evaluate import exact, f1
 
@@ -93,8 +90,8 @@ def test_measures_are_those_of_squad() -> None:
     assert (f1("", ""), f1("", "x"), f1("x", "")) == (1, 0, 0)
 
 
-def test_ranking_loss_and_auroc_by_hand() -> None:
-    """Two passages of one question: cross-entropy of the right one; an untold one and a lone question count nothing."""
+def test_ranking_loss_and_auroc_match_a_calculation_by_hand() -> None:
+    """The loss ignores a passage of unknown relevance and a question with only one passage."""
     torch = pytest.importorskip("torch")
     from .train import auroc, ranking_loss
 
@@ -104,8 +101,8 @@ def test_ranking_loss_and_auroc_by_hand() -> None:
     assert auroc(np.array([2.0, 1.0]), np.array([1.0, 0.0])) == pytest.approx(0.875)
 
 
-def test_the_best_span_is_that_of_all_pairs() -> None:
-    """Not longer than allowed, never before its start, never at position 0."""
+def test_best_span_has_the_highest_score_of_all_allowed_spans() -> None:
+    """Spans are no longer than allowed, do not end before they start, and do not start at position 0."""
     torch = pytest.importorskip("torch")
     from .model import best_spans
 
@@ -118,8 +115,8 @@ def test_the_best_span_is_that_of_all_pairs() -> None:
     assert spans.tolist() == [[2, 4]]
 
 
-def test_what_ships_is_read_back_to_go_on_from() -> None:
-    """Its checks are no weights, and its layers have the names of the shipped file."""
+def test_exported_weights_can_be_loaded_to_resume_training() -> None:
+    """Checks in the file are skipped, and the names of the layers are mapped."""
     pytest.importorskip("transformers")
     from .model import load_reader, new_reader
 
@@ -128,8 +125,7 @@ def test_what_ships_is_read_back_to_go_on_from() -> None:
     assert not any(value.equal(fresh[name]) for name, value in reader.trained().items())
 
 
-def test_batches_are_seeded_exact_and_take_each_row_once() -> None:
-    """The same seed gives the same batches, each of the same size."""
+def test_batches_are_reproducible_full_and_use_each_row_at_most_once() -> None:
     pytest.importorskip("torch")
     from .batches import LABELS, Packed, batches
 
@@ -145,20 +141,21 @@ def test_batches_are_seeded_exact_and_take_each_row_once() -> None:
     assert len(rows) == len(set(rows)) == 96
 
 
-def test_pages_are_asked_what_they_tell_and_what_they_only_seem_to() -> None:
-    """An answer stands in its passage; a question without one gets the passage that is most like it."""
-    passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in read_pages()}
+def test_pages_have_answered_and_unanswered_questions() -> None:
+    """An answer is in its passage; a question without an answer has the most similar passage."""
+    written = list(read_pages())
+    passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in written}
     examples = [example for group in page_groups(passages, Random(1)) for example in group]
-    answers = {answer for page in read_pages() for _, answer in page.asked if answer is not None}
-    told = [example for example in examples if example.answered]
-    assert {example.text[example.start : example.end] for example in told} <= answers
-    assert len(told) > 0.9 * sum(answer is not None for page in read_pages() for _, answer in page.asked)
+    answers = [answer for page in written for _, answer in page.asked if answer is not None]
+    answered = [example for example in examples if example.answered]
+    assert {example.text[example.start : example.end] for example in answered} <= set(answers)
+    assert len(answered) > 0.9 * len(answers)
     assert {example.kind for example in examples} == {"page", "page-hard", "page-miss"}
     assert all(example.start == -1 for example in examples if not example.answered)
 
 
-def test_pages_are_no_part_of_what_is_measured_or_fitted() -> None:
-    """No page is one of the near misses' or unseen files, or kept."""
+def test_training_pages_are_not_used_for_measuring_or_fitting() -> None:
+    """No page is among the files of `near_misses` or `unseen`, or among the kept pages."""
     folders = (Path(__file__).parents[1] / "near_misses", *(Path(__file__).parents[1] / "unseen").iterdir())
     measured = {file.name for folder in folders for file in (folder / "files").iterdir()}
     kept = {page.name for page in read_pages(KEPT)}
@@ -171,8 +168,8 @@ def test_pages_are_no_part_of_what_is_measured_or_fitted() -> None:
     assert len(set(texts)) == len(texts)
 
 
-def test_questions_on_articles_are_answered_by_the_paragraph_before_them(tmp_path: Path) -> None:
-    """An article may begin two paragraphs alike, and say an answer twice."""
+def test_article_questions_belong_to_the_paragraph_above_them(tmp_path: Path) -> None:
+    """Two paragraphs may begin alike, and both may contain the answer."""
     questions = tmp_path / "asked"
     questions.mkdir()
     (tmp_path / "Rhine.md").write_text("# Rhine\n\nIt is long.\nIt is wide, and long.\n", encoding="utf-8")
@@ -180,13 +177,13 @@ def test_questions_on_articles_are_answered_by_the_paragraph_before_them(tmp_pat
     (asked,) = read_articles(tmp_path, questions)
     assert (asked.file, asked.question, asked.answer) == ("Rhine.md", "What is the Rhine?", "long")
     assert asked.paragraph == (21, 42)
-    for wrong, said in (("P: It is wide\nQ: What?\nA: deep\n", "deep"), ("P: is wide\n", "is wide")):
+    for wrong, named in (("P: It is wide\nQ: What?\nA: deep\n", "deep"), ("P: is wide\n", "is wide")):
         (questions / "Rhine.txt").write_text(wrong, encoding="utf-8")
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=named):
             list(read_articles(tmp_path, questions))
 
 
-def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: Path) -> None:
+def test_paragraph_questions_belong_to_the_paragraph_above_them(tmp_path: Path) -> None:
     blocks = "@t1-001-002\nWho?\nWhen, @home?\n= in 1903\n\n@t1-003-000\nWhere?\n"
     (tmp_path / "a.txt").write_text(blocks, encoding="utf-8")
     assert list(read_questions(tmp_path)) == [
@@ -205,8 +202,8 @@ def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: P
         ("When did the woman move to Paris?", "t1-001-002-q0 | = | 2:3 the woman"),
     ],
 )
-def test_a_changed_question_is_made_of_its_changes(tmp_path: Path, other: str, line: str) -> None:
-    """Words put in, taken out and replaced, several at once: places are those of the original."""
+def test_changes_turn_a_question_into_the_other(tmp_path: Path, other: str, line: str) -> None:
+    """Words are inserted, deleted and replaced, several at once; positions refer to the original."""
     question = "When did she move to Paris?"
     edit = Edit(changes_between(question, other), answered="=" in line)
     assert as_line("t1-001-002-q0", edit) == line
@@ -215,8 +212,8 @@ def test_a_changed_question_is_made_of_its_changes(tmp_path: Path, other: str, l
     assert changed(question, edit.changes) == other
 
 
-def test_dropout_takes_the_same_features_of_all_tokens_and_only_in_training() -> None:
-    """What is kept weighs more, so that the mean stays."""
+def test_dropout_drops_the_same_features_of_all_tokens_and_only_in_training() -> None:
+    """Kept features are scaled up, so that the mean is unchanged."""
     torch = pytest.importorskip("torch")
     from .model import SharedDropout
 
@@ -229,8 +226,8 @@ def test_dropout_takes_the_same_features_of_all_tokens_and_only_in_training() ->
     assert torch.equal(dropout.eval()(states), states)
 
 
-def test_a_near_miss_is_compared_with_the_questions_of_its_group() -> None:
-    """Not with those of another group, nor with another passage for the same question."""
+def test_near_miss_is_compared_with_the_answered_questions_of_its_group() -> None:
+    """It is not compared with those of another group, nor with other passages for the same question."""
     torch = pytest.importorskip("torch")
     from .train import pair_loss
 

@@ -1,4 +1,4 @@
-"""The same question in other words, and nearly the same question that asks for something else."""
+"""Rephrase questions, and change questions and passages so that they no longer match."""
 
 from __future__ import annotations
 
@@ -15,51 +15,21 @@ _NAME = re.compile(
 )
 _YEAR = re.compile(r"\b(?:1[0-9]{3}|20[0-2][0-9])s?\b")
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w])")
-_MONTH = re.compile(r"\b(?:" + "|".join(MONTHS) + r")\b")
-_DAY = re.compile(r"\b(?:" + "|".join(DAYS) + r")\b")
-_SPELLED = re.compile(r"\b(?:" + "|".join(SPELLED) + r")\b")
-_KINDS = (
-    ("year", _YEAR),
-    ("month", _MONTH),
-    ("day", _DAY),
-    ("number", _NUMBER),
-    ("spelled", _SPELLED),
-    ("name", _NAME),
-)
+# In order of precedence.
+_KINDS = {
+    "year": _YEAR,
+    "month": re.compile(rf"\b(?:{'|'.join(MONTHS)})\b"),
+    "day": re.compile(rf"\b(?:{'|'.join(DAYS)})\b"),
+    "number": _NUMBER,
+    "spelled": re.compile(rf"\b(?:{'|'.join(SPELLED)})\b"),
+    "name": _NAME,
+}
 _NO_NAMES = frozenset(
     [
-        "What",
-        "Who",
-        "When",
-        "Where",
-        "Why",
-        "How",
-        "Which",
-        "Whose",
-        "Whom",
-        "In",
-        "On",
-        "At",
-        "The",
-        "A",
-        "An",
-        "Is",
-        "Was",
-        "Are",
-        "Were",
-        "Did",
-        "Does",
-        "Do",
-        "I",
-        "It",
-        "He",
-        "She",
-        "They",
-        "We",
-        "This",
-        "That",
+        "What", "Who", "When", "Where", "Why", "How", "Which", "Whose", "Whom", "In", "On", "At", "The", "A", "An",
+        "Is", "Was", "Are", "Were", "Did", "Does", "Do", "I", "It", "He", "She", "They", "We", "This", "That",
     ]
-)
+)  # fmt: skip
 _AUXILIARY = re.compile(r"\b(did|does|do|is|was|are|were|can|could|will|would|has|have|had|should|must|may)\b", re.I)
 _SENTENCE = re.compile(r".+?(?:[.!?][\"”’)\]]*(?=\s+[A-Z0-9\"“(\[])|\n|$)\s*", re.DOTALL)
 
@@ -75,12 +45,12 @@ class Entity:
 
 
 def entities(text: str) -> list[Entity]:
-    """Names, numbers and dates of a text, not overlapping, in order."""
+    """The names, numbers and dates in a text, in order and without overlaps."""
     found: list[Entity] = []
     taken = [False] * len(text)
-    for kind, pattern in _KINDS:
+    for kind, pattern in _KINDS.items():
         for match in pattern.finditer(text):
-            # The possessive stays with the sentence when the name goes.
+            # A possessive ending is not part of the name.
             word = re.sub(r"['’]s?$", "", match.group())
             span = slice(match.start(), match.start() + len(word))
             if word not in _NO_NAMES and not any(taken[span]):
@@ -90,16 +60,16 @@ def entities(text: str) -> list[Entity]:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences of a text, blanks behind them included."""
+    """Spans of the sentences of a text, including trailing blanks."""
     return [match.span() for match in _SENTENCE.finditer(text)]
 
 
-def _matched(model: str, word: str) -> str:
+def _with_case_of(model: str, word: str) -> str:
     return word[0].upper() + word[1:] if model[:1].isupper() else word
 
 
 def paraphrase(question: str, random: Random) -> str:
-    """The question with other words in it, asked in another form, or in a hurry."""
+    """The question with synonyms, in another form, or shortened."""
     changed = " ".join(question.split()).rstrip("?").rstrip()
     if random.random() < 0.7:
         changed = re.sub(r"[A-Za-z]+", lambda match: _other_word(match.group(), random), changed)
@@ -115,7 +85,7 @@ def paraphrase(question: str, random: Random) -> str:
 
 
 def as_typed(question: str, random: Random) -> str:
-    """A question as it is, in other words, or in small letters without its mark."""
+    """A question unchanged, paraphrased, or in lower case without its question mark."""
     draw = random.random()
     if draw < 0.15:
         return paraphrase(question, random)
@@ -126,7 +96,7 @@ def as_typed(question: str, random: Random) -> str:
 
 def _other_word(word: str, random: Random) -> str:
     others = _SYNONYMS.get(word.lower())
-    return _matched(word, random.choice(others)) if others and random.random() < 0.7 else word
+    return _with_case_of(word, random.choice(others)) if others and random.random() < 0.7 else word
 
 
 def _other_form(question: str, random: Random) -> str:
@@ -137,11 +107,11 @@ def _other_form(question: str, random: Random) -> str:
 
 
 def negated(question: str, random: Random) -> str | None:
-    """The question with a "not" or "never" in it, or with a word turned into its opposite."""
-    turned = [match for match in re.finditer(r"[A-Za-z]+", question) if match.group().lower() in _OPPOSITES]
-    if turned and random.random() < 0.75:
-        match = random.choice(turned)
-        word = _matched(match.group(), _OPPOSITES[match.group().lower()])
+    """The question with "not" or "never", or with a word replaced by its opposite."""
+    words = [match for match in re.finditer(r"[A-Za-z]+", question) if match.group().lower() in _OPPOSITES]
+    if words and random.random() < 0.75:
+        match = random.choice(words)
+        word = _with_case_of(match.group(), _OPPOSITES[match.group().lower()])
         return question[: match.start()] + word + question[match.end() :]
     verb = _AUXILIARY.search(question)
     if verb is None:
@@ -149,7 +119,7 @@ def negated(question: str, random: Random) -> str | None:
     if verb.group().lower() in ("did", "was", "is", "were", "are", "does", "do") and random.random() < 0.5:
         return question[: verb.end()] + "n't" + question[verb.end() :]
     rest = question[verb.end() :].split(" ")
-    # Behind the subject, which is one to three words long.
+    # After the subject, which is assumed to have two or three words.
     at = min(len(rest), random.choice((2, 2, 3)))
     return question[: verb.end()] + " ".join([*rest[:at], random.choice(("never", "not")), *rest[at:]])
 
@@ -160,17 +130,14 @@ def _unlike(one: str, other: str) -> bool:
 
 
 def other_entity(entity: Entity, near: list[Entity], random: Random) -> str | None:
-    """Another name, number or date of the same kind: one of `near`, or for numbers one made up."""
+    """Another entity of the same kind: one of `near`, or a made-up one unless it is a name."""
     others = sorted({other.text for other in near if other.kind == entity.kind and _unlike(other.text, entity.text)})
     if others and (entity.kind == "name" or random.random() < 0.7):
         return random.choice(others)
     made: str | None = None
-    if entity.kind == "month":
-        made = random.choice(MONTHS)
-    elif entity.kind == "day":
-        made = random.choice(DAYS)
-    elif entity.kind == "spelled":
-        made = random.choice(SPELLED)
+    lists = {"month": MONTHS, "day": DAYS, "spelled": SPELLED}
+    if entity.kind in lists:
+        made = random.choice(lists[entity.kind])
     elif entity.kind == "year":
         digits = entity.text.rstrip("s")
         made = str(int(digits) + random.choice((-50, -20, -10, -7, -3, -2, -1, 1, 2, 3, 5, 10, 20))) + entity.text[4:]
@@ -180,7 +147,7 @@ def other_entity(entity: Entity, near: list[Entity], random: Random) -> str | No
 
 
 def asks_for_another(question: str, passage: str, answer: str, pool: list[Entity], random: Random) -> str | None:
-    """The question about another name, number or date, of the passage or of `pool` (its article)."""
+    """The question with another name, number or date from the passage or from `pool` (its article)."""
     found = [entity for entity in entities(question) if _unlike(entity.text, answer)]
     if not found:
         return None
@@ -194,7 +161,7 @@ def asks_for_another(question: str, passage: str, answer: str, pool: list[Entity
 
 
 def word_swapped(question: str, passage: str, answer: str, random: Random) -> str | None:
-    """The question with one of its nouns (a word the passage has too) turned into another word of the passage."""
+    """The question with a word that is also in the passage replaced by another word of the passage."""
     words = {word for word in re.findall(r"\b[a-z]{5,}\b", passage) if word not in answer.lower()}
     own = [m for m in re.finditer(r"\b[a-z]{5,}\b", question) if m.group() in words and m.start()]
     if not own:
@@ -210,13 +177,13 @@ def word_swapped(question: str, passage: str, answer: str, random: Random) -> st
 
 
 def without_answer(passage: str, answer: str) -> str | None:
-    """The passage without the sentences that hold the answer, where enough is left of it."""
+    """The passage without the sentences that contain the answer; None if too little remains."""
     kept = "".join(passage[a:b] for a, b in sentences(passage) if answer.lower() not in passage[a:b].lower())
     return kept.strip() if len(kept) > 0.35 * len(passage) and len(kept.split()) >= 15 else None
 
 
 def about_another(question: str, passage: str, answer: str, pool: list[Entity], random: Random) -> str | None:
-    """The passage with a name, number or date that the question states turned into another one."""
+    """The passage with a name, number or date of the question replaced by another one."""
     shared = [e for e in entities(question) if e.text in passage and _unlike(e.text, answer)]
     if not shared:
         return None
@@ -231,9 +198,9 @@ def about_another(question: str, passage: str, answer: str, pool: list[Entity], 
 def with_other_answer(
     passage: str, start: int, end: int, pool: list[Entity], random: Random
 ) -> tuple[str, int, int] | None:
-    """The passage with another answer in the same place, so that a changed passage is no sign of a near miss."""
+    """The passage with another answer in the same place, so that changed passages do not signal near misses."""
     answer = passage[start:end]
-    # The patterns take no name at the head of a text.
+    # The pattern finds no name at the beginning of a text.
     found = [e for e in entities("x " + answer) if e.text == answer]
     if not found or passage.count(answer) != 1:
         return None
@@ -244,7 +211,7 @@ def with_other_answer(
 
 
 def as_list(passage: str, start: int, end: int, random: Random) -> tuple[str, int, int]:
-    """The passage as a list, a sentence an item, and where the answer is then."""
+    """The passage as a list with a sentence per item, and the answer's new place."""
     mark = random.choice(("- ", "* ", "• "))
     text, begin, stop = "", start, end
     for a, b in sentences(passage):

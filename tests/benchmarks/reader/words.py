@@ -1,8 +1,8 @@
-"""Word lists of our own: what may stand for a word, what is its opposite, how one question is asked otherwise."""
+"""Our own word lists: synonyms, opposites, and other forms of questions."""
 
 from __future__ import annotations
 
-# Each row: words that may stand for one another in most questions.
+# Each group: words that can replace one another in most questions.
 SYNONYMS = """
 begin start commence | began started commenced | end finish conclude | ended finished concluded | make create produce
 made created produced | built constructed erected | build construct erect | buy purchase acquire
@@ -76,7 +76,7 @@ heavy light | raised lowered | rise fall | rose fell | fell rose | grew shrank |
 import export | exports imports | imports exports | majority minority | minority majority | internal external
 """
 
-# Patterns at the head of a question, and other ways to ask it. `\1` is what followed.
+# Patterns of questions, and other ways to ask them.
 FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"^(?:In|During) (?:what|which) year (?:did|was|were) (.+)$", (r"When \1", r"The year of \1", r"Year: \1")),
     (r"^What year (?:did|was|were|is) (.+)$", (r"When \1", r"In which year \1", r"Tell me the year \1")),
@@ -97,91 +97,30 @@ FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"^How (did|does|do|is|was|were|are) (.+)$", (r"In what way \1 \2", r"By what means \1 \2")),
 )
 OPENINGS = (
-    "tell me: ",
-    "i would like to know ",
-    "quick question, ",
-    "please find: ",
-    "what do my notes say: ",
-    "remind me, ",
-    "according to the document, ",
-    "does it say anywhere ",
-    "so ",
-    "and ",
-    "can you tell me ",
+    "tell me: ", "i would like to know ", "quick question, ", "please find: ", "what do my notes say: ",
+    "remind me, ", "according to the document, ", "does it say anywhere ", "so ", "and ", "can you tell me ",
     "looking for: ",
-)
-# What a hurried question leaves out.
+)  # fmt: skip
+# Words that a hurried question leaves out.
 SMALL = frozenset(
     [
-        "a",
-        "an",
-        "the",
-        "is",
-        "was",
-        "are",
-        "were",
-        "did",
-        "does",
-        "do",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "by",
-        "with",
-        "from",
-        "that",
-        "this",
-        "which",
-        "it",
-        "its",
-        "as",
-        "be",
-        "been",
-        "had",
-        "has",
-        "have",
+        "a", "an", "the", "is", "was", "are", "were", "did", "does", "do", "of", "in", "on", "at", "to", "for", "by",
+        "with", "from", "that", "this", "which", "it", "its", "as", "be", "been", "had", "has", "have",
     ]
-)
+)  # fmt: skip
 MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
-)
+)  # fmt: skip
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SPELLED = (
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "fifteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-)
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "fifteen", "twenty",
+    "thirty", "forty", "fifty",
+)  # fmt: skip
 
 
 def synonyms() -> dict[str, tuple[str, ...]]:
-    """What may stand for a word, for each word of the list."""
+    """The synonyms of each word in the list."""
     found: dict[str, tuple[str, ...]] = {}
     for row in SYNONYMS.split("|"):
         words = tuple(word.replace("_", " ") for word in row.split())
@@ -192,5 +131,5 @@ def synonyms() -> dict[str, tuple[str, ...]]:
 
 
 def opposites() -> dict[str, str]:
-    """The opposite of a word, for each word of the list."""
+    """The opposite of each word in the list."""
     return dict(row.split() for row in OPPOSITES.replace("\n", "|").split("|") if row.strip())
