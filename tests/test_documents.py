@@ -112,7 +112,7 @@ def test_modules_of_commands_exist(name: str) -> None:
         assert importlib.util.find_spec(module) is not None, module
 
 
-def test_the_first_session_is_what_a_new_user_sees(place: Path) -> None:
+def test_first_session_matches_real_output(place: Path) -> None:
     """It matches word for word, except for times, processor rounding, and text after the first passage."""
     command, *shown = blocks("README.md", "console")[0].splitlines()
     asked = command.partition("&& ")[2]

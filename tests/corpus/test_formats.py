@@ -70,7 +70,7 @@ def test_every_limit_is_documented(limit: str) -> None:
     assert limit in DOCUMENTED
 
 
-def test_the_commands_documented_show_extracted_text(tmp_path: Path) -> None:
+def test_documented_commands_show_extracted_text(tmp_path: Path) -> None:
     for sample in SAMPLES:
         (tmp_path / sample.path).write_bytes(sample.data)
     build_index(tmp_path, encoder=BagEncoder())

@@ -91,7 +91,7 @@ def differences(found: dict[str, list[Any]], expected: dict[str, list[Any]]) -> 
     return lines
 
 
-def test_an_index_of_the_previous_format_asks_for_a_rebuild_which_embeds_nothing(root: Path) -> None:
+def test_previous_format_requires_a_rebuild_that_embeds_nothing(root: Path) -> None:
     shutil.rmtree(root / ".qa")
     (root / ".qa").mkdir()
     (root / ".qa" / "index.db").write_bytes(gzip.decompress((GOLDEN / "format-8.db.gz").read_bytes()))

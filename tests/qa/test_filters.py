@@ -104,7 +104,7 @@ def test_no_match_is_an_error_with_suggestions(snapshot: Snapshot, given: dict[s
 
 
 @pytest.mark.parametrize(("kind", "suffix"), [("word", "docx"), ("Excel", "xlsx"), ("opendocument", "odt")])
-def test_a_type_may_be_called_by_its_program(snapshot: Snapshot, kind: str, suffix: str) -> None:
+def test_program_name_suggests_its_file_type(snapshot: Snapshot, kind: str, suffix: str) -> None:
     documents = [replace(snapshot.documents()[0], path=path) for path in ("a.md", f"b.{suffix}")]
     assert _near_type(kind, documents) == f" Similar: {suffix}."
 

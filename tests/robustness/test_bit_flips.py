@@ -57,7 +57,7 @@ def test_samples_have_the_intended_shapes(samples: dict[str, Sample]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_expected_answers_are_those_of_a_clean_build(samples: dict[str, Sample], shape: str) -> None:
+def test_expected_answers_match_a_clean_build(samples: dict[str, Sample], shape: str) -> None:
     sample = samples[shape]
     found = value_of(partial(rebuilt, sample))
     sample.lay_out()
@@ -113,7 +113,7 @@ def _flip_all(sample: Sample, places: set[int]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("index", ["passages_vector", "passages_text", "passages_document"])
-def test_an_index_entry_that_occurs_twice_doubles_no_answer(samples: dict[str, Sample], index: str) -> None:
+def test_duplicate_index_entry_does_not_duplicate_answers(samples: dict[str, Sample], index: str) -> None:
     """SQLite then returns the row twice, and all its checksums are correct."""
     for sample in samples.values():
         changed = doubled(sample, index)
@@ -139,7 +139,7 @@ def _repaired(sample: Sample, damage: Damage) -> Repaired:
     return try_repair(sample, damage)
 
 
-def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:
+def test_old_log_is_not_applied_to_a_newer_database(tmp_path: Path) -> None:
     """If a newer database has an old log, each answer is from one generation or refused."""
     old = value_of(partial(make, "log", tmp_path / "corpus", documents=12))
     later = Sample(old.name, old.root, {}, expected=dict(old.expected))

@@ -84,7 +84,7 @@ def shown(root: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("change", [other_weights, other_prompts, other_pooling])
-def test_the_same_name_with_another_meaning_is_refused(place: Path, change: Callable[[Path], None]) -> None:
+def test_changed_model_with_the_same_name_is_refused(place: Path, change: Callable[[Path], None]) -> None:
     """A question with the changed model is refused, and the index stays as it is."""
     before = shown(place / "corpus")
     change(place / "model")

@@ -38,7 +38,7 @@ NOBODY = 65534
 
 @NAMESPACE
 @pytest.mark.parametrize("args", [["ask", HERON], ["show", "birds.md:3"], ["status"], ["check"]], ids=" ".join)
-def test_questions_need_no_writing(program: Program, indexed: Path, args: list[str]) -> None:
+def test_commands_work_on_a_read_only_disk(program: Program, indexed: Path, args: list[str]) -> None:
     """On a read-only disk every command except an update works without a warning."""
     before = tree(indexed)
     done = program.run(*args, "--index", str(indexed), read_only=indexed)
@@ -48,7 +48,7 @@ def test_questions_need_no_writing(program: Program, indexed: Path, args: list[s
 
 
 @NAMESPACE
-def test_a_changed_file_on_a_read_only_disk(program: Program, indexed: Path, tmp_path: Path) -> None:
+def test_changed_file_on_a_read_only_disk_is_not_indexed(program: Program, indexed: Path, tmp_path: Path) -> None:
     """The answer comes from the existing index, and one line says that the index was not updated."""
     root = shutil.copytree(indexed, tmp_path / "notes")
     (root / "new.md").write_text("# New\n\nThe dipper sings in winter.\n", encoding="utf-8")
@@ -90,7 +90,7 @@ def _mounted(program: Program, mounts: str, folder: Path, *args: str) -> subproc
 
 
 @NAMESPACE
-def test_documents_may_be_read_only_where_the_index_is_not(program: Program, tmp_path: Path) -> None:
+def test_read_only_documents_can_be_indexed(program: Program, tmp_path: Path) -> None:
     """A build writes only into the index folder."""
     (tmp_path / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
     (tmp_path / ".qa").mkdir()
@@ -102,7 +102,7 @@ def test_documents_may_be_read_only_where_the_index_is_not(program: Program, tmp
 
 
 @NAMESPACE
-def test_a_read_only_home_is_no_harm(program: Program, indexed: Path) -> None:
+def test_read_only_home_is_supported(program: Program, indexed: Path) -> None:
     """A read-only cache is used; what cannot be written to it is dropped without a message."""
     before = tree(program.home / ".cache")
     done = _mounted(program, READ_ONLY, program.home, "ask", HERON, "--index", str(indexed))
@@ -157,7 +157,7 @@ def shared() -> Iterator[Path]:
                 path.chmod(0o755)
 
 
-def test_what_cannot_be_read_any_more_is_kept_and_said(shared: Path) -> None:
+def test_newly_unreadable_files_are_kept_and_reported(shared: Path) -> None:
     """A file or folder that lost its read permission is reported; its passages stay, but are not called verified."""
     for path, bird in (("a.md", "heron"), ("b.md", "otter"), ("sub/c.md", "dipper")):
         (shared / path).parent.mkdir(exist_ok=True)
@@ -177,7 +177,7 @@ def test_what_cannot_be_read_any_more_is_kept_and_said(shared: Path) -> None:
     assert value_of(ask) == readable
 
 
-def test_a_folder_that_is_not_mounted(program: Program, indexed: Path, tmp_path: Path) -> None:
+def test_unmounted_folder_keeps_the_index(program: Program, indexed: Path, tmp_path: Path) -> None:
     """If the folder is missing or empty, no document is dropped without a flag, and questions are still answered."""
     root = tmp_path / "notes"
     assert program.run("index", str(root)).returncode == 2
@@ -207,14 +207,14 @@ def _shell(program: Program, line: str, root: Path, **environ: str) -> subproces
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("args", ["ask heron --index {root}", "status --json --index {root}", "index {root}"])
-def test_where_stdout_is_full(program: Program, indexed: Path, args: str) -> None:
+def test_full_stdout_exits_with_74(program: Program, indexed: Path, args: str) -> None:
     """The exit code is 74, and one line says why."""
     done = _shell(program, f"{{qa}} {args} >/dev/full", indexed)
     assert (done.returncode, done.stderr) == (74, b"qa: No space left on device\n")
 
 
 @pytest.mark.parametrize("redirection", [">&-", "<&- >&- 2>&-", "2>/dev/full"])
-def test_where_streams_are_closed(program: Program, indexed: Path, redirection: str) -> None:
+def test_closed_streams_are_harmless(program: Program, indexed: Path, redirection: str) -> None:
     """The command succeeds, and nothing printed ends up in a file of the index that got a closed stream's number."""
     before = {path: path.read_bytes() for path in (indexed / ".qa").iterdir() if path.suffix in {".db", ".faiss"}}
     done = _shell(program, f"{{qa}} ask {HERON!r} --no-update --index {{root}} {redirection}", indexed)
@@ -223,12 +223,12 @@ def test_where_streams_are_closed(program: Program, indexed: Path, redirection: 
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_an_error_where_stderr_is_closed_keeps_its_code(program: Program, tmp_path: Path) -> None:
+def test_closed_stderr_keeps_the_exit_code(program: Program, tmp_path: Path) -> None:
     assert _shell(program, "{qa} ask x --index {root} 2>&-", tmp_path).returncode == 3
     assert _shell(program, "{qa} ask x --index {root} 2>/dev/full", tmp_path).returncode == 3
 
 
-def test_where_the_locale_has_no_unicode(program: Program, indexed: Path, tmp_path: Path) -> None:
+def test_non_unicode_locale_works(program: Program, indexed: Path, tmp_path: Path) -> None:
     """Names and texts are printed, escaped if necessary, and are exact in JSON."""
     file = shutil.copytree(indexed, tmp_path / "notes") / "\u00fc\u6f22.md"
     file.write_text("# \u6f22\u5b57\n\nThe kingfisher, \u7fe1\u7fe0, dives at noon.\n", encoding="utf-8")
@@ -243,7 +243,7 @@ def test_where_the_locale_has_no_unicode(program: Program, indexed: Path, tmp_pa
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are UTF-8 in every locale there")
-def test_where_python_takes_names_for_another_encoding(program: Program, tmp_path: Path) -> None:
+def test_file_names_survive_a_non_utf8_locale(program: Program, tmp_path: Path) -> None:
     """In a locale without UTF-8 or coercion, names have the same bytes and the same text as in any other."""
     folder = tmp_path / "s\u00fcd" / "\u6f22"
     folder.mkdir(parents=True)
@@ -285,7 +285,7 @@ def _code(args: list[str]) -> object:
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="needs root to become another user")
-def test_a_user_without_a_home(shared: Path) -> None:
+def test_user_without_a_home_folder_is_supported(shared: Path) -> None:
     """Without HOME, a user entry or a cache, commands that need no model work."""
     (shared / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
     update_index(Request(shared, BagEncoder()))
@@ -309,7 +309,7 @@ def test_modules_among_the_documents_are_not_imported(program: Program, tmp_path
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
-def test_a_batch_without_an_end_is_refused() -> None:
+def test_endless_batch_is_refused() -> None:
     with pytest.raises(UsageError, match=r"^the batch /dev/zero is larger than 64 MiB\. Split it\.$"):
         read_batch("/dev/zero")
     assert MAX_BYTES == 64 * 1024 * 1024

@@ -55,7 +55,7 @@ def steps_of(act: Callable[[], object]) -> list[tuple[str, Path]]:
 
 
 @each_error
-def test_a_step_that_fails_is_not_tried_again(tmp_path: Path, error: int) -> None:
+def test_failed_step_is_not_retried(tmp_path: Path, error: int) -> None:
     """A failed sync in particular is not retried, as the system may have dropped the data."""
     template = tmp_path / "template"
     template.mkdir()
@@ -77,7 +77,7 @@ def test_a_step_that_fails_is_not_tried_again(tmp_path: Path, error: int) -> Non
         assert bring_up_to_date(root, BagEncoder()).documents == 8
 
 
-def test_a_generation_is_written_in_the_order_that_its_safety_rests_on(tmp_path: Path) -> None:
+def test_generation_is_written_in_a_crash_safe_order(tmp_path: Path) -> None:
     """New files are synced and renamed before the commit that names them; old files are deleted after it."""
     UPDATE.prepare(tmp_path)
     old = {path.name for path in (tmp_path / ".qa").glob("*.faiss")}

@@ -22,7 +22,7 @@ def server() -> Iterator[ForkServer]:
 
 
 @pytest.mark.parametrize("name", [one.name for one in SCENARIOS])
-def test_whatever_is_struck_the_index_is_the_old_one_or_the_new_one(server: ForkServer, name: str) -> None:
+def test_any_fault_leaves_the_old_or_new_index(server: ForkServer, name: str) -> None:
     """Each scenario meets half of the faults; an update afterwards embeds nothing twice and leaves no stray file."""
     half = len(fault_points.FAULTS) // 2
     first = half * [one.name for one in SCENARIOS].index(name) % len(fault_points.FAULTS)

@@ -99,7 +99,7 @@ FILES: dict[str, Callable[[Original], bytes]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_faiss_file_under_a_digest_that_fits_is_harmless(sample: Sample, name: str) -> None:
+def test_hostile_faiss_file_with_matching_digest_is_harmless(sample: Sample, name: str) -> None:
     """It is rebuilt from the stored vectors or refused, within limits of time and memory."""
     value_of(partial(_replace, sample, name))
     judged = asked_and_checked(sample)

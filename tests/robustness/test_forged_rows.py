@@ -74,7 +74,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_numbers_that_do_not_fit_are_noticed(sample: Sample, name: str) -> None:
+def test_inconsistent_numbers_are_detected(sample: Sample, name: str) -> None:
     """Every answer is right or refused, and `qa check` finds the damage even if no answer is affected."""
     edit(sample.folder / "index.db", COUNTS[name])
     judged = asked_and_checked(sample)
@@ -104,7 +104,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> None:
+def test_forged_posting_entries_are_harmless(sample: Sample, name: str) -> None:
     """A question with the word is answered or refused, and `qa check` finds the damage."""
     word = posting_blocks.term_bytes("river")
     row = b"".join(posting_blocks.row_part(word, *ENTRIES[name]))
@@ -113,7 +113,7 @@ def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> No
     assert asked_and_checked(sample).check != ""
 
 
-def test_the_vector_of_another_passage_is_found_by_a_check(sample: Sample) -> None:
+def test_check_finds_a_swapped_vector(sample: Sample) -> None:
     """Questions do not detect it, as the link's checksum matches."""
     other = "(SELECT vector FROM passages WHERE id = 40)"
     edit(sample.folder / "index.db", f"UPDATE passages SET vector = {other} WHERE id = 5")
@@ -152,7 +152,7 @@ def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: st
 
 
 @pytest.mark.parametrize("column", ["path", "reason"])
-def test_bytes_in_place_of_the_same_words_are_noticed(sample: Sample, column: str) -> None:
+def test_text_stored_as_bytes_is_detected(sample: Sample, column: str) -> None:
     """One flipped bit in a row's header turns text into bytes, and the checksum still matches."""
     edit(sample.folder / "index.db", f"UPDATE skipped SET {column} = CAST({column} AS BLOB)")
     assert "skipped" in asked_and_checked(sample).check
@@ -170,7 +170,7 @@ VECTORS = {
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_a_vector_that_is_none_is_never_scored(sample: Sample, name: str) -> None:
+def test_invalid_vector_is_never_scored(sample: Sample, name: str) -> None:
     with np.errstate(invalid="ignore"):
         data = VECTORS[name].astype("<f2").tobytes()
     edit(sample.folder / "index.db", ("UPDATE vectors SET vector = ? WHERE id = 7", (data,)))
@@ -213,7 +213,7 @@ META: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", META)
-def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str) -> None:
+def test_forged_index_metadata_is_detected(sample: Sample, name: str) -> None:
     key, change = META[name]
     set_meta(sample.folder / "index.db", key, change)
     judged = asked_and_checked(sample)
@@ -240,7 +240,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_no_path_of_the_index_leads_out_of_the_folder(sample: Sample, path: str) -> None:
+def test_forged_paths_never_open_files_outside_the_folder(sample: Sample, path: str) -> None:
     """Neither questions nor `show` open a file outside the folder, whatever paths the index has."""
     secret = sample.root.parent / "secret.txt"
     secret.write_text(OUTSIDE, encoding="utf-8")
@@ -260,7 +260,7 @@ def _opened_outside(sample: Sample, path: str, secret: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a\0b", ""])
-def test_an_index_with_such_a_path_is_called_damaged(sample: Sample, path: str) -> None:
+def test_forged_path_is_reported_as_damage(sample: Sample, path: str) -> None:
     edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, QUESTIONS.path)))
     judged = asked_and_checked(sample)
     assert judged.outcome is Outcome.REFUSED, judged.detail

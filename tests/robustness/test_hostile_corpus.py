@@ -52,7 +52,7 @@ def test_every_healthy_file_is_indexed(hostile: tuple[Path, BuildReport]) -> Non
             assert snapshot.keyword(words, 5, documents=snapshot.match_paths(f"/{path}"))
 
 
-def test_every_file_is_indexed_or_has_a_reason(hostile: tuple[Path, BuildReport]) -> None:
+def test_every_file_is_indexed_or_skipped_with_a_reason(hostile: tuple[Path, BuildReport]) -> None:
     """Each skipped file has the reason expected for its kind, and no indexed file has one."""
     root, report = hostile
     reasons = {skip.path: skip.reason for skip in report.skipped}
@@ -79,7 +79,7 @@ def test_skipped_files_are_skipped_again(hostile: tuple[Path, BuildReport]) -> N
     assert (again.added, again.removed, again.embedded, again.skipped) == (0, 0, 0, first.skipped)
 
 
-def test_one_file_of_full_size_costs_little() -> None:
+def test_full_size_file_uses_little_time_and_memory() -> None:
     """One case of those that `python -m tests.robustness.hostile_corpus --measure` tries."""
     case = next(case for case in CASES if case.path == "bombs/one-line.txt")
     quarter, whole = measure(case, share=0.25), measure(case)
@@ -89,7 +89,7 @@ def test_one_file_of_full_size_costs_little() -> None:
 
 # Each of these once took quadratic time or worse, which is visible at this size.
 @pytest.mark.parametrize("case", [*MARKDOWN, *EXPRESSIONS], ids=lambda case: case.path)
-def test_time_grows_with_size_alone(case: Case, tmp_path: Path) -> None:
+def test_parsing_time_is_linear_in_size(case: Case, tmp_path: Path) -> None:
     """Parsing and splitting a file of some 100 KB takes linear time, whatever its content."""
     file = tmp_path / Path(case.path).name
 
@@ -103,7 +103,7 @@ def test_time_grows_with_size_alone(case: Case, tmp_path: Path) -> None:
     check_growth(cut, made(0.003125), made(0.0125))
 
 
-def test_a_document_has_so_many_passages_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_with_too_many_passages_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A document with more passages is skipped with a reason, and removed from the index if it was there."""
     assert splitter.MAX_PASSAGES == 20_000
     monkeypatch.setattr(splitter, "MAX_PASSAGES", 1000)
@@ -123,7 +123,7 @@ def test_a_document_has_so_many_passages_at_most(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(("limit", "text", "tokens"), [("passages", "word. Word. ", 99), ("sentences", "! ", 0)])
-def test_a_block_of_too_many_passages_is_given_up_early(
+def test_oversized_block_is_abandoned_early(
     limit: str, text: str, tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tokens are counted in batches of a thousand sentences, so only the first batches are counted."""
@@ -231,7 +231,7 @@ def test_a_log_that_grows_while_it_is_read(tmp_path: Path) -> None:
 # Documents that try to be more than text
 
 
-def test_orders_in_a_document_are_text(tmp_path: Path) -> None:
+def test_instructions_in_a_document_are_plain_text(tmp_path: Path) -> None:
     """Instructions are quoted like any text, and do not affect answers from other documents."""
     (tmp_path / "a.md").write_text("# Award\n\nThe award went to the heron.\n", encoding="utf-8")
     asked = "who did the award go to"
@@ -252,7 +252,7 @@ def test_orders_in_a_document_are_text(tmp_path: Path) -> None:
     assert json.loads(json.dumps(quoted.as_json()))["passages"][0]["text"] == quoted.passages[0].text
 
 
-def test_a_folder_of_the_index_is_never_indexed(tmp_path: Path) -> None:
+def test_index_folder_is_never_indexed(tmp_path: Path) -> None:
     """Neither this collection's `.qa` folder is indexed nor that of a collection inside it."""
     for folder in (tmp_path / ".qa", tmp_path / "sub" / ".qa"):
         folder.mkdir(parents=True)
@@ -264,7 +264,7 @@ def test_a_folder_of_the_index_is_never_indexed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", [-(10**18), 4_000_000_000 * 10**9])
-def test_a_time_that_cannot_be_is_no_harm(tmp_path: Path, moment: int) -> None:
+def test_implausible_file_times_are_harmless(tmp_path: Path, moment: int) -> None:
     """A file dated 1938 or 2096 is indexed, not indexed again while unchanged, and indexed again after an edit."""
     file = tmp_path / "a.md"
     file.write_text("# T\n\nFirst text.\n", encoding="utf-8")

@@ -19,7 +19,7 @@ from tests.robustness.process import value_of
 
 @needs_fork
 @pytest.mark.parametrize("model", [False, True], ids=["quick encoder", "real model"])
-def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(model: bool) -> None:
+def test_kill_at_any_moment_leaves_the_old_or_new_index(model: bool) -> None:
     """At most two batches are embedded again: the one being written and the next."""
     scenarios = kills.scenarios(model=model)
     found = value_of(partial(kills.run, len(scenarios), seed=3, files=28, model=model), seconds=300)
@@ -30,7 +30,7 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(model: bool) -
 
 @needs_signals
 @pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
-def test_ctrl_c_ends_it_and_frees_the_lock(tmp_path: Path, times: int) -> None:
+def test_ctrl_c_stops_the_build_and_releases_the_lock(tmp_path: Path, times: int) -> None:
     """The exit code is 130, no process or temporary file is left, and the next update works."""
     load_encoder().encode_query("So that the model is compiled.")
     documents(tmp_path, 60)

@@ -20,7 +20,7 @@ from tests.robustness.program import command, has_namespaces
 
 
 @needs_limits
-def test_a_limit_of_the_system_loses_nothing() -> None:
+def test_resource_limits_lose_nothing() -> None:
     """Limits on file sizes and descriptors during builds, updates, repairs and questions."""
     found = value_of(partial(limits.run, 15), seconds=300)
     assert found["violations"] == []
@@ -31,7 +31,7 @@ def test_a_limit_of_the_system_loses_nothing() -> None:
 
 
 @pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
-def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
+def test_full_disk_keeps_the_old_index(tmp_path: Path) -> None:
     """On a disk of a megabyte, filled document by document, the last good index still answers."""
     disk, out = tmp_path / "disk", tmp_path / "found.json"
     disk.mkdir()
@@ -47,7 +47,7 @@ def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
 
 @needs_limits
 @pytest.mark.parametrize("blocks", [0, 1])
-def test_a_reader_that_cannot_grow_a_file_fails_with_one_line(tmp_path: Path, blocks: int) -> None:
+def test_file_size_limit_on_a_reader_gives_a_one_line_error(tmp_path: Path, blocks: int) -> None:
     """SQLite needs a shared-memory file to read the database; without it the command fails and changes nothing."""
     (tmp_path / "a.md").write_text("The cat sat on the mat.\n", encoding="utf-8")
     update_index(Request(tmp_path, BagEncoder()))

@@ -15,7 +15,7 @@ from tests.robustness.program import Program, has_namespaces
 HERON = "where does the heron wait?"
 
 
-def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
+def test_socket_use_is_detected(program: Program, tmp_path: Path) -> None:
     """Looking for a missing model on the hub is recorded, so the tests below can rely on the count."""
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
     done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=600)
@@ -63,7 +63,7 @@ def test_a_repair_opens_no_socket(program: Program, indexed: Path, tmp_path: Pat
 
 
 @pytest.mark.skipif(not has_namespaces("-rn"), reason="needs a network namespace of its own")
-def test_there_is_no_network_in_the_tests_above() -> None:
+def test_network_tests_have_no_network() -> None:
     """Not even localhost can be reached: it has no address or no route."""
     code = (
         "import socket\ntry: socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as error: print(error.errno)"

@@ -40,7 +40,7 @@ def test_control_characters_are_detected() -> None:
 
 
 @pytest.mark.parametrize("name", PRINTERS)
-def test_nothing_printed_drives_a_terminal(name: str) -> None:
+def test_printed_output_cannot_control_the_terminal(name: str) -> None:
     wrong, size = offences(name, COUNT)
     assert wrong == []
     assert size > 10 * COUNT
@@ -57,7 +57,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_the_program_on_a_terminal(notes: Path) -> None:
+def test_program_output_on_a_terminal(notes: Path) -> None:
     """All output of the real program with the real model is clean."""
     index = ["--index", str(notes)]
     commands = {

@@ -46,7 +46,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "corpus"
 
 
-def test_no_answer_is_of_two_generations() -> None:
+def test_answers_never_mix_generations() -> None:
     found = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
     assert (found["torn"], found["failed"]) == ([], [])
     assert found["questions"] >= 640
@@ -55,7 +55,7 @@ def test_no_answer_is_of_two_generations() -> None:
 
 
 @pytest.mark.parametrize("commits", [1, 2, 5])
-def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> None:
+def test_cleanup_does_not_affect_open_readers(root: Path, commits: int) -> None:
     """A reader whose files were deleted before it loaded them still answers from its generation."""
     expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
@@ -69,7 +69,7 @@ def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> No
 
 
 @pytest.mark.parametrize("loaded", [True, False], ids=["files loaded", "files not loaded"])
-def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root: Path, loaded: bool) -> None:
+def test_deleted_index_gives_correct_answers_or_a_typed_error(root: Path, loaded: bool) -> None:
     expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
         if loaded:
@@ -87,7 +87,7 @@ def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root
         Snapshot(root / ".qa")
 
 
-def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
+def test_second_writer_is_told_which_process_holds_the_lock(root: Path) -> None:
     """The error of the library and of the command line, which exits with 6, names the process that is writing."""
     shutil.rmtree(root / ".qa")
     make_folder(root / ".qa")
@@ -149,7 +149,7 @@ def build_waiting_for_lock(
         yield waiting
 
 
-def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
+def test_waiting_build_uses_the_model_chosen_by_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The waiting build reads the index's model after it has the lock, not before."""

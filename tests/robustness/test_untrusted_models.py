@@ -87,7 +87,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("spoil", "words"), REFUSED.values(), ids=REFUSED)
-def test_it_is_refused_and_nothing_of_it_is_run(
+def test_untrusted_model_is_refused_and_never_run(
     spoil: Callable[[Path, Path], None], words: str, model: Path, mark: Path
 ) -> None:
     """Loading it without the check that refuses it runs no code either."""
@@ -105,7 +105,9 @@ def test_unpickling_the_payload_runs_it(mark: Path) -> None:
     assert mark.exists()
 
 
-def test_the_program_says_so_and_reads_nothing(program: Program, model: Path, mark: Path, tmp_path: Path) -> None:
+def test_command_refuses_untrusted_model_and_reads_nothing(
+    program: Program, model: Path, mark: Path, tmp_path: Path
+) -> None:
     """The command prints one line and exits with 5; it creates no index, opens no document and imports no code."""
     _pickled(model, mark)
     notes = tmp_path / "notes"

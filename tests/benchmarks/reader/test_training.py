@@ -52,7 +52,7 @@ def test_near_miss_replaces_an_entity_of_the_question_or_passage() -> None:
     assert changed == TEXT.replace("Paris", "Oslo")
 
 
-def test_negated_question_has_an_opposite_or_not() -> None:
+def test_negation_uses_an_antonym_or_not() -> None:
     assert {negated("Who was first?", Random(seed)) for seed in range(20)} >= {"Who was last?", "Who wasn't first?"}
 
 
@@ -202,7 +202,7 @@ def test_paragraph_questions_belong_to_the_paragraph_above_them(tmp_path: Path) 
         ("When did the woman move to Paris?", "t1-001-002-q0 | = | 2:3 the woman"),
     ],
 )
-def test_changes_turn_a_question_into_the_other(tmp_path: Path, other: str, line: str) -> None:
+def test_changes_turn_one_question_into_the_other(tmp_path: Path, other: str, line: str) -> None:
     """Words are inserted, deleted and replaced, several at once; positions refer to the original."""
     question = "When did she move to Paris?"
     edit = Edit(changes_between(question, other), answered="=" in line)

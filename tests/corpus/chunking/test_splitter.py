@@ -45,7 +45,7 @@ def test_a_passage_has_its_headings() -> None:
     assert encoder_text(found[0]) == "Guide › Taxis\nTake one.\n\nOr walk."
 
 
-def test_a_heading_that_is_in_no_context_is_read_as_text() -> None:
+def test_heading_without_content_is_kept_as_text() -> None:
     """A heading with nothing below it could not be found otherwise."""
     (found,) = passages("# Guide\n\n## Lost\n\n## Taxis\n\nTake one.\n", path="a.md")
     assert (found.body, found.heading) == (0, ("Guide", "Taxis"))
@@ -168,7 +168,7 @@ def test_punctuation_joins_its_neighbour() -> None:
     assert texts(f"# T\n\n{full}\n\n***\n", max_tokens=20) == [f"# T\n\n{full}", "***"]
 
 
-def test_a_tokenizer_that_counts_more_for_a_text_than_for_its_parts() -> None:
+def test_pieces_shrink_until_they_fit_a_superadditive_tokenizer() -> None:
     """Pieces are made smaller until each fits."""
 
     def count(texts: Sequence[str]) -> list[int]:
@@ -179,7 +179,7 @@ def test_a_tokenizer_that_counts_more_for_a_text_than_for_its_parts() -> None:
     assert [len(passage.text.split()) for passage in found] == [10] * 10
 
 
-def test_what_cannot_fit_is_still_a_passage() -> None:
+def test_oversized_character_still_becomes_a_passage() -> None:
     """A character of more tokens than the limit is a passage; nothing is lost and nothing hangs."""
     found = split(document("ab c"), count_tokens=lambda texts: [9 * len(text) for text in texts], max_tokens=2)
     assert [passage.text for passage in found] == ["a", "b", "c"]
@@ -194,7 +194,7 @@ def test_the_sample_can_be_cut_at_any_size(path: str) -> None:
     check_passages(one, count_tokens=count_characters, max_tokens=200)
 
 
-def test_the_number_of_passages_in_the_sample() -> None:
+def test_sample_passage_count_is_unchanged() -> None:
     """If it changes, so that it has to be updated here, raise `corpus.chunking.splitter.VERSION` too."""
     files = sorted(SAMPLE.rglob("*.*"))
     made = [document(file.read_text(encoding="utf-8"), path=file.name) for file in files]

@@ -48,7 +48,7 @@ def usable(line: str) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PATTERNS.filter(usable), min_size=1, max_size=4), PATHS)
-def test_no_folder_with_a_matching_file_is_passed_over(lines: list[str], path: str) -> None:
+def test_folders_with_matching_files_are_never_skipped(lines: list[str], path: str) -> None:
     reach = gitignore.FolderFilter(lines)
     if gitignore.compile_patterns(lines).match_file(path):
         parts = path.split("/")
@@ -71,6 +71,6 @@ def test_no_folder_with_a_matching_file_is_passed_over(lines: list[str], path: s
         (["# a comment alone"], ["a/"], []),
     ],
 )
-def test_which_folders_are_entered(lines: list[str], entered: list[str], passed_over: list[str]) -> None:
+def test_only_folders_that_may_match_are_entered(lines: list[str], entered: list[str], passed_over: list[str]) -> None:
     reach = gitignore.FolderFilter(lines)
     assert [folder for folder in (*entered, *passed_over) if reach.may_contain_matches(folder)] == entered

@@ -34,14 +34,14 @@ def root(tmp_path: Path) -> Path:
         (("papers/",), ("# none",), ()),
     ],
 )
-def test_walk_within_paths(
+def test_walk_is_limited_to_paths(
     root: Path, paths: tuple[str, ...], include: tuple[str, ...], taken: tuple[str, ...]
 ) -> None:
     """Patterns apply in each folder; a file in `paths` need not match one."""
     assert [file.path for file in walk(root, include=include, paths=paths).files] == sorted(taken)
 
 
-def test_outermost() -> None:
+def test_nested_paths_are_dropped() -> None:
     """Paths inside another are dropped; a folder whose name only begins the same is not inside."""
     assert outermost(["b/c.md", "a/x/", "a/", "a b/", "b/", "d.md", "d.md"]) == ("a b/", "a/", "b/", "d.md")
     assert outermost([]) == ()

@@ -29,7 +29,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_a_file_that_vanished(tmp_path: Path) -> None:
+def test_vanished_file_is_reported(tmp_path: Path) -> None:
     """Also one whose folder became a file."""
     (tmp_path / "file").touch()
     for path in (tmp_path / "gone.md", tmp_path / "file" / "a.md"):
@@ -104,7 +104,7 @@ def test_a_path_longer_than_the_system_takes_is_read(tmp_path: Path) -> None:
     assert read_bytes(tmp_path, "/".join([*names, "a.md"])) == b"deep"
 
 
-def test_what_the_system_refuses_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_error_leaves_file_state_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known about the file, so what is in the index remains."""
 
     def refuse(*_: object) -> int:
@@ -114,7 +114,7 @@ def test_what_the_system_refuses_is_unknown(tmp_path: Path, monkeypatch: pytest.
     assert refusal(tmp_path / "a.md") == ("cannot be read: Permission denied", False, True)
 
 
-def test_the_cap_holds_for_a_file_that_grew(tmp_path: Path) -> None:
+def test_size_cap_applies_to_a_file_that_grew(tmp_path: Path) -> None:
     """At most one byte more than the cap is read."""
     with (tmp_path / "sparse.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES)

@@ -52,14 +52,14 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
     assert files[1] == FoundFile("A.md", 1, 7)
 
 
-def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> None:
+def test_hidden_files_and_folders_are_silently_skipped(tmp_path: Path) -> None:
     """They include the index, and the lock files that Word and LibreOffice write while a document is open."""
     make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md", "~$d.docx", "a/.~lock.d.odt#")
     assert walk(tmp_path).skipped == ()
     assert found(tmp_path) == ["a/d.md"]
 
 
-def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
+def test_collection_settings_are_not_indexed(tmp_path: Path) -> None:
     """They are not reported either; a file of that name in a subfolder is a document."""
     make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
     assert walk(tmp_path).skipped == ()
@@ -120,7 +120,7 @@ def test_paths_and_ignore_files_can_include_generated_files(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
-def test_ignored_files_are_left_out_in_silence(tmp_path: Path, name: str) -> None:
+def test_ignored_files_are_silently_skipped(tmp_path: Path, name: str) -> None:
     """Patterns may be for files, whole folders, anchored paths or links; comments are skipped."""
     make(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.png")
     (tmp_path / "link.md").symlink_to("keep.md")
@@ -152,14 +152,14 @@ def test_ignored_files_are_left_out_in_silence(tmp_path: Path, name: str) -> Non
         ({".qaignore": ["a.txt"], "sub/.qaignore": ["!a.txt", "b.txt", "deep/"]}, ["b.txt", "sub/a.txt", "sub/c.txt"]),
     ],
 )
-def test_which_ignore_file_counts(tmp_path: Path, ignored: dict[str, list[str]], expected: list[str]) -> None:
+def test_ignore_file_precedence(tmp_path: Path, ignored: dict[str, list[str]], expected: list[str]) -> None:
     make(tmp_path, "a.txt", "b.txt", "sub/a.txt", "sub/b.txt", "sub/c.txt", "sub/deep/a.txt", "sub/deep/b.txt")
     for path, lines in ignored.items():
         ignore(tmp_path, path, lines)
     assert found(tmp_path) == expected
 
 
-def test_an_invalid_line_of_an_ignore_file_is_reported_and_the_others_count(tmp_path: Path) -> None:
+def test_invalid_ignore_line_is_reported_and_the_rest_apply(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "b.md", "c.md")
     ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
     reason = "ignore file has invalid patterns (line 2, 5)"
@@ -176,7 +176,7 @@ def test_an_ignore_file_written_by_a_windows_editor_is_read(tmp_path: Path) -> N
     assert found(tmp_path) == ["c.md"]
 
 
-def test_an_ignore_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
+def test_unusable_ignore_file_is_skipped(tmp_path: Path) -> None:
     """A FIFO does not block the walk, and at most a megabyte of a huge file is read."""
     make(tmp_path, "a.md", "sub/b.md")
     os.mkfifo(tmp_path / ".gitignore")
@@ -232,7 +232,7 @@ def test_special_files_are_reported(tmp_path: Path) -> None:
     assert walk(tmp_path).skipped == (SkippedFile("pipe.md", "not a regular file"),)
 
 
-def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
+def test_non_utf8_names_are_reported_with_escaped_bytes(tmp_path: Path) -> None:
     """This also holds for folders, which are not entered."""
     bad = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(bad)  # noqa: PTH102 - a name of bytes
@@ -261,7 +261,7 @@ def test_an_invalid_pattern_is_an_error(tmp_path: Path, pattern: str) -> None:
         walk(tmp_path, exclude=(pattern,))
 
 
-def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
+def test_oversized_file_is_reported_without_reading_it(tmp_path: Path) -> None:
     with (tmp_path / "a.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES)
     with (tmp_path / "b.txt").open("wb") as stream:
@@ -270,7 +270,7 @@ def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a.txt"]
 
 
-def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_root_is_an_error(tmp_path: Path) -> None:
     make(tmp_path, "a.md")
     with pytest.raises(CorpusError, match=r"^cannot read the folder .*gone: No such file or directory\. Give a folder"):
         walk(tmp_path / "gone")
@@ -278,7 +278,7 @@ def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
         walk(tmp_path / "a.md")
 
 
-def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are walked."""
     make(tmp_path, "a.md", "locked/b.md", "open/c.md")
     scandir = os.scandir
@@ -322,7 +322,7 @@ def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
     assert found(tmp_path) == [folder + "a.md"]
 
 
-def test_the_folders_entered_are_listed(tmp_path: Path) -> None:
+def test_entered_folders_are_listed(tmp_path: Path) -> None:
     """Folders that are hidden, ignored, excluded or out of reach of every pattern are not entered."""
     make(tmp_path, "a/b/c.md", "d/e.md", ".git/f.md", "build/g.md", "old/h.md")
     ignore(tmp_path, ".gitignore", ["build/"])

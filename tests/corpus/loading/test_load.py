@@ -52,7 +52,7 @@ def test_newlines_are_unchanged() -> None:
         ("a.pdf", b"", "empty"),
     ],
 )
-def test_files_that_no_reader_can_read_have_a_reason(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
+def test_unreadable_formats_are_refused_with_a_reason(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
     """The walk gives the same reason if the name is enough to know."""
     (tmp_path / name).write_bytes(data)
     with pytest.raises(Unreadable) as caught:

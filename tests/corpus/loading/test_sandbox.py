@@ -57,7 +57,7 @@ def child_of(sandbox: Sandbox) -> int:
     return sandbox._process.pid
 
 
-def test_a_file_that_needs_too_much_processor_time_is_left_out_and_the_next_is_read() -> None:
+def test_file_over_the_cpu_limit_is_skipped_and_the_next_is_read() -> None:
     with Sandbox(seconds=1) as sandbox:
         found = refusal(sandbox, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]")
         assert found == ("needs more than 1 s of processor time to read", True)
@@ -76,7 +76,7 @@ def test_the_processor_time_is_limited_per_file() -> None:
         assert child_of(sandbox) == child
 
 
-def test_a_reader_that_hangs_is_ended_by_the_clock() -> None:
+def test_hanging_reader_is_stopped_by_the_timeout() -> None:
     with Sandbox() as sandbox:
         child = child_of(sandbox)
         os.kill(child, signal.SIGSTOP)
@@ -88,7 +88,7 @@ def test_a_reader_that_hangs_is_ended_by_the_clock() -> None:
         end.cancel()
 
 
-def test_a_busy_machine_loses_no_file() -> None:
+def test_waiting_for_a_cpu_does_not_count_as_reading_time() -> None:
     """Time that the process waits for a processor does not count."""
     with Sandbox(seconds=1) as sandbox:
         child = child_of(sandbox)
@@ -97,7 +97,7 @@ def test_a_busy_machine_loses_no_file() -> None:
         assert is_read(sandbox)
 
 
-def test_a_file_that_needs_too_much_memory_is_left_out_and_the_next_is_read() -> None:
+def test_file_over_the_memory_limit_is_skipped_and_the_next_is_read() -> None:
     with Sandbox(memory=160 * 1024 * 1024) as sandbox:
         assert refusal(sandbox, "large.docx", LARGE) == ("needs more than 160 MiB of memory to read", True)
         assert is_read(sandbox)
@@ -109,7 +109,7 @@ def test_a_file_refused_for_its_content_is_not_tried_again() -> None:
         assert refusal(sandbox, "a.json", b"[" * 100_000) == ("nested too deeply", False)
 
 
-def test_the_process_may_be_killed_between_files() -> None:
+def test_killed_reader_process_is_replaced() -> None:
     """A system short of memory may do that: another process reads the next file."""
     with Sandbox() as sandbox:
         child = child_of(sandbox)
@@ -128,7 +128,7 @@ def test_a_closed_sandbox_leaves_no_process_and_reads_nothing() -> None:
     assert children() == before
 
 
-def test_it_ends_when_the_one_that_asks_is_killed() -> None:
+def test_reader_process_exits_when_its_parent_is_killed() -> None:
     """No process is left waiting for files."""
     program = (
         "import os\nfrom corpus.loading.sandbox import Sandbox\nsandbox = Sandbox()\n"
@@ -158,7 +158,7 @@ def test_a_folder_of_text_starts_no_process(tmp_path: Path) -> None:
     assert run(program, str(tmp_path)) == "['Words.\\n']\n[]\n\n"
 
 
-def test_only_the_other_process_imports_parsers(tmp_path: Path) -> None:
+def test_parsers_are_imported_only_in_the_sandbox(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom corpus.loading.load import load\n"
         "print(len(load(Path(sys.argv[1]), 'paper.pdf').pages), 'pypdfium2' in sys.modules)\n"
@@ -170,7 +170,7 @@ def test_only_the_other_process_imports_parsers(tmp_path: Path) -> None:
 READ_TABLE = "from corpus.loading.sandbox import Sandbox\nprint(Sandbox().read('a.tsv', b'a\\tb\\n1\\t2\\n').text)\n"
 
 
-def test_it_imports_nothing_from_the_working_directory_or_its_own_folder(tmp_path: Path) -> None:
+def test_sandbox_ignores_modules_in_working_directory_and_own_folder(tmp_path: Path) -> None:
     """Modules there may have the names of modules that it needs."""
     shutil.copytree(REPOSITORY / "corpus", tmp_path / "package" / "corpus", ignore=shutil.ignore_patterns("sample"))
     elsewhere = tmp_path / "elsewhere"
@@ -191,7 +191,7 @@ def test_output_printed_by_a_library_is_ignored(tmp_path: Path) -> None:
     assert run(READ_TABLE, cwd=tmp_path) == "a: 1\nb: 2\n"
 
 
-def test_if_no_process_can_be_started_the_file_is_unknown() -> None:
+def test_failure_to_start_a_process_leaves_file_state_unknown() -> None:
     """Here because no descriptors are left; what the index has of the file is then kept."""
     program = (
         "import resource, sys\nfrom corpus.errors import Unreadable\nfrom corpus.loading.sandbox import Sandbox\n"

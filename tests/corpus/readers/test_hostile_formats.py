@@ -73,7 +73,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("path", DEEP)
-def test_what_is_nested_deeply_is_no_harm(path: str, sandbox: Sandbox) -> None:
+def test_deep_nesting_is_read_or_refused(path: str, sandbox: Sandbox) -> None:
     """It is read, or refused as nested too deeply."""
     found = outcome(sandbox, path, DEEP[path])
     assert found == "nested too deeply" or len(found) > 2 or path == "a.json"
@@ -148,7 +148,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("path", LINES)
-def test_time_grows_with_size_alone(path: str) -> None:
+def test_parsing_time_is_linear_in_size(path: str) -> None:
     """Most of the file is one line."""
     kind = confirm(path, LINES[path](1000))
 
@@ -161,7 +161,7 @@ def test_time_grows_with_size_alone(path: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", KINDS)
-def test_one_long_line_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) -> None:
+def test_one_long_line_is_read_or_refused_with_a_reason(suffix: str, sandbox: Sandbox) -> None:
     """It is a quarter of a megabyte; passages are bounded."""
     found, reason = attempt(sandbox, f"a{suffix}", b"water " * 42_000)
     if found is None:
@@ -171,7 +171,7 @@ def test_one_long_line_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) ->
 
 
 @pytest.mark.parametrize("suffix", KINDS)
-def test_blank_files_are_no_error_but_for_formats_that_are_never_blank(suffix: str, sandbox: Sandbox) -> None:
+def test_blank_files_are_accepted_unless_the_format_forbids_them(suffix: str, sandbox: Sandbox) -> None:
     """They are empty, or have a byte order mark or white space alone."""
     for data in (b"", b"\xef\xbb\xbf", b" \t\r\n\x0c\n", b"\xff\xfe", b"\xef\xbb\xbf \n"):
         found, reason = attempt(sandbox, f"a{suffix}", data)
@@ -183,14 +183,14 @@ def test_blank_files_are_no_error_but_for_formats_that_are_never_blank(suffix: s
 
 
 @pytest.mark.parametrize("suffix", KINDS)
-def test_any_file_under_any_name_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) -> None:
+def test_any_content_under_any_name_is_read_or_refused(suffix: str, sandbox: Sandbox) -> None:
     """The samples of all formats."""
     for sample in SAMPLES:
         outcome(sandbox, f"a{suffix}", sample.data)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
-def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, sandbox: Sandbox) -> None:
+def test_damaged_files_never_hang_or_crash_a_reader(sample: Sample, sandbox: Sandbox) -> None:
     """The short form of `python -m tests.corpus.readers.fuzz`."""
     assert [reason for reason in fuzz.run(sample, 20, seed=1, sandbox=sandbox) if is_bad(reason)] == []
 
@@ -207,7 +207,7 @@ def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, sandbox: Sandbox) -
         ("novel.docx", "ferry.epub", "application/epub+zip"),
     ],
 )
-def test_content_counts_for_more_than_the_name(name: str, sample: str, media_type: str, sandbox: Sandbox) -> None:
+def test_content_takes_precedence_over_the_file_name(name: str, sample: str, media_type: str, sandbox: Sandbox) -> None:
     found, named = parse(name, FILES[sample], sandbox=sandbox), parse(sample, FILES[sample], sandbox=sandbox)
     assert (found.text, found.title, found.blocks) == (named.text, named.title, named.blocks)
     assert (found.pages, found.media_type) == (named.pages, media_type)
@@ -226,11 +226,11 @@ def test_content_counts_for_more_than_the_name(name: str, sample: str, media_typ
         ("a.mbox", b"just words", "content does not match its name: not a mailbox"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
+def test_misnamed_file_is_refused(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, name, data) == why
 
 
-def test_the_build_goes_on(tmp_path: Path) -> None:
+def test_build_continues_past_hostile_files(tmp_path: Path) -> None:
     """Each hostile file in a folder has a reason, and the healthy one is found."""
     (tmp_path / "healthy.md").write_text("# Otters\n\nThe otter sleeps in a burrow.\n", encoding="utf-8")
     for path, part in MAIN.items():

@@ -65,7 +65,7 @@ def test_formats_cleaned_line_by_line_keep_their_line_numbers(path: str, sandbox
     assert parse(path, FILES[path], sandbox=sandbox).text.count("\n") == FILES[path].count(b"\n") + 1
 
 
-def test_a_folder_of_all_formats_answers(root: Path) -> None:
+def test_every_format_can_be_indexed_and_cited(root: Path) -> None:
     """Each file answers its question and is cited at the right place; each damaged copy is left out and reported."""
     encoder = BagEncoder()
     report = build_index(root, encoder=encoder)

@@ -37,12 +37,12 @@ POLISH = (
         (POLISH * 3, "cp1250", "read as cp1250"),
     ],
 )
-def test_the_encoding_is_told_and_said(text: str, encoding: str, note: str) -> None:
+def test_encoding_is_detected_and_reported(text: str, encoding: str, note: str) -> None:
     """Every character is kept, so that offsets are those of the text as Python reads it."""
     assert decode(text.encode(encoding)) == (text.removeprefix("\ufeff"), note)
 
 
-def test_a_line_in_another_encoding_spoils_only_itself() -> None:
+def test_invalid_bytes_affect_only_their_own_line() -> None:
     data = GERMAN.encode() * 3 + "naïve\n".encode("latin-1")
     assert decode(data) == (GERMAN * 3 + "na\ufffdve\n", "read as utf-8; 1 place is not valid")
 
@@ -54,7 +54,7 @@ def test_a_line_in_another_encoding_spoils_only_itself() -> None:
         ("größte Brücke".encode() + b" \xed\xa0\x80", "größte Brücke \ufffd\ufffd\ufffd"),
     ],
 )
-def test_lone_surrogates_never_get_into_a_text(data: bytes, text: str) -> None:
+def test_lone_surrogates_never_reach_the_text(data: bytes, text: str) -> None:
     """Neither SQLite nor JSON can store one exactly; the bytes are what UTF-8 would be for it."""
     found, note = decode(data)
     assert found == text
@@ -70,11 +70,11 @@ def test_lone_surrogates_never_get_into_a_text(data: bytes, text: str) -> None:
         ("naïve".encode("utf-16-be"), "binary, not text"),
     ],
 )
-def test_what_is_no_text_says_so(data: bytes, why: str) -> None:
+def test_undecodable_data_is_refused_with_a_reason(data: bytes, why: str) -> None:
     with pytest.raises(Unreadable) as caught:
         decode(data)
     assert (caught.value.reason, caught.value.gone, caught.value.unknown) == (why, False, False)
 
 
-def test_a_nul_far_into_a_text_is_a_character() -> None:
+def test_late_nul_is_an_ordinary_character() -> None:
     assert decode(b"a" * 8000 + b"\0") == ("a" * 8000 + "\0", "")

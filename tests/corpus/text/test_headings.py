@@ -133,7 +133,7 @@ SENTENCES = (
         ([], []),
     ],
 )
-def test_which_lines_are_headings_and_how_they_nest(texts: list[str], expected: list[str]) -> None:
+def test_headings_are_inferred_and_nested(texts: list[str], expected: list[str]) -> None:
     assert ["/".join(path) for path in paths(*texts) if path is not None] == expected
 
 

@@ -103,9 +103,7 @@ def test_a_model_that_quantisation_changes_too_much_is_copied_exactly(library: A
     assert checked == [True, False]
 
 
-def test_questions_are_embedded_in_8_bits_where_that_is_faster_but_passages_never_are(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_questions_are_embedded_in_8_bits(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = load_encoder().encode_passages(TEXTS)
     monkeypatch.setattr(load, "is_int8_faster", lambda: True)
     assert np.array_equal(load_encoder().encode_passages(TEXTS), exact)

@@ -124,7 +124,7 @@ def test_exact_segments_return_their_vectors_and_others_are_fetched(monkeypatch:
     assert VectorIndex([], fetch).stored(wanted).tobytes() == rows[wanted].tobytes()
 
 
-def test_faiss_reads_an_exact_segment_and_writes_it_the_same(tmp_path: Path) -> None:
+def test_exact_segment_round_trips_through_faiss(tmp_path: Path) -> None:
     rows = scattered(20)
     segment = faiss_segments.save(built(rows, 7), tmp_path, number=1, generation=1)
     data = (tmp_path / segment.name).read_bytes()

@@ -58,7 +58,7 @@ SIZES = {
 
 @pytest.mark.parametrize("most", [2_000, faiss_segments.SEGMENT_MOST])
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES.keys())
-def test_a_thousand_commits_leave_few_segments_and_write_each_vector_few_times(
+def test_many_commits_leave_few_segments_and_few_rewrites(
     sizes: list[int], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit_sizes(monkeypatch, exact=64, most=most)
@@ -99,7 +99,7 @@ def test_worn_lost_and_small_segments_are_merged(collection: tuple[list[Segment]
         assert one.live > size or one.live + size > 300 or not size
 
 
-def test_a_segment_is_worn_if_over_a_quarter_and_more_than_a_few_are_dead() -> None:
+def test_segment_is_worn_above_the_dead_vector_thresholds() -> None:
     for segment, is_worn in (
         (made(1, 1000, 250), False),
         (made(1, 1000, 251), True),

@@ -28,9 +28,7 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
     return found / (10 * len(queries))
 
 
-def test_compressed_segments_find_nearly_all_that_brute_force_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compressed_segments_have_high_recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ten nearest of 3,072 in clusters and three segments, also in a scope of half of them."""
     limit_sizes(monkeypatch, exact=64, most=1024)
     info = commit(tmp_path, clustered(3072), dealt(3072, 6))
@@ -42,7 +40,7 @@ def test_compressed_segments_find_nearly_all_that_brute_force_finds(
         assert recall(snapshot, queries, scope(snapshot, ["0.txt", "2.txt", "4.txt"])) >= 0.95
 
 
-def test_scopes_of_compressed_segments_give_what_brute_force_gives(
+def test_scoped_search_of_compressed_segments_equals_brute_force(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit_sizes(monkeypatch, exact=64, most=256)
@@ -57,7 +55,7 @@ def test_scopes_of_compressed_segments_give_what_brute_force_gives(
                 assert snapshot.dense(query, 10, documents=documents) == truth.nearest(query, 10)
 
 
-def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_exact_segments_equal_brute_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without a scope, with ties across segments, and with more ties than wanted results."""
     limit_sizes(monkeypatch, exact=100, most=100)
     rows = clustered(130)
@@ -98,7 +96,7 @@ def test_dead_vectors_are_never_found(tmp_path: Path, exact: int, monkeypatch: p
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty"])
-def test_a_lost_or_damaged_compressed_file_is_made_again(
+def test_lost_or_damaged_compressed_file_is_rebuilt(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Readers find the same without it; the next commit replaces a file that is missing or has another size."""

@@ -106,7 +106,7 @@ def characters(text: str) -> set[int]:
     return {place for place, sign in enumerate(text) if not sign.isspace()}
 
 
-def test_passages_have_the_vectors_of_the_original(case: Case) -> None:
+def test_passage_vectors_match_the_original(case: Case) -> None:
     found = case.encoder.encode_passages(case.texts)
     size = {"bert-cls-dense": SHORTENED, "bert-joined": 2 * HIDDEN}.get(case.model.folder.name, HIDDEN)
     assert found.shape == (len(case.texts), size)
@@ -114,14 +114,14 @@ def test_passages_have_the_vectors_of_the_original(case: Case) -> None:
     assert least(found, case.text_vectors) >= AGREEMENT
 
 
-def test_questions_have_the_vectors_of_the_original(case: Case) -> None:
+def test_question_vectors_match_the_original(case: Case) -> None:
     """Including a question longer than the model reads."""
     assert case.encoder.count_tokens(case.questions[-1:])[0] > MAX_LENGTH
     found = np.array([case.encoder.encode_query(text) for text in case.questions])
     assert least(found, case.question_vectors) >= AGREEMENT
 
 
-def test_torch_gives_these_vectors_too(case: Case) -> None:
+def test_torch_vectors_match_the_original(case: Case) -> None:
     """A little less exactly, as it runs in bf16 throughout."""
     encoder = TorchEncoder(case.model)
     assert least(encoder.encode_passages(case.texts), case.text_vectors) >= 0.999
@@ -129,7 +129,7 @@ def test_torch_gives_these_vectors_too(case: Case) -> None:
     assert least(found, case.question_vectors) >= 0.999
 
 
-def test_tokens_have_the_vectors_of_the_original(case: Case) -> None:
+def test_token_vectors_match_the_original(case: Case) -> None:
     """Each token has its own vector, not that of the token before it."""
     for text, found in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
         whole = case.original.encode_document([text], output_value="token_embeddings", show_progress_bar=False)[0]
@@ -162,7 +162,7 @@ def test_a_truncated_question_keeps_its_first_tokens(case: Case) -> None:
     assert len(found.spans) > MAX_LENGTH - 6
 
 
-def test_token_counts_are_those_of_the_original(case: Case) -> None:
+def test_token_counts_match_the_original(case: Case) -> None:
     tokenizer = case.original.tokenizer
     count = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in case.questions]
     assert case.encoder.count_tokens(case.questions) == count
@@ -172,7 +172,7 @@ def test_token_counts_are_those_of_the_original(case: Case) -> None:
     assert case.encoder.max_tokens == MAX_LENGTH - tokenizer.num_special_tokens_to_add() - taken
 
 
-def test_token_ids_are_those_of_the_original(case: Case) -> None:
+def test_token_ids_match_the_original(case: Case) -> None:
     tokens = ModelTokenizer(case.model)
     query, passage = tokens.parameters.query_prompt, tokens.parameters.passage_prompt
     assert (query, passage) == (case.original.prompts.get("query") or "", case.document_prompt)

@@ -35,7 +35,7 @@ def original(folder: Path) -> Any:
     return CrossEncoder(str(folder), device="cpu", local_files_only=True)
 
 
-def test_scores_are_those_of_the_library(folder: Path) -> None:
+def test_scores_match_the_library(folder: Path) -> None:
     """In the order of the texts, over several batches, and with a text that is truncated."""
     texts = [*TEXTS, " ".join(small_models.CORPUS.split())]
     model = load_cross_encoder(str(folder), Device.CPU)
@@ -49,7 +49,7 @@ def test_scores_are_those_of_the_library(folder: Path) -> None:
     assert model.scores(QUESTION, []).shape == (0,)
 
 
-def test_it_is_loaded_when_it_is_first_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_is_loaded_on_first_use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only then does a missing library matter."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     model = load_cross_encoder(str(folder))
@@ -95,7 +95,7 @@ def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["cross-encoder/nowhere", "cross-encoder/nowhere", "someone/nowhere", "someone/nowhere"]
 
 
-def test_scores_that_are_not_numbers_are_an_error(tmp_path: Path) -> None:
+def test_nan_scores_are_an_error(tmp_path: Path) -> None:
     model = small_models.cross_encoder(tmp_path / "nan")
     from safetensors.numpy import load_file, save_file
 

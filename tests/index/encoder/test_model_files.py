@@ -44,7 +44,7 @@ def test_the_default_comes_from_the_wheel_without_importing_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
-def test_a_default_with_another_file_is_refused(copy: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modified_default_model_is_refused(copy: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name != "model.safetensors":
         (copy / "model.safetensors").unlink()
         (copy / "model.safetensors").symlink_to(DEFAULT.folder / "model.safetensors")
@@ -71,7 +71,7 @@ def test_an_incomplete_default_is_refused(copy: Path, monkeypatch: pytest.Monkey
         ("tokenizer.json", {"version": "1.1"}),
     ],
 )
-def test_whatever_shapes_the_vectors_changes_the_fingerprint(copy: Path, file: str, values: dict[str, object]) -> None:
+def test_vector_relevant_settings_change_the_fingerprint(copy: Path, file: str, values: dict[str, object]) -> None:
     before = find(str(copy)).fingerprint
     edit(copy / file, **values)
     assert find(str(copy)).fingerprint != before
@@ -143,7 +143,7 @@ def test_settings_that_name_code_of_the_libraries_are_accepted(copy: Path) -> No
         b"<html>no such file</html>",
     ],
 )
-def test_weights_that_end_too_early_are_refused(copy: Path, data: bytes) -> None:
+def test_truncated_weights_are_refused(copy: Path, data: bytes) -> None:
     """At once, not only when the model is loaded."""
     (copy / "model.safetensors").write_bytes(data)
     with pytest.raises(ModelError, match=r"is incomplete: .*model\.safetensors ends too early"):
@@ -171,14 +171,14 @@ def test_digests_are_cached_until_a_file_changes(tmp_path: Path, cache: Path, mo
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"x": 1}'])
-def test_a_damaged_cache_of_digests_does_no_harm(tmp_path: Path, cache: Path, content: str) -> None:
+def test_damaged_digest_cache_is_ignored(tmp_path: Path, cache: Path, content: str) -> None:
     (cache / "qa").mkdir(parents=True)
     (cache / "qa" / "verified.json").write_text(content, encoding="utf-8")
     (tmp_path / "a").write_bytes(b"")
     assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
 
 
-def test_no_cache_of_digests_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_digest_cache_is_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache folder is a file, or there is no home folder."""
     (tmp_path / "a").write_bytes(b"")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a"))

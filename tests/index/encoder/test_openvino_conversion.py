@@ -70,7 +70,7 @@ def kinds(model: Any) -> Counter[str]:
 
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("mask", ["none", "padding", "a window", "a bias"])
-def test_the_results_are_the_same(mask: str, scaled: bool) -> None:
+def test_rewritten_attention_gives_the_same_results(mask: str, scaled: bool) -> None:
     model = attended(mask, scaled=scaled)
     expected = ran(model)
     write_out_attention(library, model, 1, LONGEST)
@@ -81,13 +81,13 @@ def test_the_results_are_the_same(mask: str, scaled: bool) -> None:
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_a_mask_that_hides_padding_alone_is_reduced_to_it() -> None:
+def test_padding_only_mask_is_simplified() -> None:
     model = attended("padding")
     write_out_attention(library, model, 1, LONGEST)
     assert not {"Range", "GreaterEqual", "LogicalAnd"} & set(kinds(model))
 
 
-def test_a_window_that_only_the_longest_texts_exceed_is_kept() -> None:
+def test_attention_window_is_kept_if_long_texts_exceed_it() -> None:
     model = attended("a window")
     write_out_attention(library, model, 1, LONGEST)
     assert kinds(model)["Less"] == 1

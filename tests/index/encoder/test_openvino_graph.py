@@ -18,7 +18,7 @@ from tests.index.conftest import run_code
 from tests.reference_vectors import reference_vectors
 
 
-def test_the_stored_vectors_are_those_of_the_sentence_transformer() -> None:
+def test_stored_vectors_match_sentence_transformer() -> None:
     stored = np.load(REFERENCE_VECTORS)
     assert stored.dtype == np.float16
     assert np.allclose(stored, reference_vectors(), atol=1e-3, rtol=0)

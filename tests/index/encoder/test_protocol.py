@@ -33,7 +33,7 @@ def encoder(request: pytest.FixtureRequest) -> TransformerEncoder:
     return kind(find())
 
 
-def test_a_vector_depends_on_its_text_alone(encoder: TransformerEncoder) -> None:
+def test_vector_depends_only_on_its_text(encoder: TransformerEncoder) -> None:
     """Bit for bit, in any order, with any other texts or none, and if a text fills the width of its batch."""
     rng = random.Random(1)  # noqa: S311 - reproducible, not secret
     lengths = [1, 13, 14, 15, 29, 30, 31, 253, 254, *(rng.randint(1, 60) for _ in range(9))]
@@ -51,7 +51,7 @@ def test_a_vector_depends_on_its_text_alone(encoder: TransformerEncoder) -> None
     )
 
 
-def test_vectors_are_those_of_the_sentence_transformer(encoder: TransformerEncoder) -> None:
+def test_vectors_match_sentence_transformer(encoder: TransformerEncoder) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from sentence_transformers import SentenceTransformer

@@ -57,9 +57,7 @@ def test_the_model_is_loaded_once(cache: Path, loads: list[str], small: ModelFil
 
 
 @pytest.mark.parametrize("damage", ["changed", "cut", "missing", "another model"])
-def test_a_cache_that_is_damaged_or_of_another_model_is_not_used(
-    cache: Path, loads: list[str], small: ModelFiles, damage: str
-) -> None:
+def test_damaged_or_foreign_cache_is_not_used(cache: Path, loads: list[str], small: ModelFiles, damage: str) -> None:
     first = load_parameters(small)
     (file,) = (cache / "qa" / "parameters").iterdir()
     data = file.read_bytes()

@@ -33,7 +33,7 @@ def test_loading_does_not_change_the_environment(encoder: TorchEncoder, monkeypa
     assert constants.HF_HUB_OFFLINE is (os.environ.get("HF_HUB_OFFLINE", "").upper() in constants.ENV_VARS_TRUE_VALUES)
 
 
-def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_unreadable_weights_are_named(tmp_path: Path) -> None:
     default_with(tmp_path, {})
     (tmp_path / "model.safetensors").unlink()
     (tmp_path / "model.safetensors").write_bytes(b"junk")
@@ -41,9 +41,7 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64)).encode_query("x")
 
 
-def test_a_model_that_needs_torch_says_so_without_it(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_torch_is_reported(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     model = find(str(default_with(tmp_path / "model", {})))
     for encoder in (load_encoder(model.name), TorchEncoder(find())):
@@ -51,7 +49,7 @@ def test_a_model_that_needs_torch_says_so_without_it(
             encoder.encode_query("x")
 
 
-def test_the_vector_of_a_text_that_fills_all_positions_depends_on_that_text_alone(tmp_path: Path) -> None:
+def test_vector_of_a_maximum_length_text_depends_only_on_it(tmp_path: Path) -> None:
     """At 512 tokens there is no room for padding after the text, so a row is left empty instead."""
     encoder = TorchEncoder(find(str(default_with(tmp_path, {"sentence_bert_config.json": {"max_seq_length": 512}}))))
     assert encoder.max_tokens == 510

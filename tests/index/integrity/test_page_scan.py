@@ -64,7 +64,7 @@ def test_headers_that_claim_to_be_long_are_not_read_to_their_end() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_noise_gives_only_well_formed_records(seed: int) -> None:
+def test_random_noise_yields_only_well_formed_records(seed: int) -> None:
     noise = random.Random(seed)  # noqa: S311 - not for secrets
     pages = b"".join(
         bytes([noise.choice([page_scan.TABLE, page_scan.INDEX])]) + noise.randbytes(PAGE - 1) for _ in range(4)

@@ -96,7 +96,7 @@ def stored(folder: Path) -> int:
     return int(run_sql(folder, "SELECT count(*) FROM vectors")[0][0])
 
 
-def test_all_is_salvaged_from_an_undamaged_database_which_is_not_changed(folder: Path) -> None:
+def test_undamaged_database_is_salvaged_completely_and_unchanged(folder: Path) -> None:
     held, data = stored(folder), (folder / "index.db").read_bytes()
     assert saved(folder) == held == TEXTS
     assert (folder / "index.db.damaged").read_bytes() == data
@@ -139,7 +139,7 @@ def test_a_pointer_beyond_its_page_is_wrapped_around(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["header", "list of tables", "root"])
-def test_neither_header_nor_schema_nor_root_is_needed(folder: Path, what: str) -> None:
+def test_salvage_needs_no_header_schema_or_root(folder: Path, what: str) -> None:
     held = stored(folder)
     root_page = root_of(folder, "vectors")
     spans = {"header": (0, 100), "list of tables": (100, PAGE), "root": ((root_page - 1) * PAGE, root_page * PAGE)}
@@ -202,7 +202,7 @@ def test_a_rebuild_embeds_only_what_was_lost(root: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("junk", [b"", b"x", b"not a database" * 1000, b"SQLite format 3\0" + bytes(90_000)])
-def test_junk_gives_nothing(folder: Path, junk: bytes) -> None:
+def test_nothing_is_salvaged_from_junk(folder: Path, junk: bytes) -> None:
     (folder / "index.db").write_bytes(junk)
     assert saved(folder) == 0
 
@@ -214,7 +214,7 @@ def test_changed_vectors_are_not_salvaged(folder: Path) -> None:
     assert saved(folder) == held - 3
 
 
-def test_a_log_follows_its_database_when_a_process_was_killed_between_them(root: Path, folder: Path) -> None:
+def test_log_is_recovered_after_a_kill_between_renames(root: Path, folder: Path) -> None:
     """The newest vectors are only in the log."""
     reader = write_to_log(root)
 
@@ -259,7 +259,7 @@ class Killing:
 
 
 @needs_fork
-def test_a_kill_at_any_step_of_a_rebuild_loses_neither_patterns_nor_model(tmp_path: Path) -> None:
+def test_killed_rebuild_keeps_patterns_and_model(tmp_path: Path) -> None:
     """Only the damaged database has them until the new one has a generation."""
     root = tmp_path / "corpus"
     root.mkdir()

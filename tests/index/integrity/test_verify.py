@@ -39,7 +39,7 @@ def read_all(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "longer", "empty", "another"])
-def test_a_lost_or_damaged_faiss_file_changes_no_answer(
+def test_lost_or_damaged_faiss_file_does_not_change_answers(
     folder: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = nearest(folder)
@@ -114,7 +114,7 @@ def test_a_newer_format_is_left_untouched(root: Path, folder: Path, action: type
 
 
 @pytest.mark.parametrize("pragma", ["user_version = 0", "application_id = 5"])
-def test_a_foreign_or_older_file_asks_for_a_rebuild(root: Path, folder: Path, pragma: str) -> None:
+def test_foreign_or_older_file_requires_a_rebuild(root: Path, folder: Path, pragma: str) -> None:
     run_sql(folder, f"PRAGMA {pragma}")
     with pytest.raises(IncompatibleError, match="qa index --full"):
         Snapshot(folder)
@@ -122,7 +122,7 @@ def test_a_foreign_or_older_file_asks_for_a_rebuild(root: Path, folder: Path, pr
     assert len(read_all(folder)) == 4
 
 
-def test_a_build_killed_before_its_tables_is_no_index(tmp_path: Path) -> None:
+def test_build_killed_before_creating_tables_leaves_no_index(tmp_path: Path) -> None:
     (tmp_path / "index.db").write_bytes(b"")
     with pytest.raises(NoIndexError, match="never finished"):
         Snapshot(tmp_path)

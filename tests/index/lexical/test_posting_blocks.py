@@ -72,7 +72,7 @@ def test_a_changed_byte_in_a_block_is_detected(connection: sqlite3.Connection, c
 
 
 @READS
-def test_a_lost_row_is_not_taken_for_a_word_without_passages(connection: sqlite3.Connection, reads: Read) -> None:
+def test_lost_row_is_not_mistaken_for_an_unused_word(connection: sqlite3.Connection, reads: Read) -> None:
     change(connection, add=SMALL)
     for block, term in stored(connection):
         with undone(connection):

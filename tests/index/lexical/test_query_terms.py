@@ -67,7 +67,7 @@ def test_the_terms_of_a_long_question_are_limited() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text() | st.text(alphabet="\"'*():^-+{}\0\ud800 ANDORNEAR.titlex'’東京ก", max_size=40))
-def test_a_text_has_every_term_of_itself_as_a_question(text: str) -> None:
+def test_text_contains_its_own_query_terms(text: str) -> None:
     """Both are split, folded and stemmed alike."""
     simple, joined = terms(text)
     assert set(analyse(text).terms) <= {*simple, *joined}

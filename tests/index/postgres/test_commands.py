@@ -86,7 +86,7 @@ def vectors_of(root: Path) -> dict[str, bytes]:
         return {one.key: index.vectors([one.vector]).tobytes() for one in passages}
 
 
-def test_copying_there_and_back_embeds_nothing(root: Path, address: str, tmp_path: Path) -> None:
+def test_copy_round_trip_embeds_nothing(root: Path, address: str, tmp_path: Path) -> None:
     """Vectors keep every bit, and the target folder uses its own files again."""
     build_index(root, encoder=BagEncoder())
     before = vectors_of(root)
@@ -118,7 +118,7 @@ def test_a_copy_takes_the_name_of_the_only_collection(root: Path, server: Server
     "words",
     [("ask", "--index", "x", "who?"), ("ask", "--corpus", "x", "who?"), ("status", "x"), ("check", "--repair")],
 )
-def test_a_store_excludes_folders_and_repairs(words: tuple[str, ...]) -> None:
+def test_store_option_cannot_be_combined_with_folders_or_repairs(words: tuple[str, ...]) -> None:
     found = run(*words[:1], "--store", "postgresql://host/db", *words[1:])
     assert found.exit_code == UsageError.exit_code
     assert "--store names the collection, without its files" in found.stderr

@@ -162,7 +162,7 @@ def test_a_change_of_files(folder: Path) -> None:
     assert verify_index(folder / ".qa").problems == ()
 
 
-def test_touched_files_make_no_new_generation(folder: Path) -> None:
+def test_touching_files_creates_no_new_generation(folder: Path) -> None:
     build(folder)
     for name in FILES:
         os.utime(folder / name, (1_000_000_000, 1_000_000_000))

@@ -57,7 +57,7 @@ def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server
         assert served.stop() == (0, f"Serving {ferries} (Ctrl-C to stop)\n")
 
 
-def test_agents_and_frameworks_can_ask(ferries: Path, config_home: Path) -> None:
+def test_mcp_and_frameworks_can_ask(ferries: Path, config_home: Path) -> None:
     environ = {"PYTHONPATH": str(REPOSITORY), "XDG_CONFIG_HOME": str(config_home)}
     asked = StdioServerParameters(command=sys.executable, args=["-m", "qa", "mcp", str(ferries)], env=environ)
     client: Any = Client(asked)

@@ -35,7 +35,7 @@ from tests.postgres_server import Server
     ],
     ids=["no server", "no account", "no database", "no collection"],
 )
-def test_a_wrong_address_is_one_clear_error(server: Server, address: str, kind: type[QAError], message: str) -> None:
+def test_wrong_address_gives_a_clear_error(server: Server, address: str, kind: type[QAError], message: str) -> None:
     with pytest.raises(kind, match=message), open_store(f"postgresql://{address.format(server.port)}"):
         pass
 

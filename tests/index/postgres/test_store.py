@@ -110,7 +110,7 @@ def _fail(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("what", ["writer", "server", "connection"])
-def test_a_kill_leaves_the_old_or_the_new_generation(remote: Path, server: Server, what: str) -> None:
+def test_killed_writer_leaves_old_or_new_generation(remote: Path, server: Server, what: str) -> None:
     """At a random moment or while publishing; afterwards, the next build works."""
     delete_documents(remote)
     first = 100

@@ -34,7 +34,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, ste
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_that_cannot_be_synced_is_said_so_with_the_new_file_in_place(tmp_path: Path) -> None:
+def test_folder_sync_failure_is_reported_with_the_new_file_in_place(tmp_path: Path) -> None:
     """It might not survive a power failure, so it is not reported as written."""
     path = tmp_path / "a"
     with disk.watched(failing("sync folder")), pytest.raises(StorageError, match="cannot write"):
@@ -58,7 +58,7 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards(tmp_pat
     ]
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_folder_creation_failure_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot create"):
         make_folder(tmp_path / "missing" / ".qa")
 

@@ -23,7 +23,7 @@ with writer_lock(Path(sys.argv[1])):
 """
 
 
-def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) -> None:
+def test_second_writer_is_refused_and_a_killed_one_releases_the_lock(root: Path) -> None:
     folder = root / ".qa"
     make_folder(folder)
     holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), *sys.path], stdout=subprocess.PIPE, text=True)

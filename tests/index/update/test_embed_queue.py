@@ -143,7 +143,7 @@ class Counted(str):
         Counted.alive -= 1
 
 
-def test_few_texts_are_in_memory_however_slow_the_model_is(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_model_keeps_few_texts_in_memory(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     set_sizes(monkeypatch, gathered=40, chunk=8, ahead=2)
     running, most_running, most_alive = 0, 0, 0
     lock = threading.Lock()
@@ -203,9 +203,7 @@ def test_an_error_of_the_encoder_reaches_the_caller_and_earlier_vectors_are_stor
     assert {"longest text", "longer text"} <= keeping(texts, store) <= {"longest text", "longer text", "b"}
 
 
-def test_a_chunk_that_was_done_before_an_earlier_one_failed_is_stored(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finished_chunk_is_stored_if_an_earlier_one_fails(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two run in parallel; the first waits for the other and then fails."""
     set_sizes(monkeypatch, gathered=2, chunk=1, ahead=2)
     with pytest.raises(ModelError):
@@ -214,7 +212,7 @@ def test_a_chunk_that_was_done_before_an_earlier_one_failed_is_stored(
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StorageError])
-def test_after_an_error_of_the_caller_the_running_chunk_is_finished_and_stored(
+def test_running_chunk_is_stored_after_a_caller_error(
     store: Store, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No other chunk is begun."""
@@ -263,7 +261,7 @@ def test_invalid_vectors_are_never_stored(store: Store, rows: Vectors, error: ty
     assert keeping(["one", "two"], store) == set()
 
 
-def test_what_is_finished_is_kept_before_more_is_gathered(
+def test_finished_vectors_are_stored_before_gathering_more(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reading may take long, and a process that is killed loses what is not stored."""

@@ -145,7 +145,7 @@ def test_preview_counts_and_writes_nothing(root: Path) -> None:
     assert generation(root) == 1
 
 
-def test_same_size_and_restored_time_is_caught_by_a_rebuild(root: Path) -> None:
+def test_rebuild_detects_edits_with_unchanged_size_and_time(root: Path) -> None:
     make_old(root)
     build(root)
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
@@ -168,7 +168,7 @@ def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch)
     assert steps[-1].done == total
 
 
-def test_another_model_embeds_everything_and_the_way_back_costs_nothing(root: Path) -> None:
+def test_switching_models_embeds_everything_and_switching_back_nothing(root: Path) -> None:
     build(root)
     other = BagEncoder(name="other", fingerprint="e" * 64)
     other.dimension = 32

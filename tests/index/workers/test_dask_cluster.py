@@ -40,11 +40,11 @@ def test_two_nodes_make_the_same_index_as_one_process(cluster: Cluster, folder: 
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "crash"])
-def test_a_fault_is_one_error_and_keeps_the_old_index(cluster: Cluster, folder: Path, fault: str) -> None:
+def test_fault_gives_one_error_and_keeps_the_old_index(cluster: Cluster, folder: Path, fault: str) -> None:
     check_fault(folder, WorkerPlan(dask=cluster.address), fault)
 
 
-def test_workers_that_cannot_import_the_encoder_are_one_error(
+def test_worker_import_failure_gives_one_error(
     cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if they had another version of qa, or none."""
@@ -70,7 +70,7 @@ def test_a_kill_costs_only_the_batches_in_progress(cluster: Cluster, tmp_path: P
     assert worker_kills.kill(victim, write(tmp_path / "corpus", 32), contents(plain), 0.3, cluster).wrong == []
 
 
-def test_a_cluster_without_workers_or_scheduler_is_one_error_and_the_next_build_continues(
+def test_lost_workers_or_scheduler_give_one_error_and_the_next_build_resumes(
     folder: Path, plain: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether they are missing from the start or are lost during the build."""

@@ -69,7 +69,7 @@ def test_a_kill_costs_only_the_batches_in_progress(tmp_path: Path, victim: str) 
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_one_error_and_keeps_the_old_index(folder: Path, fault: str) -> None:
+def test_fault_gives_one_error_and_keeps_the_old_index(folder: Path, fault: str) -> None:
     check_fault(folder, TWO, fault)
 
 

@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_same_bytes_are_verified_whatever_the_files_time(root: Path) -> None:
+def test_unchanged_bytes_are_verified_at_any_mtime(root: Path) -> None:
     os.utime(root / "notes" / "a.md", (1, 1))
     assert file_state(root, "notes/a.md", DIGEST) is State.VERIFIED
 

@@ -77,7 +77,7 @@ def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float
         ("what of 4 June", 0.0),
     ],
 )
-def test_a_number_that_the_passage_lacks(question: str, missing: float) -> None:
+def test_number_missing_from_the_passage_is_detected(question: str, missing: float) -> None:
     """It is looked for in the text, the headings and the path, without the punctuation that follows it."""
     text = "Eight won in 2024, 12,000 to 3.5, against three. 2023-06-04."
     found = features(question, text, path="vol-7/x.txt", context="Edition 9")

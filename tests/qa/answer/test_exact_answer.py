@@ -49,7 +49,7 @@ OPENED = "The hall is old. It opened on 12 May 1932, in rain."
 OPENED_SENTENCE = "It opened on 12 May 1932, in rain."
 
 
-def test_a_few_words_with_their_sentence() -> None:
+def test_short_answer_comes_with_its_sentence() -> None:
     found = answer("When did it open?", [(OPENED, "12 May 1932", 3)])
     assert found == Answer("12 May 1932", (1,), OPENED_SENTENCE)
 
@@ -68,7 +68,7 @@ def test_other_questions_get_a_sentence(question: str) -> None:
         ("How warm is it, and why?", "19 °C", "The room is too cold in May, at 19 °C."),
     ],
 )
-def test_a_number_answers_how_warm_it_is(question: str, words: str, expected: str) -> None:
+def test_number_answers_a_how_question(question: str, words: str, expected: str) -> None:
     """If the answer is not a number, or the question asks for more, the sentence is given."""
     assert answer_text(question, "Heating. The room is too cold in May, at 19 °C.", words) == expected
 
@@ -98,7 +98,7 @@ def test_a_sentence_is_quoted_if_the_reader_prefers_no_answer(none: float, expec
         ("It is (here) now.", "(here)", "(here)"),
     ],
 )
-def test_no_half_of_a_pair_of_marks_or_brackets(sentence: str, named: str, shown: str) -> None:
+def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, shown: str) -> None:
     assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
@@ -153,7 +153,7 @@ def test_no_half_of_a_pair_of_marks_or_brackets(sentence: str, named: str, shown
         ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
     ],
 )
-def test_no_part_of_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
+def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
@@ -171,7 +171,7 @@ def test_no_part_of_a_date_amount_address_or_range(sentence: str, named: str, sh
         ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
     ],
 )
-def test_no_part_of_a_title(sentence: str, named: str, shown: str) -> None:
+def test_answer_never_cuts_a_title(sentence: str, named: str, shown: str) -> None:
     """A title between quotation marks or in emphasis is completed if the answer is the greater part of it."""
     assert answer_text("What is it?", sentence, named) == shown
 
@@ -297,7 +297,7 @@ def test_the_value_of_something_else_does_not_contradict() -> None:
     assert [one.text for one in alternatives("When were the green peas sown?", read)] == ["3 May"]
 
 
-def test_years_are_found_in_time_proportional_to_the_text() -> None:
+def test_finding_years_takes_linear_time() -> None:
     """A question may have 10,000 characters."""
     check_growth(lambda count: years("a-" * count), 5_000, 20_000, least=0.2)
     check_growth(lambda count: years("ab.A" * count), 5_000, 20_000, least=0.2)
@@ -326,11 +326,11 @@ def test_without_the_reader_the_answer_is_a_sentence() -> None:
         ("boiler error E4", False),
     ],
 )
-def test_questions_that_a_few_words_answer(question: str, words: bool) -> None:
+def test_questions_with_short_answers_are_recognised(question: str, words: bool) -> None:
     assert asks_for_words(question) is words
 
 
-def test_answers_that_say_the_same() -> None:
+def test_equivalent_answers_are_recognised() -> None:
     assert is_same("the 11,603 papers", "11,603")
     assert not is_same("3,704 of 11,603", "11,603 of 3,704")
     assert not is_same("the", "a")

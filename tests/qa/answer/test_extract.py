@@ -185,7 +185,7 @@ def test_only_one_sentence_is_extracted_if_none_has_anything_in_common_with_the_
     assert len(found.highlights) == 1
 
 
-def test_further_sentences_that_are_nearly_as_good() -> None:
+def test_near_best_sentences_are_also_highlighted() -> None:
     """At most three sentences are highlighted, best first, equal ones in the order of the text."""
     text = "Red fox. Blue hen. Red fox! Far red fox. The red fox runs far."
     scores = {"Red fox": 1.5, "Far red fox.": 1 + 1 / sqrt(6), "The red fox runs far.": 1 + 1 / sqrt(10)}

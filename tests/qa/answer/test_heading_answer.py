@@ -46,7 +46,7 @@ def test_a_heading_answers_like_a_sentence() -> None:
         pytest.param("Why was 1.4.2 released?", "17 June 2023", 3.0, id="a few words do not answer"),
     ],
 )
-def test_otherwise_a_sentence_answers(question: str, answer: str, answered: float) -> None:
+def test_heading_is_not_quoted_unless_it_answers(question: str, answer: str, answered: float) -> None:
     assert heading_of(question, answer, answered=answered) is None
 
 

@@ -104,7 +104,7 @@ def test_titles_and_headings_count_too() -> None:
     assert looked_up("lease").match(passage) is None
 
 
-def test_codes_and_quoted_words_may_be_nowhere() -> None:
+def test_absent_codes_and_quoted_words_are_detected() -> None:
     """Other terms can be written in several ways, so they may be somewhere all the same."""
     passages = [stored(TABLE), replace(stored("Others."), id=2)]
     asked = ('TM-428 "too many"', "TM-430 many", '"too few"', "order 5512", "2024-0119")

@@ -44,7 +44,7 @@ def test_whole_value(question: str, line: str, words: str, expected: str) -> Non
         ("How much is it?", "5 EUR.", "5 EUR", "5 EUR"),
     ],
 )
-def test_a_limit_keeps_the_words_that_make_it_one(question: str, sentence: str, words: str, expected: str) -> None:
+def test_limit_keeps_its_qualifying_words(question: str, sentence: str, words: str, expected: str) -> None:
     text, at = f"They are over {sentence}", 14 + sentence.index(words)
     start, end = with_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
     assert text[start:end] == expected

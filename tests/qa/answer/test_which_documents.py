@@ -29,7 +29,7 @@ from tests.qa.indexes import build, opened
         ("papers", None),
     ],
 )
-def test_the_topic_of_a_question_for_documents(question: str, topic: str | None) -> None:
+def test_topic_is_extracted_from_a_document_question(question: str, topic: str | None) -> None:
     assert topic_of_documents(question) == topic
 
 

@@ -20,7 +20,7 @@ def test_a_line_is_a_question_or_a_json_object() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
-def test_nothing_is_an_empty_batch(data: bytes) -> None:
+def test_empty_input_is_an_empty_batch(data: bytes) -> None:
     assert parse_batch(data) == ()
 
 
@@ -40,7 +40,7 @@ def test_nothing_is_an_empty_batch(data: bytes) -> None:
         (b"caf\xe9", r"batch line 2 is not UTF-8 \(byte 4 of the line\)"),
     ],
 )
-def test_a_bad_line_is_named(line: bytes, words: str) -> None:
+def test_invalid_line_is_reported(line: bytes, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         parse_batch(b"first\n" + line + b"\nthird\n")
 

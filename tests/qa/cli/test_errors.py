@@ -64,7 +64,7 @@ def test_each_error_has_its_line_and_code(error: BaseException, code: int, line:
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", line + "\n")
 
 
-def test_usage_names_the_help() -> None:
+def test_usage_errors_point_to_help() -> None:
     result = _run(lambda: 0, "-k", "9")
     assert result.exit_code == 2
     assert result.stderr == "qa: Invalid value for '-k': 9 is not in the range 1<=x<=5. See: qa go --help\n"
@@ -95,7 +95,7 @@ def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Traceback" in _run(_raiser(ValueError("x"))).stderr
 
 
-def test_a_broken_pipe_is_no_error() -> None:
+def test_broken_pipe_is_not_an_error() -> None:
     result = _run(_raiser(BrokenPipeError(32, "Broken pipe")))
     assert (result.exit_code, result.output) == (0, "")
 

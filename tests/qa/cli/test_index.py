@@ -17,14 +17,14 @@ from tests.qa.commands import TALKS, qa
 from tests.qa.indexes import write
 
 
-def test_index_reports_in_words(notes: Path) -> None:
+def test_index_prints_a_summary(notes: Path) -> None:
     done = qa("index")
     assert (done.exit_code, done.stderr) == (0, "")
     assert re.fullmatch(r"Indexed 2 files \(2 documents, 3 passages\) in \d+\.\d s\n", done.stdout)
     assert qa("index").stdout == "Up to date: 2 documents, 3 passages\n"
 
 
-def test_index_json_is_the_contract(notes: Path) -> None:
+def test_index_json_matches_the_contract(notes: Path) -> None:
     (notes / "picture.png").write_bytes(b"\x89PNG")
     (notes / "node_modules").mkdir()
     value = json.loads(qa("index", ".", "--json").stdout)

@@ -155,7 +155,9 @@ def test_an_editor_that_does_not_work(root: Path, programs: Programs, editor: st
         open_file.open_file(ShowTarget(root / "talks.md", None, 3, State.VERIFIED), root)
 
 
-def test_no_program_of_the_collection_is_run(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_inside_the_collection_are_never_run(
+    root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """This holds even if PATH or a link leads there."""
     (programs("vim", editor="vim") / "vim").rename(root / "vim")
     (root.parent / "links").mkdir()

@@ -183,7 +183,7 @@ def test_every_printed_place_can_be_shown(office: Path) -> None:
         ("box.mbox, message 2", "Text 1."),
     ],
 )
-def test_a_place_as_users_write_it(office: Path, place: str, text: str) -> None:
+def test_user_notation_for_places_is_accepted(office: Path, place: str, text: str) -> None:
     assert text in [line for _, line in show(office, place, context=0).lines]
 
 

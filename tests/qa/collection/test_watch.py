@@ -137,7 +137,7 @@ def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encode
     assert documents(root) == ["sub/b.md", "sub/z.md"]
 
 
-def test_a_burst_is_one_update(root: Path, tmp_path: Path, watching: Watching) -> None:
+def test_burst_of_changes_causes_one_update(root: Path, tmp_path: Path, watching: Watching) -> None:
     """A folder that is moved in causes one update; later changes in it are seen too."""
     write(tmp_path, {f"moved/deep/{number:02}.md": f"Number {number}." for number in range(50)})
     (tmp_path / "moved").rename(root / "moved")
@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_read_is_reported_with_the_reason(root: Path, watc
         assert event.reason.startswith("binary")
 
 
-def test_a_locked_index_is_waited_for(root: Path, watching: Watching, caplog: pytest.LogCaptureFixture) -> None:
+def test_watch_waits_for_a_locked_index(root: Path, watching: Watching, caplog: pytest.LogCaptureFixture) -> None:
     with held(root / ".qa") as holder:
         put(root / "new.md", HARP)
         wait_until(lambda: "waiting for it to end" in caplog.text)
@@ -216,7 +216,9 @@ def test_a_temporary_failure_is_reported_once_and_retried(
 
 
 @pytest.mark.parametrize(("what", "kind"), [("", CorpusError), (".qa", NoIndexError)])
-def test_it_ends_with_the_folder_or_the_index(root: Path, watching: Watching, what: str, kind: type[QAError]) -> None:
+def test_watch_ends_when_folder_or_index_disappears(
+    root: Path, watching: Watching, what: str, kind: type[QAError]
+) -> None:
     (root / what).rename(root.parent / "elsewhere")
     error = watching.error()
     assert type(error) is kind
@@ -305,7 +307,7 @@ class Shown:
         return re.search(pattern, self.text) is not None
 
 
-def test_the_program_on_a_terminal(root: Path) -> None:
+def test_program_output_on_a_terminal(root: Path) -> None:
     """With the real model, there is a line per update; Ctrl-C exits silently with code 130 and an intact index."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -326,7 +328,7 @@ def test_the_program_on_a_terminal(root: Path) -> None:
     assert verify(root / ".qa").problems == ()
 
 
-def test_a_line_per_update() -> None:
+def test_each_update_is_reported_on_one_line() -> None:
     at = datetime(2025, 1, 2, 14, 3, 22)
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 0.2149)
 

@@ -82,11 +82,11 @@ def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], asked: str) ->
         "?",
     ],
 )
-def test_any_other_question_is_asked_as_it_is(question: str) -> None:
+def test_complete_question_is_unchanged(question: str) -> None:
     assert completed(question, AWARD) == question
 
 
-def test_the_first_question_is_asked_as_it_is() -> None:
+def test_first_question_is_unchanged() -> None:
     assert completed("and who wrote it?", None) == "and who wrote it?"
 
 
@@ -107,7 +107,7 @@ def test_names() -> None:
 
 
 @pytest.mark.parametrize("part", ["it ", "A", "and the ", "how many ", "what is that ", "B c "])
-def test_no_rule_backtracks_endlessly_in_a_long_question(part: str) -> None:
+def test_long_questions_cause_no_catastrophic_backtracking(part: str) -> None:
     long = Turn("Which " + part * (10_000 // len(part)))
     assert completed("they saw it, and what about her?" * 9, long)
     assert completed(long.question, long) == long.question

@@ -215,7 +215,7 @@ def test_follow_ups_find_their_passages(sample: Path) -> None:
     ]
 
 
-def test_a_question_on_the_command_line_loads_nothing_of_other_interfaces(sample: Path) -> None:
+def test_command_line_question_loads_no_other_interfaces(sample: Path) -> None:
     """However many extras are installed, and not FAISS unless vectors are compressed."""
     program = (
         "import sys\nfrom qa.cli.main import app\n"

@@ -50,7 +50,7 @@ def test_two_consecutive_words_are_one_term() -> None:
     assert "coal" in found
 
 
-def test_no_stop_words_contractions_and_numbers() -> None:
+def test_labels_exclude_stop_words_contractions_and_numbers() -> None:
     (found,) = label_all(snapshot({}), [["I'm sure they aren't 1999 ox whales"] * 3])
     assert set(found) <= {"sure", "whales"}
 
@@ -61,7 +61,7 @@ def test_an_earlier_label_is_kept_while_it_fits() -> None:
     assert label_all(snapshot({}), texts, kept=[("camel",)]) != [("camel",)]
 
 
-def test_terms_of_a_topic_are_no_labels_of_its_parts() -> None:
+def test_subtopic_labels_exclude_terms_of_their_topic() -> None:
     found = label_all(snapshot({}), [["whales sing"] * 3, ["whales dive"] * 3], without=("whales",))
     assert [names[0] for names in found] == ["sing", "dive"]
 

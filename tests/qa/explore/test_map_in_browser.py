@@ -166,13 +166,13 @@ def test_text_never_becomes_markup(page: Page) -> None:
     assert page.run("document.images.length") == 0
 
 
-def test_no_error_and_no_request(drawn: Path, page: Page) -> None:
+def test_page_makes_no_errors_or_requests(drawn: Path, page: Page) -> None:
     """Only the page itself is requested, and the console stays empty."""
     assert [url for url in page.requests if not url.startswith(("about:", "data:"))] == [drawn.as_uri()]
     assert page.problems == []
 
 
-def test_the_policy_lets_nothing_out(page: Page) -> None:
+def test_content_security_policy_blocks_all_requests(page: Page) -> None:
     """Even a script in the page could not load or send anything."""
     image = (
         "new Promise((done, refused) => { const i = new Image(); i.onload = done; i.onerror = () => refused(1);"

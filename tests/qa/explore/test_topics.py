@@ -97,7 +97,7 @@ def test_records_are_documents(tmp_path: Path) -> None:
         assert Items.read(retriever.snapshot, "documents").count == retriever.snapshot.info.documents == 12
 
 
-def test_topics_of_matching_files(folder: Path, retriever: Retriever) -> None:
+def test_topics_of_matching_files_are_not_saved(folder: Path, retriever: Retriever) -> None:
     """They are not saved, as they are not those of the collection."""
     assert retriever.topics(path="bread.md").total == 30
     assert not (folder / ".qa" / grouping.FILE).exists()

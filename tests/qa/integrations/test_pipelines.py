@@ -159,7 +159,7 @@ def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -
     assert threading.get_ident() not in threads
 
 
-def test_the_newest_generation_is_asked(tmp_path: Path) -> None:
+def test_newest_generation_is_used(tmp_path: Path) -> None:
     """A retriever in a long-lived program follows the index, and closes it when it is garbage-collected."""
     from qa.integrations.langchain import QARetriever
 
@@ -175,7 +175,7 @@ def test_the_newest_generation_is_asked(tmp_path: Path) -> None:
         opened.ask("When is soup served?")
 
 
-def test_a_missing_index_is_our_error(tmp_path: Path) -> None:
+def test_missing_index_raises_our_error(tmp_path: Path) -> None:
     """It is raised by the first question, and not as an error of the framework."""
     from qa.integrations.langchain import QARetriever
 
@@ -184,7 +184,7 @@ def test_a_missing_index_is_our_error(tmp_path: Path) -> None:
         retriever.invoke(QUESTION)
 
 
-def test_every_framework_has_the_filters_of_a_question() -> None:
+def test_every_framework_supports_the_filters() -> None:
     """Misspelt filters are refused; a filter that matches nothing is our error."""
     from qa.integrations import langchain, llama_index
 

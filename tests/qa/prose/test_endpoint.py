@@ -59,7 +59,7 @@ def failure(url: str, **more: Any) -> str:
 
 
 @pytest.mark.parametrize("part", BAD)
-def test_bad_endpoints_end_clearly(part: str, server: Player) -> None:
+def test_bad_endpoints_give_clear_errors(part: str, server: Player) -> None:
     """Each gives its own reason, on one line and without the key."""
     said = failure(server.url(part), key="sk-secret")
     with pytest.raises(EndpointError, match=BAD[part]):
@@ -69,7 +69,7 @@ def test_bad_endpoints_end_clearly(part: str, server: Player) -> None:
 
 
 @pytest.mark.parametrize("part", ["mute", "stalls", "drips-headers"])
-def test_no_thread_stays_behind(part: str, server: Player) -> None:
+def test_no_thread_is_left_running(part: str, server: Player) -> None:
     """A thread that the other side keeps waiting ends when the time limit is reached."""
     failure(server.url(part))
     for thread in threading.enumerate():
@@ -90,7 +90,7 @@ def test_nothing_is_listening() -> None:
     assert "nothing is listening there" in failure(f"http://127.0.0.1:{port}")
 
 
-def test_no_host_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time limit also holds while a name is looked up, which cannot be interrupted."""
     waits = threading.Event()
 
@@ -104,7 +104,7 @@ def test_no_host_of_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no host of that name" in failure("http://somewhere.example")
 
 
-def test_tls_where_there_is_none_and_the_reverse(server: Player) -> None:
+def test_tls_mismatch_is_reported(server: Player) -> None:
     assert "does not speak TLS" in failure(server.url("says").replace("http://", "https://"))
     with raw(b"\x15\x03\x01\x00\x02\x02\x46") as tls:
         assert "does not speak HTTP; is it https://" in failure(f"http://{tls}")
@@ -155,7 +155,7 @@ def test_servers_may_refuse_to_stream_or_to_take_a_temperature(part: str, server
     assert "".join(stream(LLMEndpoint(server.url(part)), MESSAGES)) == "Soup is served."
 
 
-def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_from_the_environment_is_used(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     """But not for this machine; the proxy's password is sent only to the proxy."""
     server.says = ["Soup."]
     monkeypatch.setenv("http_proxy", f"http://me:pass@127.0.0.1:{server.server_address[1]}")

@@ -65,7 +65,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.kill()
 
 
-def test_its_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
+def test_generated_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
     """By `qa ask --write`, without settings in the environment."""
     done = subprocess.run(
         [sys.executable, "-m", "qa", "ask", "--index", str(notes), "--write", "--endpoint", llama, "--json",

@@ -90,7 +90,7 @@ def test_an_invented_number_is_marked(encoder: Encoder) -> None:
         ("Ann Lee's flat wasn't sold.", "The flat of Ann Lee was not sold."),
     ],
 )
-def test_the_same_fact_in_another_form(sentence: str, passage: str) -> None:
+def test_rephrased_fact_is_supported(sentence: str, passage: str) -> None:
     said, given = tokens_of(sentence), tokens_of(passage)
     assert (missing_fact(said, given), is_contrary(said, given), exchanged_facts(said, given)) == (None, False, None)
 

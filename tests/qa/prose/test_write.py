@@ -92,9 +92,7 @@ def test_strict_leaves_unsupported_sentences_out(server: Player, written: Writer
         "The passages do not say when soup is served. Perhaps at one [1].",
     ],
 )
-def test_an_answer_that_the_model_does_not_see_is_not_found(
-    says: str, server: Player, written: Writer, quoted: Result
-) -> None:
+def test_model_refusal_is_not_found(says: str, server: Player, written: Writer, quoted: Result) -> None:
     """Whatever the model writes after that is ignored."""
     server.says = [says]
     found, answer, writing = written()
@@ -126,7 +124,7 @@ def test_passages_are_data(server: Player, notes: Path, written: Writer, quoted:
     assert [(line["passage"], line["text"]) for line in lines] == [(hit.rank, hit.text) for hit in quoted.passages]
 
 
-def test_the_code_shown_works(server: Player, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_code_works(server: Player, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The Python code of USAGE.md runs, with this collection and endpoint."""
     (code,) = (text for text in blocks("qa/USAGE.md", "python") if "qa.prose" in text)
     server.says = ["Soup is served at noon [1]."]

@@ -29,7 +29,7 @@ def read(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]
     return found
 
 
-def test_it_names_the_answer_and_knows_if_there_is_none() -> None:
+def test_reader_finds_the_answer_or_detects_none() -> None:
     (year, harbour), (_, ferry) = read("When was the harbour built?", HARBOUR, FERRY)
     assert year == "1874"
     assert harbour.answered > 0 > ferry.answered
@@ -39,14 +39,14 @@ def test_it_names_the_answer_and_knows_if_there_is_none() -> None:
     assert who == "Jane Smith"
 
 
-def test_each_number_has_the_right_name() -> None:
+def test_each_output_has_the_right_name() -> None:
     """For a relevant passage that does not answer the question; processors differ by some tenths."""
     ((_, found),) = read("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
     numbers = (found.answered, found.relevant, found.margin, found.none)
     assert numbers == pytest.approx((-11.6, -6.4, -12.8, 13.3), abs=0.7)
 
 
-def test_inputs_have_the_format_of_the_training() -> None:
+def test_inputs_match_the_training_format() -> None:
     """[CLS] why red [SEP] notes foxes run [SEP], with masks of all tokens, of the passage, and of its text alone."""
     arrays = _arrays(shared_reader()._inputs("why red", [("Notes", "foxes run")]))
     rows = {name: "".join(map(str, arrays[name][0].tolist())) for name in ("mask", "types", "text")}
@@ -97,7 +97,7 @@ def test_several_threads_get_the_same_readings() -> None:
         assert list(pool.map(answered, questions)) == list(map(answered, questions))
 
 
-def test_the_weights_are_those_of_the_model_card() -> None:
+def test_weights_match_the_model_card() -> None:
     """They are pinned by hash and at most 22 MB."""
     data = network.WEIGHTS.read_bytes()
     assert len(data) <= 22_000_000
@@ -124,7 +124,7 @@ def test_damaged_weights_are_refused(fresh: Path) -> None:
 
 
 @pytest.mark.usefixtures("fresh")
-def test_a_network_with_other_results_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_network_with_wrong_outputs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """For example, one with two layers swapped."""
     tensors = network._tensors
 

@@ -22,7 +22,7 @@ def of_logits(start: Iterable[float], end: Iterable[float]) -> Reading:
     return Reading(0, 0, starts, ends, 0, spans)
 
 
-def test_the_best_answer_of_all_and_of_a_sentence() -> None:
+def test_best_answer_overall_and_within_a_sentence() -> None:
     """A span has an exclusive end; the margin is the mean of start and end above those of no answer."""
     found = reading(TEXT, answer="May 1932", sure=7, none=4)
     assert found.best(0, len(TEXT)) == (13, 21)
@@ -37,7 +37,7 @@ def test_both_ends_of_the_answer_count_in_a_share() -> None:
     assert shares == pytest.approx([0.5, 0.5, 1])
 
 
-def test_an_answer_never_ends_before_it_begins_nor_is_it_long() -> None:
+def test_answer_span_is_ordered_and_bounded() -> None:
     """If start and end disagree, the best ordered pair of at most 30 tokens is taken."""
     start, end = np.zeros(40), np.zeros(40)
     start[5], end[3] = 9, 8
@@ -59,7 +59,7 @@ def test_shares_of_parts_add_up(logits: list[tuple[float, float]]) -> None:
 
 
 @given(st.lists(st.tuples(st.floats(-9, 9, width=32), st.floats(-9, 9, width=32)), min_size=1, max_size=8))
-def test_halves_are_nearly_as_likely_as_the_whole(logits: list[tuple[float, float]]) -> None:
+def test_answer_is_halved_only_if_both_parts_are_likely(logits: list[tuple[float, float]]) -> None:
     """The best answer is cut where the less likely half is likeliest, but not if that is more than 4 below it."""
     found = of_logits(*zip(*logits, strict=True))
     start, end = found.start, found.end

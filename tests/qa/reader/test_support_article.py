@@ -122,7 +122,7 @@ def test_pages_without_a_resolution_after_the_problem_are_not_support_articles()
         ("Which belt is it?", ["Resolution"]),
     ],
 )
-def test_nothing_resolves_a_problem_that_is_itself_asked_for(question: str, found: list[str]) -> None:
+def test_no_resolution_if_the_question_asks_for_the_problem(question: str, found: list[str]) -> None:
     assert Articles(("Symptoms",), ("Resolution",)).resolving(question=question) == found
 
 
@@ -133,7 +133,7 @@ def test_a_question_is_resolved_only_by_its_own_answer() -> None:
     assert [one.id for one in resolving(cast("Index", several), "", several.found[3])] == [4]
 
 
-def test_not_all_of_a_long_document_is_read() -> None:
+def test_long_documents_are_read_only_in_part() -> None:
     assert len(Articles(("Problem",), *[("Resolution",)] * 20).resolving()) == 8
     assert Articles(("Problem",), ("Resolution",), passages=201).resolving() == []
     assert Articles(("Problem",), ("Resolution",), passages=200).resolving() == ["Resolution"]

@@ -62,7 +62,7 @@ def test_asking_for_fewer_passages_only_cuts_the_list(
     assert len({hit.text for hit in whole.passages}) == len(scores)
 
 
-def test_as_many_as_asked_for_with_the_same_scores(tmp_path: Path) -> None:
+def test_requested_count_does_not_change_scores(tmp_path: Path) -> None:
     """Scores are normalised over the best hundred of each half, even if more passages are asked for."""
     dice = np.random.default_rng(3)
     build(tmp_path, {f"n{number}.txt": f"{number} " + " ".join(dice.choice(WORDS, size=6)) for number in range(400)})

@@ -103,7 +103,7 @@ parent Ida Borg
 
 
 @needs_fork
-def test_children_answer_and_end(tmp_path: Path) -> None:
+def test_forked_children_answer_and_exit(tmp_path: Path) -> None:
     """With the parent's retriever or their own, even forked while it loads or answers; the parent's stays intact."""
     (tmp_path / "notes.md").write_text("# Regatta\n\nThe regatta was won by Ida Borg in May.\n")
     program = [sys.executable, "-W", "ignore", "-c", _CHILDREN, str(tmp_path), QUESTION]

@@ -63,7 +63,7 @@ def test_a_field_answers_a_question_about_it(retriever: Retriever, question: str
     assert answer in found.passages[0].text
 
 
-def test_front_matter_is_in_no_topic_and_similar_to_nothing(retriever: Retriever) -> None:
+def test_front_matter_is_excluded_from_topics_and_similarity(retriever: Retriever) -> None:
     """It looks alike in all notes."""
     assert retriever.topics().total == len(NOTES) + 1
     similar = retriever.similar("Kiln.md", k=20)

@@ -41,7 +41,7 @@ def is_closed(snapshot: Index) -> bool:
     return False
 
 
-def test_a_newer_generation_is_asked_after_a_reload(root: Path) -> None:
+def test_newer_generation_is_used_after_a_reload(root: Path) -> None:
     """And not before; the old one is closed, so that its files are free."""
     with opened(root) as retriever:
         before = retriever.snapshot
@@ -67,7 +67,7 @@ def test_a_rebuilt_index_is_newer(root: Path) -> None:
         assert retriever.ask(QUESTION).passages[0].source.path == "c.txt"
 
 
-def test_the_old_generation_goes_on_answering_if_the_new_one_cannot_be_opened(root: Path) -> None:
+def test_old_generation_keeps_answering_if_reload_fails(root: Path) -> None:
     with opened(root) as retriever:
         (root / ".qa").rename(root / ".gone")
         with pytest.raises(NoIndexError):
@@ -94,9 +94,7 @@ def test_open_questions_finish_on_their_generation(root: Path) -> None:
         retriever.reload()
 
 
-def test_a_question_that_finds_its_generation_retired_asks_the_next(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_question_on_a_retired_generation_uses_the_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter = Generation.enter
     turns: list[bool] = []
 

@@ -51,9 +51,7 @@ def four(tmp_path: Path) -> Iterator[Snapshot]:
         ("What does Fox mean by it?", "What does Fox mean by it?"),
     ],
 )
-def test_what_an_abbreviation_means_is_searched_as_what_it_stands_for(
-    four: Snapshot, asked: str, searched: str
-) -> None:
+def test_abbreviation_question_asks_what_it_stands_for(four: Snapshot, asked: str, searched: str) -> None:
     """Otherwise "mean" would be searched for, and averages found."""
     query = analysed(asked, four)
     assert (query.asked, query.text) == (asked, searched)
@@ -136,7 +134,7 @@ def test_long_question_is_cut() -> None:
     assert ask_text(" " + "x" * 10_007) == ("x" * 10_000, 7)
 
 
-def test_question_is_whole_unicode() -> None:
+def test_question_becomes_valid_unicode() -> None:
     """Lone surrogates are replaced and pairs are joined; everything else is literal."""
     assert ask_text("a\udce9b \ud83d\ude00 \x00'\"*") == ("a\ufffdb 😀 \x00'\"*", 0)
 

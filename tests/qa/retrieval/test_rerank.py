@@ -49,7 +49,7 @@ def test_late_interaction_has_most_of_the_score() -> None:
     assert [one.score for one in found] == pytest.approx([0.175 + 0.65, 0.28 + 0.325, 0.315, 0.14])
 
 
-def test_passages_that_were_not_read_stay_behind_those_that_were() -> None:
+def test_unread_passages_rank_below_read_ones() -> None:
     """Even if the first of them ties with the last passage that was read."""
     tied = ranked(0.9, 0.5, 0.5)
     tied[1], tied[2] = tied[2], tied[1]
@@ -70,7 +70,7 @@ def test_levels_stay_in_order() -> None:
 
 
 @pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.DENSE])
-def test_a_search_by_one_half_keeps_its_ranking(mode: Mode) -> None:
+def test_single_mode_search_keeps_its_ranking(mode: Mode) -> None:
     passages = ranked(0.9, 0.8, 0.5)
     assert rerank(query("red", ENCODER, mode=mode), passages, judged(0.0, 0.5, 1.0)) == passages
 
@@ -86,7 +86,7 @@ def test_the_reader_adds_six_tenths() -> None:
         assert [one.score for one in found] == pytest.approx([score / 1.6 for score in scores])
 
 
-def test_the_reader_adds_to_a_sentence_score_the_probability_that_it_has_the_answer() -> None:
+def test_reader_adds_answer_probability_to_sentence_scores() -> None:
     asked = query("red fox", ENCODER)
     text = "red fox runs. grey mouse"
     matched = match(asked, stored(text), ENCODER)

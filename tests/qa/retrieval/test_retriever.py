@@ -57,7 +57,7 @@ def retriever(root: Path) -> Iterator[Retriever]:
         yield found
 
 
-def test_the_whole_answer(retriever: Retriever) -> None:
+def test_answer_has_all_fields(retriever: Retriever) -> None:
     """The answering passage is first and cited to the character; its sentence is highlighted and quoted."""
     result = retriever.ask("when does the train to Lyon leave", k=2, question_id="q7")
     first = result.passages[0]
@@ -96,7 +96,7 @@ def test_every_citation_is_exact(retriever: Retriever, root: Path) -> None:
         assert hit.source.state is State.VERIFIED
 
 
-def test_the_same_text_at_two_places(root: Path) -> None:
+def test_duplicate_text_cites_both_places(root: Path) -> None:
     """One hit names both; if one file is deleted, the other is cited alone."""
     with opened(root) as retriever:
         hit = retriever.search("when does the harbour close", k=1)[0]
@@ -343,7 +343,7 @@ def test_another_encoder_is_refused(root: Path) -> None:
         assert retriever.search("soup", k=1)
 
 
-def test_open_from_inside(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_is_found_from_any_folder_inside(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index is found from its root, its `.qa` folder, a folder below, or the working directory."""
     for place in (root, root / ".qa", str(root / "notes")):
         with Retriever.open(place, encoder=BagEncoder()) as retriever:

@@ -72,7 +72,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
         ("", ""),
     ],
 )
-def test_an_unknown_word_becomes_a_similar_one_of_the_collection(snapshot: Snapshot, asked: str, searched: str) -> None:
+def test_unknown_word_becomes_a_similar_indexed_word(snapshot: Snapshot, asked: str, searched: str) -> None:
     assert spell(asked, snapshot)[0] == searched
 
 
@@ -108,7 +108,7 @@ def test_a_stem_is_not_a_correction(tmp_path: Path) -> None:
         assert spell("an organizatin", snapshot)[0] == "an organization"
 
 
-def test_of_several_similar_words_the_one_in_the_most_passages_is_taken(tmp_path: Path) -> None:
+def test_most_frequent_similar_word_is_chosen(tmp_path: Path) -> None:
     words = ("banter", "banter", "barber", "bartender")
     with built(tmp_path, {f"{number}.txt": f"The {word}.\n" for number, word in enumerate(words)}) as snapshot:
         assert spell("barter", snapshot)[0] == "banter"
@@ -121,7 +121,7 @@ def test_a_pasted_document_is_not_corrected_word_by_word(snapshot: Snapshot) -> 
     assert spell(f"{nonsense[:-7]} lotery", snapshot)[0] == f"{nonsense[:-7]} lottery"
 
 
-def test_a_corrected_question_gets_the_answer_of_the_correctly_spelt_one(tmp_path: Path) -> None:
+def test_corrected_question_gets_the_same_answer(tmp_path: Path) -> None:
     """The result keeps the question as it was asked, and names the corrections."""
     build(tmp_path, TEXTS)
     with opened(tmp_path, encoder=WordPieces(), reader=True) as retriever:

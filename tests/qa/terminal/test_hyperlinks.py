@@ -85,7 +85,7 @@ def test_a_citation_is_a_link() -> None:
 
 
 @pytest.mark.parametrize("width", range(30, 60))
-def test_links_take_no_columns(width: int) -> None:
+def test_links_do_not_affect_line_width(width: int) -> None:
     """Lines are broken at the same places with and without links."""
     hit = _hit("text/markdown", "a.md", None)
     url = Places(Path("/notes"), None).url("a.md")

@@ -147,7 +147,7 @@ def test_a_timed_out_request_occupies_its_place_until_its_work_is_done() -> None
     asyncio.run(main())
 
 
-def test_errors_of_the_work_are_raised_to_the_request() -> None:
+def test_work_errors_are_raised_to_the_request() -> None:
     def fails() -> None:
         raise KeyError
 

@@ -44,7 +44,7 @@ def answers(server: RunningServer) -> dict[str, int]:
     return found
 
 
-def test_neither_answers_nor_errors_name_folders(notes_server: RunningServer) -> None:
+def test_answers_and_errors_do_not_reveal_folders(notes_server: RunningServer) -> None:
     """Whether the index is intact, damaged or missing, or the folder is gone; the terminal shows the details."""
     server, root, index = notes_server, notes_server.root, notes_server.root / ".qa"
     question = "/api/v1/ask?question=ferry"

@@ -27,7 +27,7 @@ TOO_MUCH = "unpacked size exceeds the limit"
 EACH = pytest.mark.parametrize("path", MAIN)
 
 
-def test_every_sample_that_is_an_archive_has_its_main_part_listed() -> None:
+def test_every_archive_sample_lists_its_main_part() -> None:
     kinds = [(path, format_of(path)) for path in FILES]
     assert {path for path, kind in kinds if kind and kind.magic == ARCHIVE.magic} == set(MAIN)
 
@@ -48,7 +48,7 @@ def test_a_bomb_in_any_archive_is_refused(path: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, path, data) == TOO_MUCH
 
 
-def test_the_size_that_an_archive_claims_is_not_believed(sandbox: Sandbox) -> None:
+def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
     """It claims that the part has ten bytes."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
     at = data.rindex(b"word/document.xml") - 46
@@ -87,7 +87,7 @@ def test_the_total_size_of_all_parts_is_limited() -> None:
 
 
 @EACH
-def test_entities_are_expanded_in_no_part_of_any_archive(path: str, sandbox: Sandbox) -> None:
+def test_xml_entities_are_never_expanded_in_archives(path: str, sandbox: Sandbox) -> None:
     """A part that declares some is refused when it is read; chapters of books are HTML, where they have no effect."""
     whole = outcome(sandbox, path, FILES[path])
     found = {}
@@ -106,7 +106,7 @@ def test_html_entities_need_no_declaration() -> None:
 
 
 @EACH
-def test_a_lock_on_any_archive_is_named(path: str, sandbox: Sandbox) -> None:
+def test_encrypted_archives_are_reported(path: str, sandbox: Sandbox) -> None:
     """It may be a flag of the parts or, in OpenDocument and EPUB, an entry in another part."""
     data = bytearray(FILES[path])
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):

@@ -23,7 +23,7 @@ OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
         ("winch.rtf", "striprtf.striprtf", "Rich Text; save it as .docx"),
     ],
 )
-def test_without_the_extra_the_reason_says_how_to_install_it(
+def test_missing_extra_is_reported_with_install_command(
     path: str, module: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next build tries again, as it may be installed by then."""
@@ -36,7 +36,7 @@ def test_without_the_extra_the_reason_says_how_to_install_it(
 
 
 @pytest.mark.parametrize("name", ["letter.txt", "letter.docx", "letter.xls", "letter"])
-def test_content_counts_for_more_than_the_name(name: str, sandbox: Sandbox) -> None:
+def test_content_takes_precedence_over_the_file_name(name: str, sandbox: Sandbox) -> None:
     for sample in ("rafts.doc", "winch.rtf"):
         assert outcome(sandbox, name, FILES[sample]) == outcome(sandbox, sample, FILES[sample])
 
@@ -52,9 +52,9 @@ def test_content_counts_for_more_than_the_name(name: str, sandbox: Sandbox) -> N
         ("a.rtf", b"just words", "content does not match its name: not a RTF file"),
     ],
 )
-def test_files_that_cannot_be_read_have_a_reason(path: str, data: bytes, why: str, sandbox: Sandbox) -> None:
+def test_unreadable_files_are_refused_with_a_reason(path: str, data: bytes, why: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, path, data) == why
 
 
-def test_no_words_are_added_to_slides_without_a_title(sandbox: Sandbox) -> None:
+def test_untitled_slides_get_no_extra_words(sandbox: Sandbox) -> None:
     assert outcome(sandbox, "pegs.ppt", FILES["pegs.ppt"]).startswith("- Pegs of ash\n")

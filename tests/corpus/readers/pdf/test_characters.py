@@ -11,7 +11,7 @@ from corpus.readers.pdf.page.characters import HYPHEN, characters
 from tests.corpus.readers.samples.files import paper
 
 
-def test_characters_and_boxes_are_those_that_the_library_gives_one_by_one() -> None:
+def test_bulk_characters_and_boxes_match_one_by_one_calls() -> None:
     """The pages have broken words and Hebrew."""
     document = pypdfium2.PdfDocument(paper())
     broken = 0

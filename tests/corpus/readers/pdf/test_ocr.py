@@ -53,7 +53,7 @@ def read(data: bytes) -> Extracted:
         return sandbox.read("scan.pdf", data)
 
 
-def test_without_tesseract_the_reason_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tesseract_is_named_in_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in (("PATH", str(tmp_path)), ("QA_OCR", "")):
         with monkeypatch.context() as patch:
             patch.setenv(variable, value)
@@ -103,7 +103,7 @@ def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("tesseract")
-def test_pictures_are_read_if_the_settings_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_are_read_only_if_enabled_in_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Photographs are not read by default, and neither is a file that only has the name of a picture."""
     (tmp_path / "page.png").write_bytes(draw(FILES["paper.pdf"], 1).png)
     (tmp_path / "text.png").write_text("Words")

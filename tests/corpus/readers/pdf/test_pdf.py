@@ -105,7 +105,7 @@ def test_an_exponent_above_an_index_is_part_of_the_line() -> None:
     assert paragraph.startswith("The mode has the volume of 4 pi r0³ as was told, and so it leaves the small sphere")
 
 
-def test_a_short_last_column_is_a_column() -> None:
+def test_short_last_column_is_recognised() -> None:
     """The last page of a paper may have one; table cells and short lines at the right are not columns."""
     left = column(54, 700, BODY * 4, room=235)
     mills = "Mills were not measured in that year, as everyone was at the weir to count boats."
@@ -143,7 +143,7 @@ def test_the_parts_of_a_line_across_columns_stay_together() -> None:
     ],
     ids=["locked", "cut", "circle"],
 )
-def test_a_pdf_without_text_that_can_be_read_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
+def test_pdf_without_readable_text_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, "a.pdf", data) == reason
     assert outcome(sandbox, "a.pdf", make([ONE_LINE])) == ONE_LINE[0].text
 

@@ -55,7 +55,7 @@ def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
 @pytest.mark.parametrize(
     ("rotation", "box"), [(0, (0, 0, 612, 792)), *((angle, (100, 500, 500, 700)) for angle in (0, 90, 180, 270))]
 )
-def test_the_boxes_are_where_the_words_are(rotation: int, box: tuple[int, int, int, int], sandbox: Sandbox) -> None:
+def test_boxes_enclose_their_words(rotation: int, box: tuple[int, int, int, int], sandbox: Sandbox) -> None:
     """The page may be rotated, and its corner need not be at 0."""
     data = page(rotation=rotation, box=box)
     picture = sandbox.draw(data, 1)
@@ -83,6 +83,6 @@ def test_a_huge_page_is_drawn_small(sandbox: Sandbox) -> None:
         (1, 100, "damaged or truncated: cannot be opened as a PDF"),
     ],
 )
-def test_a_page_that_cannot_be_drawn_has_a_reason(number: int, size: int | None, reason: str, sandbox: Sandbox) -> None:
+def test_undrawable_page_is_refused_with_a_reason(number: int, size: int | None, reason: str, sandbox: Sandbox) -> None:
     with pytest.raises(Unreadable, match=f"^{reason}$"):
         sandbox.draw(page()[:size], number)

@@ -79,7 +79,7 @@ def test_a_word_broken_in_a_cell_is_joined() -> None:
     assert tables(found) == ["Step | Who\nEmbed | the microcontroller\nRead | nobody\nSend | Ida"]
 
 
-def test_an_empty_cell_keeps_the_others_in_their_columns() -> None:
+def test_empty_cell_does_not_shift_its_row() -> None:
     """An empty corner becomes a dash, as it would be lost otherwise; a line across columns is unchanged."""
     table = [("", "Dev", "Test", "Size"), ("BERT", "84", "83", "110"), ("Ours, later", "", "86", "340")]
     words = [*rows(table, (60, 160, 220, 280), 700), Words(60, 658, "Systems of others, not trained by us here")]

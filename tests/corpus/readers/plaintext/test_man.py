@@ -125,7 +125,7 @@ def test_mdoc_macros() -> None:
     assert lines["- -q: Be quiet, as “herons” are."] == (22, 25)
 
 
-def test_other_files_with_such_names_are_text() -> None:
+def test_lookalike_names_are_read_as_plain_text() -> None:
     """One name ends in a version, and one text begins with a full stop."""
     assert parse("weir-2.1", b"Changes in 2.1: herons are counted twice.\n").media_type == "text/plain"
     assert parse("notes.7", b"...and so they went.\nHome.\n").media_type == "text/plain"

@@ -106,7 +106,7 @@ NOT_PAGES = {
 
 
 @pytest.mark.parametrize("name", NOT_PAGES)
-def test_other_texts_are_one_document(name: str) -> None:
+def test_texts_that_are_not_record_pages_stay_one_document(name: str) -> None:
     one = document(NOT_PAGES[name])
     assert one.records == ()
     assert {passage.title for passage in check_passages(one, count_tokens=count_words, max_tokens=254)} <= {one.title}

@@ -72,7 +72,7 @@ WITHOUT_TITLES = {
 
 
 @pytest.mark.parametrize("name", WITHOUT_TITLES)
-def test_a_record_without_a_title_counts_like_any_other(name: str) -> None:
+def test_untitled_record_still_counts_as_a_record(name: str) -> None:
     """Its passages have no title, even after a record that has one."""
     one = parse(name, WITHOUT_TITLES[name])
     assert [record.title for record in one.records] == ["", "Oars", ""]
@@ -97,7 +97,7 @@ ONE_DOCUMENT = {
 
 
 @pytest.mark.parametrize("name", ONE_DOCUMENT)
-def test_other_files_are_one_document(name: str) -> None:
+def test_files_without_records_stay_one_document(name: str) -> None:
     assert parse(*ONE_DOCUMENT[name]).records == ()
 
 
@@ -108,7 +108,7 @@ def test_fields_about_all_records_belong_to_none_of_them() -> None:
     assert [record.title for record in one.records] == ["Heron", "Otter"]
 
 
-def test_a_title_of_all_records_alone_is_part_of_the_first() -> None:
+def test_lone_file_title_is_part_of_the_first_record() -> None:
     one = parse("a.json", lines({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}))
     assert (one.title, one.records[0].start, titles(one)) == ("Boats", 0, ["Heron", "Otter"])
 
@@ -130,7 +130,7 @@ def test_rows_of_a_workbook_with_titles_are_records() -> None:
     assert found[2].text.startswith("Punts\n")
 
 
-def test_a_title_alone_is_a_record() -> None:
+def test_title_without_text_is_its_own_record() -> None:
     """It is not a heading of the next one."""
     text = LETTER.format("Subject: Oars\n", "").replace("From: a@b.org\n", "") + LETTER.format("Subject: Tar\n", "Hot.")
     one = parse("a.mbox", text.encode())
@@ -161,7 +161,7 @@ def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
     ]
 
 
-def test_counts_and_titles_are_the_same_everywhere(tmp_path: Path) -> None:
+def test_counts_and_titles_agree_across_outputs(tmp_path: Path) -> None:
     """They agree in the report, the status, the answer and its JSON; files are counted separately."""
     (tmp_path / "a.csv").write_text("title,text\nHeron,Wades.\nOtter,Dives in burrows.\n", encoding="utf-8")
     (tmp_path / "b.md").write_text("# Swans\n\nThey hiss.\n", encoding="utf-8")
@@ -218,7 +218,7 @@ def test_a_table_of_very_many_rows_is_one_block() -> None:
     assert (len(found.blocks), found.pages) == (1, ())
 
 
-def test_a_damaged_line_costs_only_its_record() -> None:
+def test_damaged_line_loses_only_its_record() -> None:
     """The others keep their line numbers; a file whose lines are mostly damaged is refused."""
     one = parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n{"text": "Pine."}\n')
     assert one.note == "line 2 is not valid JSON and was left out"

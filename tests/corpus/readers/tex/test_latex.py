@@ -55,7 +55,7 @@ def test_defined_commands_are_expanded(definition: str, source: str, shown: str)
     assert lines(f"{definition}\n{source}")[1] == shown
 
 
-def test_commands_that_expand_without_end_are_cut_short() -> None:
+def test_runaway_command_expansion_is_cut_short() -> None:
     """One contains itself, and a few others expand to 40 to the power of 5 characters."""
     bomb = "".join(
         rf"\newcommand{{{name}}}{{{below * 40}}}" for below, name in pairwise(["y", r"\a", r"\e", r"\f", r"\g", r"\i"])

@@ -76,7 +76,7 @@ def test_a_table_inside_a_cell_is_text() -> None:
     assert blocks(page) == [("table", "a b c | d", ()), ("paragraph", "e", ())]
 
 
-def test_empty_cells_keep_the_others_below_their_column_names() -> None:
+def test_empty_cells_keep_columns_aligned() -> None:
     page = "<table><tr><th></th><th>Meat</th><th>Vegan</th></tr><tr><th>Monday</th><td></td><td>Curry</td></tr></table>"
     assert read("a.html", page.encode()).text == "– | Meat | Vegan\nMonday | | Curry"
 

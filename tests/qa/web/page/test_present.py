@@ -10,7 +10,7 @@ from qa.web.page.state import PageState
 from tests.qa.answers import hit, result
 
 
-def test_an_answer_without_citations_is_marked_in_no_passage() -> None:
+def test_uncited_answer_is_not_marked_in_any_passage() -> None:
     passage = hit(1, "birds.txt", (0, 16), text="Swans are white.", highlights=[(0, 16)])
     shown = shown_result(replace(result(passage), answer=Answer("Swans", ())), PageState("?"), 5)
     assert (shown.text, shown.cited) == ("Swans", ())

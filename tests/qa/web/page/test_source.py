@@ -336,5 +336,5 @@ def test_pictures_are_cached_up_to_a_limit(samples: Library, sandbox: Sandbox, m
     assert kept.cached("d", 2) is None
 
 
-def test_the_question_may_have_the_name_it_has_in_the_api() -> None:
+def test_page_accepts_the_api_question_parameter() -> None:
     assert PageState.read({"question": " who? "}) == PageState.read({"q": "who?", "question": "x"}) == PageState("who?")
