@@ -77,34 +77,11 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Answer",
-    "BuildMode",
-    "BuildReport",
-    "CorpusError",
-    "DamagedIndexError",
-    "Device",
-    "Filter",
-    "Hit",
-    "IncompatibleError",
-    "LockedError",
-    "Mode",
-    "ModelError",
-    "NoIndexError",
-    "OnEmpty",
-    "OnLocked",
-    "Progress",
-    "QAError",
-    "Result",
-    "Retriever",
-    "Similar",
-    "SimilarDocument",
-    "State",
-    "StorageError",
-    "Topic",
-    "Topics",
-    "UsageError",
-    "build_index",
-]
+    "Answer", "BuildMode", "BuildReport", "CorpusError", "DamagedIndexError", "Device", "Filter", "Hit",
+    "IncompatibleError", "LockedError", "Mode", "ModelError", "NoIndexError", "OnEmpty", "OnLocked", "Progress",
+    "QAError", "Result", "Retriever", "Similar", "SimilarDocument", "State", "StorageError", "Topic", "Topics",
+    "UsageError", "build_index",
+]  # fmt: skip
 
 
 # Hidden from type checkers, which would otherwise accept any name.

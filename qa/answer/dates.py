@@ -9,16 +9,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from index import Among, Index, word_terms
-from qa.answer.values import MONTH, month_of
+from qa.answer.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
-_NAMES = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_GERMAN_NAMES = (
-    "januar", "februar", "märz", "april", "mai", "juni",
-    "juli", "august", "september", "oktober", "november", "dezember",
-)  # fmt: skip
 _DAYS = 31
 # How many dates of a question are expanded, how many passages are searched for other forms, and how many are added.
 _MAX_DATES, _MAX_PASSAGES, _MAX_FORMS = 5, 20, 2
@@ -58,7 +50,7 @@ class WrittenDate(NamedTuple):
         day, month, year = self.day, self.month, self.year
         numbers = {str(day), f"{day:02}", str(month), f"{month:02}", *([str(year)] if year else [])}
         whole = (f"{year}-{month:02}-{day:02}", f"{day:02}.{month:02}.{year}", f"{day}.{month}.{year}") if year else ()
-        names = _NAMES[month - 1], _GERMAN_NAMES[month - 1]
+        names = MONTH_NAMES[month - 1], GERMAN_MONTH_NAMES[month - 1]
         return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
     def is_day_of(self, other: WrittenDate) -> bool:
@@ -76,9 +68,9 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
         groups = {name.rstrip("123"): value for name, value in found.groupdict().items() if value}
         day, name = int(groups["day"]), "" if groups["month"].isdecimal() else groups["month"].lower()
         month = month_of(name) if name else int(groups["month"])
-        if groups.get("mark") in {"/", "-"} and day <= len(_NAMES) < month:
+        if groups.get("mark") in {"/", "-"} and day <= len(MONTH_NAMES) < month:
             day, month = month, day  # as in 6/24/2024
-        if 1 <= month <= len(_NAMES) and 1 <= day <= _DAYS:
+        if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
             yield WrittenDate(day, month, int(groups.get("year", 0)), found[0], found.end(), name)
 
 

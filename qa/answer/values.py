@@ -32,8 +32,16 @@ MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?|(?:jan|jän|febr)uar|jän|märz?|mrz|ju[nl]i|okt(?:ober)?|dez(?:ember)?)"
     r"|M(?:ar(?:ch)?|ay|AR(?:CH)?|AY|ai|AI))\b"
 )
-_MONTHS = {"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10}
-_MONTHS |= {"nov": 11, "dec": 12, "jän": 1, "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12}
+MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+GERMAN_MONTH_NAMES = (
+    "januar", "februar", "märz", "april", "mai", "juni",
+    "juli", "august", "september", "oktober", "november", "dezember",
+)  # fmt: skip
+_MONTHS = {name[:3]: month for names in (MONTH_NAMES, GERMAN_MONTH_NAMES) for month, name in enumerate(names, start=1)}
+_MONTHS |= {"jän": 1, "mrz": 3}
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?:1\d|20)\d\d\b(?![.,:]\d)"
 _DATE = (
@@ -130,7 +138,7 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
         return words
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *field.span("value"))]
     are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
-    chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if _meet(one, words)]
+    chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if meet(one, words)]
     if not chosen or any(_is_prose(text, part) for part in chosen):
         return words
     return chosen[0][0], max(words[1], chosen[-1][1])
@@ -190,5 +198,6 @@ def _stripped(text: str, start: int, end: int) -> Span:
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
-def _meet(one: Span, other: Span) -> bool:
+def meet(one: Span, other: Span) -> bool:
+    """Return whether two spans share a character."""
     return one[0] < other[1] and other[0] < one[1]

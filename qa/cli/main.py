@@ -74,7 +74,7 @@ def app(ctx: click.Context) -> int:
 )
 @click.option("--include", multiple=True, metavar="PATTERN", help="Index only matching files (as in .gitignore).")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out matching files (as in .gitignore).")
-@click.option("--allow-empty", is_flag=True, help="Continue even if all documents are gone.")
+@click.option("--allow-empty", is_flag=True, help="Continue even if there are no documents.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
 @click.option("--wait", is_flag=True, help="Wait while another process writes the index.")
 @click.option(

@@ -96,8 +96,13 @@ def not_applied(root: Path, info: Info) -> str:
     from index import not_selected  # noqa: PLC0415 - as above
 
     names = not_selected(info, read_settings(root).choice())
-    file = PROJECT_FILE if not (root / SETTINGS_FILE).exists() and (root / PROJECT_FILE).exists() else SETTINGS_FILE
-    return f"{file} and the index differ in {', '.join(names)}" if names else ""
+    if not names:
+        return ""
+    if (root / SETTINGS_FILE).exists():
+        file = SETTINGS_FILE
+    else:  # neither file has any, if those the index was built with are gone
+        file = PROJECT_FILE if _collection_settings(root) else "the settings"
+    return f"{file} and the index differ in {', '.join(names)}"
 
 
 def read_settings(root: Path) -> CollectionSettings:

@@ -170,9 +170,10 @@ class Conversation:
         self._set(topic=topic or None)
 
     def _set_k(self, number: str) -> None:
-        if not number.isdecimal() or not 1 <= int(number[:9]) <= MAX_HITS:
+        k = int(number) if number.isdecimal() and len(number) < 10 else 0
+        if not 1 <= k <= MAX_HITS:
             raise UsageError(f"/k needs a number from 1 to {MAX_HITS:,}, such as /k 8.")
-        self._set(k=int(number))
+        self._set(k=k)
 
     def _set_mode(self, name: str) -> None:
         try:

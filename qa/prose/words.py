@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from index import STOP_WORDS, word_terms
+from qa.answer.values import MONTH_NAMES
 
 Kind = Literal["number", "name", "word", "stop"]
 
@@ -22,7 +23,6 @@ _TOKEN = re.compile(
 _POSSESSIVE = re.compile("['’]s?$")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
-_MONTHS = "January February March April May June July August September October November December"
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
 )
@@ -130,4 +130,4 @@ def _plain(number: Decimal) -> str:
 
 
 def _long_date(match: re.Match[str]) -> str:
-    return f"{int(match[3])} {_MONTHS.split()[int(match[2]) - 1]} {match[1]}"
+    return f"{int(match[3])} {MONTH_NAMES[int(match[2]) - 1].capitalize()} {match[1]}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from qa.answer.values import meet
 from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, stems_of, words_of
 from qa.tables.measures import Amount, is_empty, unit_in_name
 from qa.tables.superlatives import ANY, VERBS, Bound, Property, Superlative, bounds, superlatives
@@ -112,7 +113,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     """Explain all words of a question, and return its other parts; raises NotExplainedError."""
     question = explained.question
     limits = bounds(question)
-    tops = [one for one in superlatives(question) if not any(_meet(one.span, limit.span) for limit in limits)]
+    tops = [one for one in superlatives(question) if not any(meet(one.span, limit.span) for limit in limits)]
     negations = [one.span() for one in _NEGATION.finditer(question)]
     if len(tops) > 1:
         raise NotExplainedError
@@ -328,7 +329,3 @@ def _bounded(explained: Explained, parts: _Parts, limit: Bound, target: int) -> 
     if column_kind != amount.kind and not is_bare:
         raise NotExplainedError
     return column, amount
-
-
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] < other[1] and other[0] < one[1]

@@ -196,7 +196,10 @@ def test_settings_that_the_index_does_not_have_are_reported(root: Path) -> None:
     set_own(root, 'include = ["*.md"]\nk = 9')
     assert not_applied(root, info) == "qa.toml and the index differ in exclude"
     (root / "qa.toml").unlink()
-    assert not_applied(root, info) == "qa.toml and the index differ in include, exclude"
+    for project in (None, "[tool.ruff]\n", "[tool.qa-other]\n"):
+        if project is not None:
+            set_project(root, project)
+        assert not_applied(root, info) == "the settings and the index differ in include, exclude"
     set_project(root, '[tool.qa]\ninclude = ["*.md"]\nexclude = ["old/"]\nformats = {".foo" = "csv"}\n')
     assert not_applied(root, info) == "pyproject.toml and the index differ in formats"
 
