@@ -16,7 +16,7 @@ from qa.collection.served import Served
 from qa.web.page.present import ShownResult, ShownSimilar, shown_result, shown_similar
 from qa.web.page.problems import PageProblem, problem_of
 from qa.web.page.source import Sources, SourceView
-from qa.web.page.state import PageState
+from qa.web.page.state import PageState, number_in
 
 if TYPE_CHECKING:
     from index import Index
@@ -62,7 +62,7 @@ def _asking(served: Served, state: PageState) -> dict[str, Any]:
     """Return the arguments of a question: from the page's state, else from the collection's settings."""
     return served.asking(
         {
-            "k": int(state.k) if state.k.isascii() and state.k.isdecimal() and 1 <= int(state.k) <= MAX_HITS else None,
+            "k": k if (k := number_in(state.k)) and k <= MAX_HITS else None,
             "mode": state.mode if state.mode in tuple(Mode) else None,
             "path": _split(state.path, ",") or None,
             "type": _split(state.type, ",") or None,

@@ -82,5 +82,9 @@ class PageState:
         if not self.open:
             return None
         mark = _MARK.fullmatch(self.mark)
-        at = int(self.at) if _NUMBER.fullmatch(self.at) else None
-        return Wanted(self.open, (int(mark[1]), int(mark[2])) if mark else None, at)
+        return Wanted(self.open, (int(mark[1]), int(mark[2])) if mark else None, number_in(self.at))
+
+
+def number_in(value: str) -> int | None:
+    """Return a parameter as a number of at most nine digits; None if it is not one."""
+    return int(value) if _NUMBER.fullmatch(value) else None

@@ -197,6 +197,12 @@ def test_filters_match_only_indexed_files(server: RunningServer, path: str) -> N
     assert server.api("ask", question="a secret that nobody serves", path=path).status == 400
 
 
+def test_a_number_of_thousands_of_digits_counts_as_not_given(server: RunningServer) -> None:
+    """Python refuses to convert it."""
+    reply = server.get(f"/?q=a+secret&k={'1' * 5000}&open=awards.md&at={'1' * 5000}")
+    assert (reply.status, reply.body.count(b"<article ")) == (200, 5)
+
+
 def test_unindexed_files_are_not_found(server: RunningServer) -> None:
     reply = server.api("search", question="a secret that nobody serves", k=100, mode="keyword")
     assert not [one for one in reply.json["passages"] if UNSEEN.decode() in one["text"]]
