@@ -6,8 +6,10 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 
@@ -34,17 +36,20 @@ class Lane:
         """Run a call in a thread and return its result.
 
         Raises:
-            HTTPException: 429 if this client has too many open requests, 503 if all together have or time is up.
+            HTTPException: 429 if this client has too many open requests, 503 if all together have, if time is up, or if
+                the lane is closed.
         """
         if self._open_requests[client] >= self._each:
             raise HTTPException(429, f"you have {self._each} requests in progress. Try again when one is done.")
         if self._open_requests.total() >= self._places:
             raise HTTPException(503, f"the server is busy ({self._places} requests). Try again in a moment.")
-        loop = asyncio.get_running_loop()
+        try:
+            future = self._threads.submit(call)
+        except RuntimeError:
+            raise HTTPException(503, "the server is stopping. Try again when it runs again.") from None
         self._open_requests[client] += 1
-        future = self._threads.submit(call)
         # Only when the thread is done: a client that gives up frees no place while its call still runs.
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave, client))
+        future.add_done_callback(partial(self._done, asyncio.get_running_loop(), client))
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.wrap_future(future)
@@ -54,6 +59,10 @@ class Lane:
     def close(self) -> None:
         """Cancel waiting requests and accept no more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _done(self, loop: asyncio.AbstractEventLoop, client: str, _: Future[Any]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: the server has stopped
+            loop.call_soon_threadsafe(self._leave, client)
 
     def _leave(self, client: str) -> None:
         self._open_requests[client] -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from threading import Event
@@ -145,6 +146,32 @@ def test_a_timed_out_request_occupies_its_place_until_its_work_is_done() -> None
         lane.close()
 
     asyncio.run(main())
+
+
+def test_a_closed_lane_refuses_requests_and_counts_none() -> None:
+    async def main() -> None:
+        lane = Lane("test", workers=1, places=1, each=1, seconds=30)
+        lane.close()
+        for _ in range(2):
+            with pytest.raises(HTTPException, match="the server is stopping") as refused:
+                await lane.run("a", lambda: "never")
+            assert refused.value.status_code == 503
+
+    asyncio.run(main())
+
+
+def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> None:
+    """As when the server is stopped while a question runs: nothing is logged."""
+    go_on = Event()
+    lane = Lane("outlives", workers=1, places=1, each=1, seconds=0.01)
+    with pytest.raises(HTTPException, match="no answer within"):
+        asyncio.run(lane.run("a", lambda: go_on.wait(60)))
+    go_on.set()
+    lane.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("qa-outlives"):
+            thread.join(60)
+    assert caplog.records == []
 
 
 def test_work_errors_are_raised_to_the_request() -> None:
