@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from corpus.errors import QAError, UsageError
 
 if TYPE_CHECKING:
+    from index import StoredDocument
     from qa.collection.served import Served, ServedCollection
 
 _log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class NamedCollections:
             self._roots[name] = root
         self._follow = follow
         self._open: dict[str, ServedCollection] = {}
+        self._listed: tuple[tuple[str, int], tuple[StoredDocument, ...]] = (("", 0), ())
         self._opening = threading.Lock()
 
     @property
@@ -57,6 +59,19 @@ class NamedCollections:
             raise UsageError(f"no collection {name}. There are: {', '.join(self._roots)}.")
         with self._opened(name).reading() as served:
             yield served
+
+    def documents(self, name: str) -> tuple[StoredDocument, ...]:
+        """Return the documents of a collection; those returned last are kept, as they are listed page by page.
+
+        Raises:
+            QAError: As for `reading`.
+        """
+        with self.reading(name) as served:
+            key = name, served.snapshot.info.generation
+            last_key, documents = self._listed
+            if key != last_key:
+                self._listed = key, (documents := served.snapshot.documents())
+            return documents
 
     def _opened(self, name: str) -> ServedCollection:
         from qa.collection.served import ServedCollection  # noqa: PLC0415 - would delay the first answer

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 import mcp_types as types
 
-from corpus.errors import UsageError
+from corpus.errors import QAError, UsageError
 from qa.mcp.collections import NamedCollections
 
 if TYPE_CHECKING:
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
 # How many documents are listed per response.
 _PAGE = 500
+# The next document to list: the number of its collection, and its own number in there.
+_CURSOR = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
+
+_log = logging.getLogger(__name__)
 
 TEMPLATES = (
     types.ResourceTemplate(
@@ -33,23 +39,37 @@ TEMPLATES = (
 
 
 def list_documents(collections: NamedCollections, cursor: str | None) -> types.ListResourcesResult:
-    """Return one page of the documents of all collections, and the cursor of the next page."""
-    first = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
-    documents: list[tuple[str, StoredDocument]] = []
-    for name in collections.names:
-        with collections.reading(name) as served:
-            documents.extend((name, document) for document in served.snapshot.documents())
-    page = [
-        types.Resource(
-            name=document.path,
-            title=document.title or None,
-            uri=f"qa://{quote(name, safe='')}/document/{quote(document.path)}",
-            mime_type="text/plain",
-        )
-        for name, document in documents[first : first + _PAGE]
-    ]
-    return types.ListResourcesResult(
-        resources=page, next_cursor=str(first + _PAGE) if len(documents) > first + _PAGE else None
+    """Return one page of the documents of all collections, and the cursor of the next page.
+
+    A collection that cannot be read is left out and logged; QAError if no document can be listed for that reason.
+    """
+    names = collections.names
+    place = _CURSOR.fullmatch(cursor or "")
+    number, first = (int(place[1]), int(place[2])) if place else (0, 0)
+    page: list[types.Resource] = []
+    problem: QAError | None = None
+    while number < len(names) and len(page) < _PAGE:
+        try:
+            documents = collections.documents(names[number])
+        except QAError as error:
+            _log.warning("%s", error)
+            problem, documents = error, ()
+        shown = documents[first : first + _PAGE - len(page)]
+        page += [_resource(names[number], document) for document in shown]
+        first += len(shown)
+        if first >= len(documents):
+            number, first = number + 1, 0
+    if problem and not page:
+        raise problem
+    return types.ListResourcesResult(resources=page, next_cursor=f"{number}:{first}" if number < len(names) else None)
+
+
+def _resource(collection: str, document: StoredDocument) -> types.Resource:
+    return types.Resource(
+        name=document.path,
+        title=document.title or None,
+        uri=f"qa://{quote(collection, safe='')}/document/{quote(document.path)}",
+        mime_type="text/plain",
     )
 
 

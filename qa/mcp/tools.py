@@ -136,4 +136,6 @@ def check_arguments(spec: ToolSpec, given: Mapping[str, Any], collections: Seque
     if error is not None:
         where = ".".join(map(str, error.absolute_path))
         raise UsageError(f"{where}: {error.message}" if where else error.message)
-    return {spec.renamed.get(name, name): value for name, value in given.items()}
+    # In JSON Schema, 5.0 is an integer.
+    values = {name: int(value) if isinstance(value, float) else value for name, value in given.items()}
+    return {spec.renamed.get(name, name): value for name, value in values.items()}

@@ -20,6 +20,8 @@ from anyio.from_thread import start_blocking_portal
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 
+from corpus.errors import NoIndexError
+from index import Snapshot, StoredDocument
 from qa import Retriever, build_index
 from qa.mcp import resources
 from qa.mcp.collections import NamedCollections
@@ -109,7 +111,7 @@ def test_tools_return_what_the_command_line_prints(call: Call, sample: Path) -> 
     )
     other = asked(call, "search", query="the opening keynote", type=["md"], where="title=ICLR 2025 awards")
     assert {hit["source"]["path"] for hit in other["passages"]} == {"awards.md"}
-    hits = asked(call, "search", query="GCG suffix", k=3, path=["talks/", "papers/"])["passages"]
+    hits = asked(call, "search", query="GCG suffix", k=3.0, path=["talks/", "papers/"])["passages"]
     assert {hit["source"]["path"].partition("/")[0] for hit in hits} == {"talks", "papers"}
     assert (len(hits), hits[0]["highlights"]) == (3, [])
     shown = asked(call, "show", place="awards.md:14")
@@ -117,7 +119,7 @@ def test_tools_return_what_the_command_line_prints(call: Call, sample: Path) -> 
     assert marked[0].startswith("The ICLR 2025 test of time award")
     assert asked(call, "status")["documents"] == 27
     assert len(asked(call, "similar", place=found["passages"][0]["id"], k=4)["passages"]) == 4
-    topics = asked(call, "topics", n=3)
+    topics = asked(call, "topics", n=3.0)  # an integer in JSON Schema
     assert len(topics["topics"]) == 3
     schemas = {one.name: one.output_schema for one in call("list_tools").tools}
     for name, body in (("ask", found), ("show", shown), ("topics", topics)):
@@ -163,8 +165,16 @@ def test_documents_and_passages_are_resources(call: Call, sample: Path) -> None:
 
 
 def test_documents_are_listed_page_by_page(sample: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each document of every collection is listed once; an invalid cursor leads to the first page."""
+    """Each document of every collection is listed once and read once; an invalid cursor leads to the first page."""
     monkeypatch.setattr(resources, "_PAGE", 4)
+    read: list[int] = []
+    documents = Snapshot.documents
+
+    def counted(snapshot: Snapshot) -> tuple[StoredDocument, ...]:
+        read.append(snapshot.info.files)
+        return documents(snapshot)
+
+    monkeypatch.setattr(Snapshot, "documents", counted)
     collections = NamedCollections([sample, sample, other], follow=False)
     pages = [resources.list_documents(collections, None)]
     while pages[-1].next_cursor and len(pages) < 9:
@@ -172,7 +182,16 @@ def test_documents_are_listed_page_by_page(sample: Path, other: Path, monkeypatc
     uris = [one.uri for page in pages for one in page.resources]
     assert ([len(page.resources) for page in pages], len(set(uris))) == ([4] * 4, 16)
     assert uris[-1] == "qa://sample-2/document/my%20notes.md"
+    assert read == [15, 1]
     assert resources.list_documents(collections, "nonsense") == pages[0]
+
+
+def test_an_unreadable_collection_is_left_out_of_the_list(sample: Path, other: Path, tmp_path: Path) -> None:
+    """Only if no document can be listed is its error raised."""
+    collections = NamedCollections([tmp_path, other], follow=False)
+    assert [one.name for one in resources.list_documents(collections, None).resources] == ["my notes.md"]
+    with pytest.raises(NoIndexError, match="no index in"):
+        resources.list_documents(NamedCollections([tmp_path], follow=False), None)
 
 
 def test_changes_are_followed(call: Call, sample: Path) -> None:
