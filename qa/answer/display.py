@@ -35,6 +35,11 @@ def percent(probability: float) -> str:
     return f"{probability * 100:.0f}%"
 
 
+def count(number: int, noun: str) -> str:
+    """Return a number of things: "1 file", "2,000 files"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def trail(hit: Hit) -> tuple[str, ...]:
     """Return the headings above a passage, preceded by the title unless they contain it, even as that of a row."""
     is_first = any(hit.title.casefold() == name.casefold() for name in hit.heading[:1])

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from qa.answer.display import count
 from qa.evaluation.comparison import Comparison, Difference
 from qa.evaluation.evaluate import EvalReport, Evaluation, Missing
 from qa.evaluation.metrics import RunMetrics
 from qa.evaluation.questions import EvalQuestion
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal.answers import BOLD, DIM, TerminalStyle, few
-from qa.terminal.reports import count
 from qa.terminal.text import clean_name
 
 _MEANINGS = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from qa.answer.display import count
 from qa.explore.results import Similar, SimilarDocument, Topic, Topics
 from qa.terminal.answers import BOLD, DIM, Places, TerminalStyle, hits
-from qa.terminal.reports import count, megabytes
+from qa.terminal.reports import megabytes
 from qa.terminal.text import clean_line, clean_name
 
 _INDENT = "    "

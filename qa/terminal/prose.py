@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qa.answer.display import count
 from qa.answer.results import Ending, ProseSentence, Writing
 from qa.terminal.answers import WARN, TerminalStyle
 
@@ -21,6 +22,5 @@ def ending(writing: Writing, style: TerminalStyle) -> str:
     if writing.ending is Ending.REFUSED:
         lines.append(style.fit(f"{writing.llm} finds no answer in these passages."))
     if writing.left_out:
-        count = "1 sentence" if writing.left_out == 1 else f"{writing.left_out} sentences"
-        lines.append(style.fit(f"Left out as unsupported: {count}."))
+        lines.append(style.fit(f"Left out as unsupported: {count(writing.left_out, 'sentence')}."))
     return "".join(f"{line}\n" for line in lines)

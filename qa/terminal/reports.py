@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from qa.answer.display import count
 from qa.answer.results import State
 from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, few
 from qa.terminal.text import clean, clean_name, clean_rows
@@ -97,11 +98,6 @@ def _numbered(counts: Iterable[tuple[int, str]]) -> str:
     return ", ".join(
         f"{number:,} {what}" if at else f"{count(number, 'file')} {what}" for at, (number, what) in enumerate(parts)
     )
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number of things: "1 file", "2,000 files"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def size_of(documents: int, passages: int) -> str:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from qa.answer.display import count
 from qa.web.page.content import PageContent
 from qa.web.page.pictures import PictureView
 from qa.web.page.present import heading_levels
@@ -34,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(count=_count, heading_levels=heading_levels, picture_of=_picture)
+    environment.globals.update(count=count, heading_levels=heading_levels, picture_of=_picture)
     environment.filters["name"] = _name
     environment.tests["problem"] = lambda value: isinstance(value, PageProblem)
     return environment
@@ -56,21 +57,17 @@ def _status(content: PageContent) -> str:
     if content.problem:
         return f"{content.problem.title}. {content.problem.detail}"
     if content.similar:
-        return f"{_count(len(content.similar.passages), 'passage')} like {_name(content.similar.place)}"
+        return f"{count(len(content.similar.passages), 'passage')} like {_name(content.similar.place)}"
     result = content.result
     if result is None:
         return ""
     answer = f"Answer: {result.text}. " if result.found and result.text else "" if result.found else "No answer found. "
-    return answer + _count(len(result.passages), "passage")
+    return answer + count(len(result.passages), "passage")
 
 
 def _name(text: str) -> str:
     r"""Return a file name with its bidirectional controls made visible, such as "\u202egpj.exe"."""
     return _REORDERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _picture(path: str, body: PictureView) -> str:

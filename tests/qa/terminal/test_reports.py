@@ -6,8 +6,9 @@ import pytest
 
 from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport, Note
+from qa.answer.display import count
 from qa.terminal.answers import TerminalStyle
-from qa.terminal.reports import build, corrected, count, duration, megabytes, preview, refreshed
+from qa.terminal.reports import build, corrected, duration, megabytes, preview, refreshed
 
 
 def _report(
