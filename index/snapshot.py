@@ -11,7 +11,7 @@ import numpy as np
 
 from corpus.errors import NoIndexError
 from index.dense.exact_segments import Floats
-from index.dense.scope import FEW, Scope
+from index.dense.scope import Scope, are_few
 from index.dense.search import Candidate, DenseIndex
 from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
@@ -165,7 +165,7 @@ class Snapshot(Index):
 
     def _scope_of(self, documents: frozenset[int]) -> Scope:
         size = sum(document.passages for document in self.documents() if document.id in documents)
-        if size <= FEW:
+        if are_few(size):
             scope = super()._scope_of(documents)
         else:
             query = f"SELECT id FROM passages WHERE document IN {AMONG}"

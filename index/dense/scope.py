@@ -12,8 +12,7 @@ from corpus.errors import UsageError
 from index.storage.rows import Link, StoredDocument
 from index.storage.vectors import Ids
 
-# Up to this many passages, each is compared, instead of searching all segments.
-FEW = 20_000
+_FEW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,11 @@ def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[s
     except ValueError as error:
         raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
     return frozenset(document.id for document in documents if rules.match_file(document.path))
+
+
+def are_few(passages: int) -> bool:
+    """Return whether so many passages are each compared, instead of searching all segments."""
+    return passages <= _FEW
 
 
 def scope_of(links: Iterable[Link], documents: frozenset[int], only: frozenset[int] | None = None) -> Scope:
