@@ -45,7 +45,7 @@ class Index(Protocol):
     folder: Path | None
     format: int
     info: Info
-    _place: Place
+    _place: Place  # where its rows are, as error messages name it
 
     def __enter__(self) -> Self:
         return self

@@ -52,7 +52,7 @@ def are_few(passages: int) -> bool:
     return passages <= _FEW
 
 
-def scope_of(links: Iterable[Link], documents: frozenset[int], only: frozenset[int] | None = None) -> Scope:
+def scope_of(links: Sequence[Link], documents: frozenset[int], only: frozenset[int] | None = None) -> Scope:
     """Return the scope of all passages of documents, or of `only` some of them, given their links."""
-    rows = np.array([(link.id, link.vector) for link in links], dtype=np.int64).reshape(-1, 2)
-    return Scope(documents, np.sort(rows[:, 0]), np.unique(rows[:, 1]), only)
+    passages = np.array(sorted(link.id for link in links), dtype=np.int64)
+    return Scope(documents, passages, np.unique(np.array([link.vector for link in links], dtype=np.int64)), only)
