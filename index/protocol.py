@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from corpus.errors import IncompatibleError
-from index.dense.scope import Scope, documents_matching
+from index.dense.scope import Scope, documents_matching, scope_of
 from index.lexical.query_terms import analyse
+from index.storage.rows import damaged, require_all
+from index.storage.vectors import columns_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +24,10 @@ if TYPE_CHECKING:
     from index.dense.scope import Among
     from index.dense.search import Candidate
     from index.storage.metadata import Info, SkippedRow
-    from index.storage.rows import StoredDocument, StoredPassage
+    from index.storage.rows import Link, Place, StoredDocument, StoredPassage
     from index.storage.vectors import PassageColumns, Stored, Vectors
+
+_MAX_SCOPES = 16  # cached, as many questions share them
 
 
 class Index(Protocol):
@@ -39,6 +45,7 @@ class Index(Protocol):
     folder: Path | None
     format: int
     info: Info
+    _place: Place  # where its rows are, as error messages name it
 
     def __enter__(self) -> Self:
         return self
@@ -115,24 +122,52 @@ class Index(Protocol):
 
     def scope(self, passages: frozenset[int]) -> Scope:
         """Return a scope that limits `dense` and `keyword` to these passages, given by row id."""
+        found = {link.id: link for link in self._links(*self._among("id", passages))}
+        links = require_all(found, sorted(passages), "passage", self._place)
+        return scope_of(links, frozenset(link.document for link in links), passages)
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
         """Return the row ids of all passages, or of those of some documents, with their documents and vectors.
 
         They are sorted by document, then by position in the text.
         """
+        links = self._links("true") if documents is None else self._links(*self._among("document", documents))
+        columns = columns_of(links, self._place)
+        if documents is None and len(columns.passages) != self.info.passages:
+            raise damaged(self._place, "the number of passages is inconsistent")
+        return columns
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Return passages by row id, in the order given."""
+        found = {passage.id: passage for passage in self._passages(*self._among("id", ids))} if ids else {}
+        return require_all(found, ids, "passage", self._place)
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
         """Return the passages of a document in text order; none if there is no such document."""
+        document = self.document(path)
+        if document is None:
+            return ()
+        rows = self._passages(*self._among("document", [document.id]))
+        # A damaged SQL index can return a row more than once, or of another document.
+        passages = {passage.id: passage for passage in rows if passage.document.id == document.id}
+        if len(passages) != document.passages:
+            raise damaged(self._place, f"the passages of document {document.id} are inconsistent")
+        return tuple(sorted(passages.values(), key=lambda passage: (passage.start, passage.end)))
 
     def find(self, key: str) -> StoredPassage | None:
         """Return the passage with this stable id, or None."""
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
         """Return for each passage, by row id, the others with the same text, by path and span."""
+        known = {passage.id: passage for passage in passages}
+        ids = {link.id for link in self._with_texts_of(passages)}
+        if lost := sorted(known.keys() - ids):
+            raise damaged(self._place, f"the duplicates of passage {lost[0]} are inconsistent")
+        every = [*known.values(), *self.passages(sorted(ids - known.keys()))]
+        same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
+        for passage in sorted(every, key=lambda passage: (passage.document.path, passage.start)):
+            same[passage.text_digest].append(passage)
+        return {p.id: tuple(other for other in same[p.text_digest] if other.id != p.id) for p in passages}
 
     def size(self) -> int:
         """Return the size of the whole index, in bytes."""
@@ -152,11 +187,41 @@ class Index(Protocol):
         """Return the best passages and all tied with the last, in any order."""
 
     @abstractmethod
+    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+        """Return the SQL condition that a passage's column is one of some row ids, and the value it takes."""
+
+    @abstractmethod
+    def _links(self, condition: str, *values: object) -> Iterable[Link]:
+        """Read the links of the passages `p` that meet an SQL condition."""
+
+    @abstractmethod
+    def _passages(self, condition: str, *values: object) -> Iterable[StoredPassage]:
+        """Read the passages `p` that meet an SQL condition."""
+
+    @abstractmethod
+    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterable[Link]:
+        """Read the links of all passages with the texts of these."""
+
     def _scope_of(self, documents: frozenset[int]) -> Scope:
         """Look up the passages of documents."""
+        links = list(self._links(*self._among("document", documents)))
+        if any(link.document not in documents for link in links):
+            raise damaged(self._place, "the passages of documents are inconsistent")
+        return scope_of(links, documents)
 
     def _scope(self, among: Among) -> Scope | None:
-        return self._scope_of(among) if isinstance(among, frozenset) else among
+        if not isinstance(among, frozenset):
+            return among
+        scope = self._scopes.get(among)
+        if scope is None:
+            if len(self._scopes) >= _MAX_SCOPES:
+                self._scopes.clear()
+            scope = self._scopes[among] = self._scope_of(among)
+        return scope
+
+    @cached_property
+    def _scopes(self) -> dict[frozenset[int], Scope]:
+        return {}
 
 
 class IndexWriter(Protocol):
@@ -188,6 +253,10 @@ class IndexWriter(Protocol):
     def stage(self, file: SplitFile) -> None:
         """Keep a file for the next commit."""
         self._staging.add(file)
+
+    def _next_generation(self) -> int:
+        info = self.info()
+        return 1 if info is None else info.generation + 1
 
     @property
     def staged(self) -> Sequence[str]:

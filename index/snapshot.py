@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+
+import numpy as np
 
 from corpus.errors import NoIndexError
 from index.dense.exact_segments import Floats
-from index.dense.scope import Scope, read_scope, scope_of
+from index.dense.scope import Scope, are_few
 from index.dense.search import Candidate, DenseIndex
 from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
@@ -21,6 +21,7 @@ from index.storage.files import size_of
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
+    Link,
     StoredDocument,
     StoredPassage,
     count_documents,
@@ -30,12 +31,10 @@ from index.storage.rows import (
     read_documents,
     read_links,
     read_passages,
+    require_all,
 )
-from index.storage.vectors import PassageColumns, Stored, Vectors, read_columns, read_vectors
+from index.storage.vectors import Stored, Vectors, read_vectors
 from index.storage.wal import require_log_follows
-
-_Row = TypeVar("_Row")
-_MAX_SCOPES = 16  # cached, as many questions share them
 
 
 class Snapshot(Index):
@@ -54,11 +53,10 @@ class Snapshot(Index):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._file = folder / DATABASE
+        self._file = self._place = folder / DATABASE
         require_log_follows(self._file)
         self._inode = _inode(self._file)
         self._connection = open_for_reading(self._file)
-        self._scopes: dict[frozenset[int], Scope] = {}
         try:
             with translate_errors(self._file):
                 self.info = self._read_info()
@@ -106,8 +104,8 @@ class Snapshot(Index):
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
         with translate_errors(self._file):
             ids, scores = self._postings.search(terms, limit, among=None if scope is None else scope.passages)
-            rows = read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids.tolist()),))
-            links = self._require_all({link.id: link for link in rows}, ids.tolist())
+        rows = self._links(*self._among("id", ids.tolist()))
+        links = require_all({link.id: link for link in rows}, ids.tolist(), "passage", self._file)
         if scope is not None and not all(map(scope.has, links)):
             raise damaged(self._file, "the passages of documents are inconsistent")
         return map(Candidate, links, scores.tolist())
@@ -115,21 +113,6 @@ class Snapshot(Index):
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         with translate_errors(self._file):
             return self._postings.frequencies(terms)
-
-    def scope(self, passages: frozenset[int]) -> Scope:
-        with translate_errors(self._file):
-            return scope_of(self._connection, self._file, passages)
-
-    def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        with translate_errors(self._file):
-            columns = read_columns(self._connection, self._file, documents)
-        if documents is None and len(columns.passages) != self.info.passages:
-            raise damaged(self._file, "the number of passages is inconsistent")
-        return columns
-
-    def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
-        found = {passage.id: passage for passage in self._passages(f"p.id IN {AMONG}", ids_json(ids))}
-        return self._require_all(found, ids)
 
     def size(self) -> int:
         return size_of(self.folder.iterdir())
@@ -142,41 +125,24 @@ class Snapshot(Index):
             return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        query = f"SELECT id FROM passages WHERE text_digest IN (SELECT text_digest FROM passages WHERE id IN {AMONG})"
-        known = {passage.id: passage for passage in passages}
+        others = super().duplicates(passages)
         with translate_errors(self._file):
-            # A set, as a damaged SQLite index can return a row more than once.
-            ids = {number for (number,) in self._connection.execute(query, (ids_json(tuple(known)),))}
             counts = read_duplicates(self._connection, self._file, [passage.text_digest for passage in passages])
-        others = self.passages(sorted(ids - known.keys())) if ids - known.keys() else []
-        same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
-        for passage in sorted([*known.values(), *others], key=lambda passage: (passage.document.path, passage.start)):
-            same[passage.text_digest].append(passage)
         for passage in passages:
-            if passage.id not in ids or len(same[passage.text_digest]) != counts[passage.text_digest]:
+            if len(others[passage.id]) + 1 != counts[passage.text_digest]:
                 raise damaged(self._file, f"the duplicates of passage {passage.id} are inconsistent")
-        return {p.id: tuple(other for other in same[p.text_digest] if other.id != p.id) for p in passages}
+        return others
+
+    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterator[Link]:
+        condition = f"p.text_digest IN (SELECT text_digest FROM passages WHERE id IN {AMONG})"
+        return self._links(condition, ids_json([passage.id for passage in passages]))
 
     def find(self, key: str) -> StoredPassage | None:
-        found = next(iter(self._passages("p.key = ?", key)), None)
-        if found is None or found.key != key:
-            # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
-            with translate_errors(self._file):
-                links = read_links(self._connection, self._file, "true")
-                number = next((link.id for link in links if link.key == key), None)
-            if number is not None or found is not None:
-                raise damaged(self._file, f"passage {key} cannot be found by its key")
+        found = next(self._passages("p.key = ?", key), None)
+        # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
+        if found.key != key if found is not None else any(link.key == key for link in self._links("true")):
+            raise damaged(self._file, f"passage {key} cannot be found by its key")
         return found
-
-    def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        document = self.document(path)
-        if document is None:
-            return ()
-        rows = self._passages("p.document = ? ORDER BY p.start, p.end", document.id)
-        passages = {passage.id: passage for passage in rows if passage.document.id == document.id}
-        if len(passages) != document.passages:
-            raise damaged(self._file, f"the passages of document {document.id} are inconsistent")
-        return tuple(passages.values())
 
     def _read_info(self) -> Info:
         info = read_info(self._connection, self._file)
@@ -190,21 +156,24 @@ class Snapshot(Index):
         with translate_errors(self._file):
             yield from read_passages(self._connection, self._file, condition, values)
 
-    def _require_all(self, found: Mapping[int, _Row], ids: Sequence[int]) -> list[_Row]:
-        missing = [number for number in ids if number not in found]
-        if missing:
-            raise damaged(self._file, f"passage {missing[0]} is missing")
-        return [found[number] for number in ids]
+    def _links(self, condition: str, *values: object) -> Iterator[Link]:
+        with translate_errors(self._file):
+            yield from read_links(self._connection, self._file, condition, values)
+
+    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+        return f"p.{column} IN {AMONG}", ids_json(ids)
 
     def _scope_of(self, documents: frozenset[int]) -> Scope:
-        scope = self._scopes.get(documents)
-        if scope is None:
-            size = sum(document.passages for document in self.documents() if document.id in documents)
+        size = sum(document.passages for document in self.documents() if document.id in documents)
+        if are_few(size):
+            scope = super()._scope_of(documents)
+        else:
+            query = f"SELECT id FROM passages WHERE document IN {AMONG}"
             with translate_errors(self._file):
-                scope = read_scope(self._connection, self._file, documents, size)
-            if len(self._scopes) >= _MAX_SCOPES:
-                self._scopes.clear()
-            self._scopes[documents] = scope
+                rows = self._connection.execute(query, (ids_json(documents),)).fetchall()
+            scope = Scope(documents, np.array(rows, dtype=np.int64).reshape(-1), vectors=None)
+        if not len(scope.passages) == len(np.unique(scope.passages)) == size:
+            raise damaged(self._file, "the number of passages of documents is inconsistent")
         return scope
 
     @cached_property

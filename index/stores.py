@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpus import INDEX_FOLDER
 from corpus.errors import NoIndexError, UsageError
 from index.postgres.address import (
     STORE_FILE,
@@ -171,6 +172,20 @@ def _name_of(source: Path | str) -> str:
 
     with connect(address, reading=True) as connection, translate_errors(address.url):
         return only_collection(connection, address.url)
+
+
+def is_same(source: Path | str, target: Path | str) -> bool:
+    """Return whether two folders or addresses have the same collection, so that a copy would replace itself.
+
+    A folder as the target stands for its own files, as a copy makes it use those.
+    """
+    if isinstance(target, Path):
+        return isinstance(source, Path) and (source / INDEX_FOLDER).resolve() == (target / INDEX_FOLDER).resolve()
+    address = remembered_address(source / INDEX_FOLDER) if isinstance(source, Path) else parse_address(source)
+    wanted = parse_address(target)
+    if address is not None and address.url == wanted.url and wanted.collection and not address.collection:
+        address = address.named(_name_of(source))
+    return address == wanted
 
 
 def _new_collection(address: StoreAddress, name: str) -> StoreAddress:

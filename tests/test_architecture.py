@@ -37,7 +37,7 @@ ADAPTERS = {
         *("index/encoder/openvino_conversion.py", "index/encoder/devices.py"),
     },
     "sentence_transformers": {"index/encoder/sentence_transformer.py"},
-    "safetensors": {"index/encoder/openvino_graph.py", "qa/explore/grouping.py", "qa/reader/network.py"},
+    "safetensors": {"index/encoder/", "qa/explore/grouping.py", "qa/reader/network.py"},
     "transformers": {"index/encoder/"},
     "tokenizers": {"index/encoder/tokenizer.py"},
     "huggingface_hub": {"index/encoder/"},

@@ -10,6 +10,9 @@ from corpus.types import Passage
 from index.storage.metadata import BuildConfig, SkippedRow
 from index.storage.rows import StoredDocument
 
+# How many unused vectors are kept for undo, or as many as are in use if that is more.
+SPARE_VECTORS = 10_000
+
 
 class BuildMode(Enum):
     """How much of the index a build replaces."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import NoIndexError
-from index.commit.change import BuildMode, ChangeSet
+from index.commit.change import SPARE_VECTORS, BuildMode, ChangeSet
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
 from index.dense.faiss_segments import delete_others
@@ -37,9 +37,6 @@ from index.storage.rows import (
 )
 from index.storage.vectors import Vectors, is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
 from index.storage.wal import require_log_follows
-
-# How many unused vectors are kept for undo, or as many as are in use if that is more.
-SPARE_VECTORS = 10_000
 
 
 class Store(IndexWriter):
@@ -173,10 +170,6 @@ class Store(IndexWriter):
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
-
-    def _next_generation(self) -> int:
-        info = self.info()
-        return 1 if info is None else info.generation + 1
 
     def _clear(self, kept: frozenset[str], generation: int, lexical: LexicalWriter) -> array[int]:
         """Delete everything but the kept documents, index those anew, and return the vectors of their passages."""

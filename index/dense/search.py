@@ -13,7 +13,7 @@ import numpy as np
 
 from index.dense.exact_segments import Floats, cosines
 from index.dense.faiss_segments import VectorIndex, open_all
-from index.dense.scope import Scope
+from index.dense.scope import Scope, are_few
 from index.dense.vector_refs import read_ref_table, ref_table_of
 from index.storage.database import translate_errors
 from index.storage.metadata import Info, Segment
@@ -75,7 +75,7 @@ class DenseIndex:
         """
         share, wanted = 1.0, limit
         if scope is not None:
-            if scope.vectors is not None:
+            if scope.vectors is not None and are_few(len(scope.passages)):
                 return _candidates(self._ranked(self._nearest(scope.vectors, vector, limit), scope), limit)
             # A scope may be far from the question: compare as many of its passages as without one.
             share, wanted = len(scope.passages) / self._info.passages, 8 * limit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from index.dense.vector_refs import read_ref_table
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
-from index.storage.metadata import Info, Verified, read_info, read_skipped
+from index.storage.metadata import Info, Verified, read_info, read_skipped, verified
 from index.storage.rows import damaged, read_documents, read_links, read_passages, require_structure
 from index.storage.vectors import Ids, is_sound, read_vectors
 from index.storage.wal import require_log_follows
@@ -42,17 +41,7 @@ def verify(folder: Path) -> Verified:
         check = _Check(connection, file, info)
         rows = (check.documents, check.passages, check.vectors, check.vector_refs)
         parts = (check.structure, *rows, check.segments, check.duplicates, check.lexical, check.rest)
-        problems = [problem for part in parts if (problem := _problem(part, file))]
-    return Verified(info.documents, info.passages, tuple(problems))
-
-
-def _problem(part: Callable[[], None], file: Path) -> str:
-    try:
-        with translate_errors(file):
-            part()
-    except DamagedIndexError as error:
-        return str(error)
-    return ""
+        return verified(info, (translate_errors(file)(part) for part in parts))
 
 
 class _Check:

@@ -25,7 +25,7 @@ from index.lexical.vocabulary import Ints, Vocabulary
 
 # Weights of a word in the title, the headings, the text and the path of a passage.
 FIELD_WEIGHTS = (1, 1, 1, 2)
-_MAX_LENGTH = 65_535
+MAX_LENGTH = 65_535  # words that are counted in a passage
 # How many words are cached with their terms, and texts with their words: a document's passages share other fields.
 _MAX_WORDS = 100_000
 _MAX_SHARED = 64
@@ -161,7 +161,7 @@ class LexicalWriter:
         sizes = np.array(passages.sizes).reshape(-1, len(FIELD_WEIGHTS)).sum(axis=1)
         words = self._vocabulary.lengths(np.array(passages.words))
         owners = np.repeat(np.arange(len(sizes)), sizes)
-        return np.clip(np.bincount(owners, weights=words, minlength=len(sizes)), 1, _MAX_LENGTH)
+        return np.clip(np.bincount(owners, weights=words, minlength=len(sizes)), 1, MAX_LENGTH)
 
     def _stored(self, number: int, hashes: Numbers) -> _Columns:
         """Read the postings in a block's rows for some hashes."""

@@ -10,29 +10,24 @@ from typing import cast
 import numpy as np
 import psycopg
 
-from index.commit.change import ChangeSet, SplitFile
+from index.commit.change import SPARE_VECTORS, ChangeSet, SplitFile
 from index.commit.insert import fields_of, passage_keys, passage_row
 from index.postgres.connection import storable
 from index.postgres.keyword_writer import KeywordWriter
-from index.postgres.rows import DOCUMENT, live
+from index.postgres.rows import PASSAGE, live
 from index.postgres.schema import NEVER
 from index.storage.metadata import Info
-from index.storage.rows import document_checksum
+from index.storage.rows import DOCUMENT, document_checksum
 
 WRITER_LOCK = 0  # second key of the advisory lock; readers use the generation they hold, from 1
 # From this many vectors on, a graph is searched, which takes time to build; below, all vectors are compared.
 GRAPH_FROM = 20_000
-# How many unused vectors are kept for undo, or as many as are in use if that is more.
-_SPARE = 10_000
 # How long a replaced generation is kept for readers on a standby.
 STANDBY_SECONDS = 900
 # How many files are written at once.
 _FILES = 64
 _DOCUMENT_COLUMNS = "added, " + DOCUMENT.replace("d.", "")
-_PASSAGE_COLUMNS = (
-    "added, id, key, document, vector, start, stop, link_checksum, body, line_first, line_last, page, anchor, title, "
-    "heading, context, text, text_digest, checksum"
-)
+_PASSAGE_COLUMNS = "added, " + PASSAGE.replace("p.", "")
 _VERSIONED = ("documents", "passages", "segments")
 
 
@@ -208,7 +203,7 @@ def _prune_vectors(connection: psycopg.Connection) -> None:
         sum(number for (number,) in connection.execute(f"SELECT count(*) FROM {table}".encode()))
         for table in ("spare_vectors", "vectors")
     )
-    excess = spare - max(_SPARE, stored - spare)
+    excess = spare - max(SPARE_VECTORS, stored - spare)
     if excess > 0:
         oldest = b"SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"
         ids = [number for (number,) in connection.execute(oldest, (excess,))]

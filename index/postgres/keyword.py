@@ -19,7 +19,8 @@ from index.lexical.posting_blocks import Floats
 from index.lexical.postings import Numbers
 from index.lexical.scoring import bm25, highest, idf, length_norms
 from index.postgres.connection import Row
-from index.postgres.rows import damage, ids_text
+from index.postgres.rows import ids_text
+from index.storage.rows import damaged
 
 # Positions in a segment are 16 bits.
 SEGMENT_MOST = 65_536
@@ -111,11 +112,11 @@ class PostgresKeywords:
         segments = {}
         for number, passages, lengths, terms, check in self._rows(query, ()):
             if segment_checksum(number, passages, lengths, terms) != check or len(passages) != 4 * len(lengths):
-                raise damage(self._place, f"checksum mismatch in segment {number} of the keyword index")
+                raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
             ids = np.frombuffer(passages, dtype="<i8")
             segments[number] = KeywordSegment(ids, np.frombuffer(lengths, dtype="<u2"), ~np.isin(ids, dead), terms)
         if sum(int(one.live.sum()) for one in segments.values()) != self._passages:
-            raise damage(self._place, "the number of passages in the keyword index is inconsistent")
+            raise damaged(self._place, "the number of passages in the keyword index is inconsistent")
         return segments
 
     @cached_property
@@ -133,7 +134,7 @@ class PostgresKeywords:
         query = "SELECT segment, term, data, checksum FROM postings WHERE segment = ANY(%s::int[]) AND term = ANY(%s)"
         for number, key, data, check in self._rows(query, (ids_text(self.segments), list(keys))) if keys else ():
             if postings_checksum(number, key, data) != check:
-                raise damage(self._place, f"checksum mismatch in segment {number} of the keyword index")
+                raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
             positions, weights = unpack(data)
             live = self.segments[number].live[positions]
             if live.any():

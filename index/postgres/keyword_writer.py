@@ -14,7 +14,7 @@ import psycopg
 
 from index.lexical.analyzer import terms
 from index.lexical.postings import MAX_WEIGHT, Numbers
-from index.lexical.writer import FIELD_WEIGHTS, Fields
+from index.lexical.writer import FIELD_WEIGHTS, MAX_LENGTH, Fields
 from index.postgres.keyword import (
     SEGMENT_MOST,
     KeywordSegment,
@@ -26,7 +26,6 @@ from index.postgres.keyword import (
 )
 from index.postgres.rows import live
 
-_MAX_LENGTH = 65_535
 # How many segments of similar size are merged, and the factor between sizes.
 _SAME_SIZE = 8
 
@@ -51,7 +50,7 @@ class KeywordWriter:
             self._positions[key].append(len(self._passages))
             self._weights[key].append(min(weight, MAX_WEIGHT))
         self._passages.append(passage)
-        self._lengths.append(min(max(length, 1), _MAX_LENGTH))
+        self._lengths.append(min(max(length, 1), MAX_LENGTH))
         if len(self._passages) == SEGMENT_MOST:
             self._flush()
 

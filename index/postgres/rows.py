@@ -3,76 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
-from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from corpus.errors import DamagedIndexError
-from index.postgres.connection import Row, restored
+from index.postgres.connection import Row
 from index.storage.database import checksum
 from index.storage.metadata import Info, SkippedRow, info_of, values_of
-from index.storage.rows import (
-    Link,
-    StoredDocument,
-    StoredPassage,
-    document_of,
-    link_checksum,
-    passage_of,
-)
+from index.storage.rows import LINK as SQLITE_LINK
+from index.storage.rows import PASSAGE as SQLITE_PASSAGE
+from index.storage.rows import damaged
 from index.storage.vectors import Stored, Vectors, are_unit, vector_checksum
 
-# Columns to select, by the alias of the table.
-DOCUMENT = (
-    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, "
-    "d.metadata, d.checksum"
-)
-LINK = "p.id, p.key, p.document, p.vector, p.start, p.stop, p.link_checksum"
-PASSAGE = (
-    f"{LINK}, p.body, p.line_first, p.line_last, p.page, p.anchor, p.title, p.heading, p.context, p.text, "
-    "p.text_digest, p.checksum"
-)
+# Columns to select, by the alias of the table; END is a keyword of PostgreSQL.
+LINK, PASSAGE = (columns.replace("p.end", "p.stop") for columns in (SQLITE_LINK, SQLITE_PASSAGE))
 LAST_GENERATION = "SELECT generation, info, skipped, checksum FROM generations ORDER BY generation DESC LIMIT 1"
-_WIDTH = PASSAGE.count(",") + 1
-
-_Value = TypeVar("_Value")
 
 
 def live(alias: str, generation: int) -> str:
     """Return the SQL condition that a row belongs to a generation."""
     return f"{alias}.added <= {generation:d} AND {alias}.removed > {generation:d}"
-
-
-def damage(place: str, problem: str) -> DamagedIndexError:
-    """Return the error for a problem such as a checksum mismatch, with advice on how to repair it."""
-    return DamagedIndexError(f"{place} is damaged: {problem}. Rebuild it with `qa index --full`, or restore a back-up.")
-
-
-def documents_of(rows: Iterable[Row], place: str) -> Iterator[StoredDocument]:
-    """Yield the documents in rows of `DOCUMENT`."""
-    for row in rows:
-        yield document_of(restored(row), Path(place))
-
-
-def passages_of(rows: Iterable[Row], place: str) -> Iterator[StoredPassage]:
-    """Yield the passages in rows of `PASSAGE` and `DOCUMENT`."""
-    documents: dict[Row, StoredDocument] = {}
-    for row in map(restored, rows):
-        document_row = row[_WIDTH:]
-        if document_row not in documents:
-            documents[document_row] = document_of(document_row, Path(place))
-        yield passage_of(row[:_WIDTH], documents[document_row], Path(place))
-
-
-def links_of(rows: Iterable[Row], place: str) -> Iterator[Link]:
-    """Yield the links in rows of `LINK`."""
-    for number, key, document, vector, start, stop, check in rows:
-        link = Link(number, key, document, vector, start, stop)
-        if link_checksum(link) != check:
-            raise damage(place, f"checksum mismatch in passage {number}")
-        yield link
 
 
 def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
@@ -84,9 +35,9 @@ def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[in
     data = memoryview(stored.tobytes())
     for i, (number, digest, _, check) in enumerate(rows):
         if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != check:
-            raise damage(place, f"checksum mismatch in vector {number}")
+            raise damaged(place, f"checksum mismatch in vector {number}")
     if not are_unit(stored):
-        raise damage(place, "a vector is not of unit length")
+        raise damaged(place, "a vector is not of unit length")
     return [row[0] for row in rows], stored
 
 
@@ -106,14 +57,6 @@ def vector_text(vector: Vectors | bytes) -> str:
     return "[" + ",".join(map(str, values.tolist())) + "]"
 
 
-def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, place: str) -> list[_Value]:
-    """Return the values in the order of `ids`; raises DamagedIndexError if one is missing."""
-    missing = [number for number in ids if number not in found]
-    if missing:
-        raise damage(place, f"{what} {missing[0]} is missing")
-    return [found[number] for number in ids]
-
-
 def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str, bytes]:
     """Return the values that publish a generation: metadata and skipped files as JSON, and their checksum."""
     texts = json.dumps(values_of(info)), json.dumps([astuple(one) for one in skipped])
@@ -124,10 +67,10 @@ def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...
     """Return the metadata and the skipped files in a row `(generation, info, skipped, checksum)`."""
     generation, info, skipped, check = row
     if checksum(generation, info, skipped) != check:
-        raise damage(place, f"checksum mismatch in generation {generation}")
+        raise damaged(place, f"checksum mismatch in generation {generation}")
     try:
         found = info_of(json.loads(info))
         rows = tuple(SkippedRow(*one) for one in json.loads(skipped))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise damage(place, f"generation {generation} has an invalid value") from error
+        raise damaged(place, f"generation {generation} has an invalid value") from error
     return found, rows

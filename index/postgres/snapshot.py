@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -11,24 +10,28 @@ import numpy as np
 from index.dense.exact_segments import Floats, cosines
 from index.dense.scope import Scope
 from index.dense.search import Candidate
-from index.postgres.connection import Row, storable
+from index.postgres.connection import Row, restored, storable
 from index.postgres.keyword import KeywordSegment, PostgresKeywords
 from index.postgres.pinned import PinnedGeneration
 from index.postgres.rows import (
-    DOCUMENT,
     LINK,
     PASSAGE,
-    damage,
-    documents_of,
     ids_text,
-    links_of,
-    passages_of,
-    require_all,
     vector_text,
     vectors_of,
 )
-from index.storage.rows import Link, StoredDocument, StoredPassage
-from index.storage.vectors import Ids, PassageColumns, Stored, Vectors
+from index.storage.rows import (
+    DOCUMENT,
+    Link,
+    StoredDocument,
+    StoredPassage,
+    damaged,
+    document_of,
+    links_of,
+    passages_of,
+    require_all,
+)
+from index.storage.vectors import Stored, Vectors
 
 # pgvector rounds the question to float16; its inner products differ from our cosines by less than this.
 _ROUNDING = 2.5e-4
@@ -43,7 +46,6 @@ _WIDTH = _VECTOR.count(",") + 1
 class PostgresSnapshot(PinnedGeneration):
     """One generation of a collection in PostgreSQL; several threads may use it, each on its own connection."""
 
-    _last_scope: Scope | None = None
     # Vectors found by the last keyword search: a hybrid ranking compares them with the question next.
     _last_vectors: tuple[dict[int, int], Stored] | None = None
 
@@ -51,15 +53,13 @@ class PostgresSnapshot(PinnedGeneration):
         _ = self._keywords.segments
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        rows = self._rows(f"SELECT {DOCUMENT} FROM documents d WHERE {self._live('d')}")
-        found = sorted(documents_of(rows, self._place), key=lambda one: one.path)
+        found = sorted(self._documents("true"), key=lambda one: one.path)
         if len(found) != self.info.files:
-            raise damage(self._place, "the number of documents is inconsistent")
+            raise damaged(self._place, "the number of documents is inconsistent")
         return tuple(found)
 
     def document(self, path: str) -> StoredDocument | None:
-        query = f"SELECT {DOCUMENT} FROM documents d WHERE d.path = %s AND {self._live('d')}"
-        return next(documents_of(self._rows(query, (storable(path),)), self._place), None)
+        return next(self._documents("d.path = %s", storable(path)), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _EXTRA
@@ -80,10 +80,10 @@ class PostgresSnapshot(PinnedGeneration):
         distance = f"v.vector::halfvec({dimension:d}) <#> %s::halfvec({dimension:d})"
         where = f"vector_dims(v.vector) = {dimension:d}"
         values = [vector_text(vector)]
-        if scope is not None and len(scope.passages) <= _MAX_COMPARED:
+        if scope is not None and scope.vectors is not None and len(scope.passages) <= _MAX_COMPARED:
             # No SQL index covers this sum, so the planner cannot use the graph.
             distance, where = f"({distance}) + 0", f"{where} AND v.id = ANY(%s::bigint[])"
-            values.insert(0, ids_text(self._vectors_of(scope)))
+            values.insert(0, ids_text(scope.vectors))
         rows = self._rows(
             f"WITH v AS MATERIALIZED (SELECT {_VECTOR} FROM vectors v WHERE {where} ORDER BY {distance} "
             f"LIMIT {size:d}) SELECT {_VECTOR}, {LINK} FROM v LEFT JOIN passages p ON p.vector = v.id AND "
@@ -97,13 +97,6 @@ class PostgresSnapshot(PinnedGeneration):
         """Return the distinct vectors in rows that consist of a vector and a link."""
         distinct = {row[0]: row[:_WIDTH] for row in rows}
         return vectors_of(list(distinct.values()), self.info.dimension, self._place)
-
-    def _vectors_of(self, scope: Scope) -> Ids:
-        if scope.vectors is not None:
-            return scope.vectors
-        query = "SELECT DISTINCT vector FROM passages WHERE id = ANY(%s::bigint[])"
-        rows = self._rows(query, (ids_text(scope.passages),))
-        return np.array(rows, dtype=np.int64).reshape(-1)
 
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
         ids, scores = self._keywords.search(terms, limit, None if scope is None else scope.passages)
@@ -120,52 +113,11 @@ class PostgresSnapshot(PinnedGeneration):
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         return self._keywords.frequencies(terms)
 
-    def scope(self, passages: frozenset[int]) -> Scope:
-        links = self._links("p.id = ANY(%s::bigint[])", ids_text(sorted(passages)))
-        require_all({link.id: link for link in links}, sorted(passages), "passage", self._place)
-        return _scope_with(links, frozenset(link.document for link in links), only=passages)
-
-    def _scope_of(self, documents: frozenset[int]) -> Scope:
-        scope = self._last_scope
-        if scope is None or scope.documents != documents:
-            scope = _scope_with(self._links("p.document = ANY(%s::bigint[])", ids_text(sorted(documents))), documents)
-            self._last_scope = scope
-        return scope
-
-    def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        condition = ("true",) if documents is None else ("p.document = ANY(%s::bigint[])", ids_text(sorted(documents)))
-        links = self._links(*condition)
-        if documents is None and len(links) != self.info.passages:
-            raise damage(self._place, "the number of passages is inconsistent")
-        rows = np.array([(one.id, one.document, one.vector, one.start) for one in links], dtype=np.int64).reshape(-1, 4)
-        order = np.lexsort((rows[:, 0], rows[:, 3], rows[:, 1]))
-        return PassageColumns(*rows[order, :3].T)
-
-    def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
-        found = {one.id: one for one in self._passages("p.id = ANY(%s::bigint[])", ids_text(ids))} if ids else {}
-        return require_all(found, ids, "passage", self._place)
-
-    def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        document = self.document(path)
-        if document is None:
-            return ()
-        found = sorted(self._passages("p.document = %s", document.id), key=lambda one: (one.start, one.end))
-        if len(found) != document.passages:
-            raise damage(self._place, f"the passages of document {document.id} are inconsistent")
-        return tuple(found)
-
     def find(self, key: str) -> StoredPassage | None:
-        return next(iter(self._passages("p.key = %s", key)), None)
+        return next(self._passages("p.key = %s", key), None)
 
-    def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        digests = list({one.text_digest for one in passages})
-        links = self._links("p.text_digest = ANY(%s)", digests)
-        known = {one.id: one for one in passages}
-        others = self.passages([one.id for one in links if one.id not in known])
-        same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
-        for one in sorted([*known.values(), *others], key=lambda one: (one.document.path, one.start)):
-            same[one.text_digest].append(one)
-        return {one.id: tuple(other for other in same[one.text_digest] if other.id != one.id) for one in passages}
+    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
+        return self._links("p.text_digest = ANY(%s)", list({one.text_digest for one in passages}))
 
     def size(self) -> int:
         query = (
@@ -197,22 +149,24 @@ class PostgresSnapshot(PinnedGeneration):
         """Return all rows `(term, data, checksum)` of a segment."""
         return self._rows("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
 
+    def _documents(self, condition: str, *values: object) -> Iterator[StoredDocument]:
+        rows = self._rows(f"SELECT {DOCUMENT} FROM documents d WHERE {condition} AND {self._live('d')}", values)
+        return (document_of(restored(row), self._place) for row in rows)
+
+    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+        return f"p.{column} = ANY(%s::bigint[])", ids_text(ids)
+
     def _links(self, condition: str, *values: object) -> list[Link]:
         query = f"SELECT {LINK} FROM passages p WHERE {condition} AND {self._live('p')}"
         return list(links_of(self._rows(query, values), self._place))
 
-    def _passages(self, condition: str, value: object) -> list[StoredPassage]:
+    def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         query = (
             f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document "
             f"WHERE {condition} AND {self._live('p')}"
         )
-        return list(passages_of(self._rows(query, (value,)), self._place))
+        return passages_of(map(restored, self._rows(query, values)), self._place)
 
     @cached_property
     def _keywords(self) -> PostgresKeywords:
         return PostgresKeywords(self._rows, self.info.generation, self.info.passages, self._place)
-
-
-def _scope_with(links: Sequence[Link], documents: frozenset[int], only: frozenset[int] | None = None) -> Scope:
-    passages = np.array(sorted(link.id for link in links), dtype=np.int64)
-    return Scope(documents, passages, np.unique([link.vector for link in links]).astype(np.int64), only)

@@ -15,13 +15,10 @@ from corpus.errors import DamagedIndexError, LockedError, NoIndexError, QAError,
 from index.commit.change import BuildMode, ChangeSet
 from index.commit.staging import Staging
 from index.postgres.address import StoreAddress
-from index.postgres.connection import Row, close, connect, translate_errors
+from index.postgres.connection import Row, close, connect, restored, translate_errors
 from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
 from index.postgres.rows import (
-    DOCUMENT,
     LAST_GENERATION,
-    damage,
-    documents_of,
     live,
     pack_generation,
     unpack_generation,
@@ -32,7 +29,7 @@ from index.postgres.schema import migrate, use
 from index.postgres.verify import verify_collection
 from index.protocol import IndexWriter
 from index.storage.metadata import Info, SkippedRow
-from index.storage.rows import StoredDocument, document_checksum
+from index.storage.rows import DOCUMENT, StoredDocument, damaged, document_checksum, document_of
 from index.storage.vectors import Vectors, is_usable, pack_vector, unit_vectors, vector_checksum
 
 _LOG = logging.getLogger(__name__)
@@ -94,9 +91,9 @@ class PostgresStore(IndexWriter):
         if info is None:
             return {}
         rows = self._rows(f"SELECT {DOCUMENT} FROM documents d WHERE {live('d', info.generation)}")
-        found = sorted(documents_of(rows, self._place), key=lambda one: one.path)
+        found = sorted((document_of(restored(row), self._place) for row in rows), key=lambda one: one.path)
         if len(found) != info.files:
-            raise damage(self._place, "the number of documents is inconsistent")
+            raise damaged(self._place, "the number of documents is inconsistent")
         return {one.path: one for one in found}
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
@@ -187,10 +184,6 @@ class PostgresStore(IndexWriter):
     def _published(self) -> tuple[Info, tuple[SkippedRow, ...]] | None:
         rows = self._rows(LAST_GENERATION)
         return unpack_generation(rows[0], self._place) if rows else None
-
-    def _next_generation(self) -> int:
-        info = self.info()
-        return 1 if info is None else info.generation + 1
 
     def _rows(self, query: str, *values: object) -> list[Row]:
         with translate_errors(self._place):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from corpus.errors import DamagedIndexError
 from index.postgres.address import StoreAddress
 from index.postgres.keyword import postings_checksum, unpack
-from index.postgres.rows import damage
 from index.postgres.snapshot import PostgresSnapshot
-from index.storage.metadata import Verified
+from index.storage.metadata import Verified, verified
+from index.storage.rows import damaged
 
 _BATCH = 2000
 
@@ -21,16 +20,7 @@ def verify_collection(address: StoreAddress) -> Verified:
     """Check the newest generation of a collection; raises as `PostgresSnapshot` if it cannot be opened."""
     with PostgresSnapshot(address) as snapshot:
         check = _CollectionCheck(snapshot)
-        problems = [found for part in (check.rows, check.vectors, check.keywords) if (found := _problem(part))]
-        return Verified(snapshot.info.documents, snapshot.info.passages, tuple(problems))
-
-
-def _problem(part: Callable[[], None]) -> str:
-    try:
-        part()
-    except DamagedIndexError as error:
-        return str(error)
-    return ""
+        return verified(snapshot.info, (check.rows, check.vectors, check.keywords))
 
 
 class _CollectionCheck:
@@ -45,7 +35,7 @@ class _CollectionCheck:
         documents = self._snapshot.documents()
         counts = Counter(self._columns.documents.tolist())
         if any(counts[one.id] != one.passages for one in documents) or counts.keys() - {one.id for one in documents}:
-            raise damage(self._place, "the number of passages of a document is inconsistent")
+            raise damaged(self._place, "the number of passages of a document is inconsistent")
         for ids in _batches(self._columns.passages):
             self._snapshot.passages(ids)
 
@@ -57,16 +47,16 @@ class _CollectionCheck:
         segments = self._snapshot.segments()
         indexed = [one.passages[one.live] for one in segments.values()]
         if not np.array_equal(np.sort(np.concatenate([[], *indexed])), np.sort(self._columns.passages)):
-            raise damage(self._place, "the list of passages in the keyword index is inconsistent")
+            raise damaged(self._place, "the list of passages in the keyword index is inconsistent")
         for number, segment in segments.items():
             count = 0
             for term, data, check in self._snapshot.postings(number):
                 positions = unpack(data)[0]
                 if postings_checksum(number, term, data) != check or positions[-1] >= len(segment.passages):
-                    raise damage(self._place, f"checksum mismatch in segment {number} of the keyword index")
+                    raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
                 count += 1
             if count != segment.terms:
-                raise damage(self._place, f"segment {number} of the keyword index lacks a term")
+                raise damaged(self._place, f"segment {number} of the keyword index lacks a term")
 
 
 def _batches(ids: np.ndarray) -> Iterator[list[int]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from corpus.errors import DamagedIndexError
 from index.storage.database import checksum
 from index.storage.rows import damaged, have_types
 
@@ -88,6 +89,17 @@ class Verified:
     documents: int  # number of documents
     passages: int  # number of passages
     problems: tuple[str, ...]  # a message for each damaged part of the index
+
+
+def verified(info: Info, parts: Iterable[Callable[[], None]]) -> Verified:
+    """Check the parts of an index, each of which raises DamagedIndexError if it is damaged."""
+    problems = []
+    for part in parts:
+        try:
+            part()
+        except DamagedIndexError as error:
+            problems.append(str(error))
+    return Verified(info.documents, info.passages, tuple(problems))
 
 
 @dataclass(frozen=True, slots=True)

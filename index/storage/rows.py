@@ -8,14 +8,18 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from corpus.errors import DamagedIndexError
 from index.storage.database import REPAIR, checksum
+
+_Value = TypeVar("_Value")
+# Where rows are stored, as error messages name it: a database file, or an address in PostgreSQL.
+Place = Path | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +112,15 @@ PASSAGE_COLUMNS: Mapping[str, type | UnionType] = {
     "line_first": int | None, "line_last": int | None, "page": int | None, "anchor": str | None, "title": str | None,
     "heading": str, "context": str, "text": str, "text_digest": bytes, "checksum": bytes,
 }  # fmt: skip
-_DOCUMENT = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
-_PASSAGE = ", ".join(f"p.{name}" for name in PASSAGE_COLUMNS)
-_LINK = "id, key, document, vector, start, end, link_checksum"
+# The same as SQL selects them, by the alias of the table.
+DOCUMENT = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
+PASSAGE = ", ".join(f"p.{name}" for name in PASSAGE_COLUMNS)
+LINK = ", ".join(f"p.{name}" for name in (*Link._fields, "link_checksum"))
 # Ids are bound as one JSON list, since SQLite limits the number of parameters.
 AMONG = "(SELECT value FROM json_each(?))"
 
 
-def ids_json(ids: Sequence[int]) -> str:
+def ids_json(ids: Iterable[int]) -> str:
     """Return row ids as the value to bind to `AMONG`."""
     return json.dumps([int(number) for number in ids])
 
@@ -136,14 +141,14 @@ def text_digest(text: str) -> bytes:
 
 def read_document(connection: sqlite3.Connection, file: Path, path: str) -> StoredDocument | None:
     """Return the file with a path, or None if the table's index has none; raises as `read_documents`."""
-    row = connection.execute(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
+    row = connection.execute(f"SELECT {DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
     return None if row is None else document_of(row, file)
 
 
 def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
     """Yield all files, by path; raises DamagedIndexError if a row is damaged."""
     # Read from the table itself, as a damaged SQL index can lack a row.
-    for row in connection.execute(f"SELECT {_DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
+    for row in connection.execute(f"SELECT {DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
         yield document_of(row, file)
 
 
@@ -160,15 +165,15 @@ def document_checksum(document: StoredDocument) -> bytes:
     return checksum(*astuple(document))
 
 
-def document_of(row: Sequence[Any], file: Path) -> StoredDocument:
-    """Return the document in a row of the store `file`; raises DamagedIndexError if the row is damaged."""
+def document_of(row: Sequence[Any], place: Place) -> StoredDocument:
+    """Return the document in a row of `DOCUMENT`; raises DamagedIndexError if the row is damaged."""
     if checksum(*row[:-1]) != row[-1] or not have_types(row, DOCUMENT_COLUMNS.values()) or not _stays_inside(row[1]):
-        raise damaged(file, f"checksum mismatch in document {row[0]}")
+        raise damaged(place, f"checksum mismatch in document {row[0]}")
     document = StoredDocument(*row[:-1])
     if min(document.passages, document.records) < 0:
-        raise damaged(file, f"document {document.id} has a negative count")
+        raise damaged(place, f"document {document.id} has a negative count")
     if document.metadata != "[]" and not _are_pairs(document.metadata):
-        raise damaged(file, f"document {document.id} has metadata that is not names and values")
+        raise damaged(place, f"document {document.id} has metadata that is not names and values")
     return document
 
 
@@ -199,14 +204,18 @@ def link_checksum(link: Link) -> int:
 def read_links(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[Link]:
-    """Yield the links of passages that meet an SQL condition; raises DamagedIndexError if a row is damaged."""
-    query = f"SELECT {_LINK} FROM passages WHERE {condition}"
+    """Yield the links of passages that meet an SQL condition on `p`; raises DamagedIndexError if a row is damaged."""
+    return links_of(connection.execute(f"SELECT {LINK} FROM passages p WHERE {condition}", tuple(values)), file)
+
+
+def links_of(rows: Iterable[Sequence[Any]], place: Place) -> Iterator[Link]:
+    """Yield the links in rows of `LINK`; raises DamagedIndexError if one is damaged."""
     # Types are checked inline for speed, as a question reads hundreds of rows.
-    for number, key, document, vector, start, end, check in connection.execute(query, tuple(values)):
+    for number, key, document, vector, start, end, check in rows:
         integers = type(number) is type(document) is type(vector) is type(start) is type(end) is int
         link = Link(number, key, document, vector, start, end)
         if not integers or type(key) is not str or link_checksum(link) != check:
-            raise damaged(file, f"checksum mismatch in passage {number}")
+            raise damaged(place, f"checksum mismatch in passage {number}")
         yield link
 
 
@@ -214,14 +223,19 @@ def read_passages(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[StoredPassage]:
     """Yield the passages that meet an SQL condition on `p`, the passage, and `d`, its document."""
-    query = f"SELECT {_PASSAGE}, {_DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
+    query = f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
+    return passages_of(connection.execute(query, tuple(values)), file)
+
+
+def passages_of(rows: Iterable[tuple[Any, ...]], place: Place) -> Iterator[StoredPassage]:
+    """Yield the passages in rows of `PASSAGE` and `DOCUMENT`; raises DamagedIndexError if one is damaged."""
     width = len(PASSAGE_COLUMNS)
     documents: dict[tuple[Any, ...], StoredDocument] = {}
-    for row in connection.execute(query, tuple(values)):
+    for row in rows:
         document_row = row[width:]
         if document_row not in documents:
-            documents[document_row] = document_of(document_row, file)
-        yield passage_of(row[:width], documents[document_row], file)
+            documents[document_row] = document_of(document_row, place)
+        yield _passage_of(row[:width], documents[document_row], place)
 
 
 def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
@@ -229,10 +243,9 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
     return checksum(path, *fields)
 
 
-def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
-    """Return the passage in a row of the store `file`; raises DamagedIndexError if the row is damaged."""
+def _passage_of(row: Sequence[Any], document: StoredDocument, place: Place) -> StoredPassage:
     if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, PASSAGE_COLUMNS.values()):
-        raise damaged(file, f"checksum mismatch in passage {row[0]}")
+        raise damaged(place, f"checksum mismatch in passage {row[0]}")
     number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
         row
     )
@@ -243,7 +256,7 @@ def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> Stor
     with contextlib.suppress(ValueError, RecursionError):
         headings = json.loads(heading)
     if not valid or not isinstance(headings, list) or not have_types(headings, [str] * len(headings)):
-        raise damaged(file, f"checksum mismatch in passage {number}")
+        raise damaged(place, f"checksum mismatch in passage {number}")
     path = tuple(headings)
     return StoredPassage(
         number, key, document, vector, start, end, body, lines, page, anchor, path, context, text, digest, title
@@ -257,6 +270,15 @@ def require_structure(connection: sqlite3.Connection, file: Path) -> None:
         raise damaged(file, " ".join(str(verdict).split()).rstrip("."))
 
 
-def damaged(file: Path, problem: str) -> DamagedIndexError:
+def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, place: Place) -> list[_Value]:
+    """Return the values in the order of `ids`; raises DamagedIndexError if one is missing."""
+    missing = [number for number in ids if number not in found]
+    if missing:
+        raise damaged(place, f"{what} {missing[0]} is missing")
+    return [found[number] for number in ids]
+
+
+def damaged(place: Place, problem: str) -> DamagedIndexError:
     """Return the error for a problem such as a checksum mismatch, with advice on how to repair it."""
-    return DamagedIndexError(f"{file} is damaged: {problem}. {REPAIR}")
+    repair = REPAIR if isinstance(place, Path) else "Rebuild it with `qa index --full`, or restore a back-up."
+    return DamagedIndexError(f"{place} is damaged: {problem}. {repair}")

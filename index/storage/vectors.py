@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import DamagedIndexError, ModelError
-from index.storage.rows import AMONG, damaged, ids_json, read_links
+from index.storage.rows import AMONG, Link, Place, damaged, ids_json, require_all
 
 Ids = npt.NDArray[np.int64]
 # Unit vectors as an encoder returns them, and as they are stored, rounded.
@@ -59,16 +59,14 @@ class PassageColumns(NamedTuple):
     vectors: Ids
 
 
-def read_columns(connection: sqlite3.Connection, file: Path, documents: frozenset[int] | None) -> PassageColumns:
-    """Return the columns of all passages, or of those of some documents."""
-    condition, values = ("true", ()) if documents is None else (f"document IN {AMONG}", (ids_json(tuple(documents)),))
-    links = read_links(connection, file, condition, values)
+def columns_of(links: Iterable[Link], place: Place) -> PassageColumns:
+    """Return the columns of passages; raises DamagedIndexError if one occurs twice."""
     numbers = (number for link in links for number in (link.id, link.document, link.vector, link.start))
     rows = np.fromiter(numbers, dtype=np.int64).reshape(-1, 4)
     order = np.lexsort((rows[:, 0], rows[:, 3], rows[:, 1]))
     columns = PassageColumns(*rows[order, :3].T)
     if len(np.unique(columns.passages)) != len(rows):
-        raise damaged(file, "a passage occurs twice")
+        raise damaged(place, "a passage occurs twice")
     return columns
 
 
@@ -80,10 +78,7 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
         if not is_sound(digest, data, check) or len(data) != 2 * dimension:
             raise damaged(file, f"checksum mismatch in vector {number}")
         found[number] = data
-    missing = [number for number in ids if number not in found]
-    if missing:
-        raise damaged(file, f"vector {missing[0]} is missing")
-    data = b"".join([found[number] for number in ids])
+    data = b"".join(require_all(found, ids, "vector", file))
     vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
     if not are_unit(vectors):
         raise not_unit(file)

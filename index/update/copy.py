@@ -16,7 +16,15 @@ from index.storage.locking import writer_lock
 from index.storage.metadata import Info
 from index.storage.rows import StoredPassage
 from index.storage.vectors import vector_digest
-from index.stores import make_index_folder, open_index, open_store, open_store_writer, open_writer, use_own_files
+from index.stores import (
+    is_same,
+    make_index_folder,
+    open_index,
+    open_store,
+    open_store_writer,
+    open_writer,
+    use_own_files,
+)
 from index.update.report import Progress, ProgressCallback
 
 # How many vectors are written at once.
@@ -36,7 +44,7 @@ def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCall
         UsageError: There is a collection already, and the target does not name it; or both are the same.
         QAError: As raised by `open_index` and `update_index`.
     """
-    if source == target:
+    if is_same(source, target):
         raise UsageError("a collection cannot be copied to itself.")
     opened = open_store(source) if isinstance(source, str) else open_index(source / INDEX_FOLDER)
     with opened as index, _writer(target, source) as writer:

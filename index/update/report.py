@@ -71,12 +71,13 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Request(Choice):
+class Request:
     """A request for an update.
 
     Attributes:
         root: The corpus root; the index is in its folder `.qa`.
         encoder: Embeds passages.
+        choice: Which files to index.
         allow_empty: Whether an index may lose its last documents.
         retry: Whether files that could not be read are tried again even if they have not changed.
         progress: Called as the update advances.
@@ -85,6 +86,7 @@ class Request(Choice):
 
     root: Path
     encoder: Encoder
+    choice: Choice = Choice()
     allow_empty: bool = False
     retry: bool = True
     progress: ProgressCallback | None = None

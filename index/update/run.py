@@ -83,11 +83,12 @@ class Build:
         self._started = started
         self._before = store.info()
         self._documents = store.documents()
-        selection = select(self._before or salvaged, request)
+        selection = select(self._before or salvaged, request.choice)
         known = () if self._before is None else self._before.from_file
+        from_file = request.choice.from_file
         self._config = BuildConfig(
             **asdict(selection),
-            from_file=known if request.from_file is None else tuple(sorted(request.from_file)),
+            from_file=known if from_file is None else tuple(sorted(from_file)),
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,

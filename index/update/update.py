@@ -119,7 +119,7 @@ def _salvaged_selection(request: Request, folder: Path, store: IndexWriter) -> S
 
 def _read_salvaged(request: Request, folder: Path) -> Selection | None:
     salvaged = salvage.salvaged_selection(folder)
-    if salvaged is None and None in (request.include, request.exclude, request.paths):
+    if salvaged is None and None in (request.choice.include, request.choice.exclude, request.choice.paths):
         _LOG.warning("the patterns of the damaged index are lost; only those given now apply")
     return salvaged
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from corpus import INDEX_FOLDER, SkippedFile, walk
 from corpus.errors import (
@@ -27,6 +26,7 @@ from index import (
     DEFAULT_MODEL,
     BuildMode,
     BuildReport,
+    Choice,
     CompileError,
     Device,
     Encoder,
@@ -122,13 +122,12 @@ def build_index(
         is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
         name = _absolute(model) if model else model_of(root)
         choice = settings.choice(include, exclude, paths)
-        chosen = {field.name: getattr(choice, field.name) for field in fields(choice)}
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
-            _require_files(root, chosen)
+            _require_files(root, choice)
         request = Request(
             root=root,
             encoder=encoder or load_encoder(name, ahead=is_first, device=Device.CPU if plan else device),
-            **chosen,
+            choice=choice,
             allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
         )
@@ -163,9 +162,9 @@ def _require_members(*pairs: tuple[type[Enum], object]) -> None:
             raise UsageError(f"{given!r} is not of type {kind.__name__}. Give {' or '.join(map(str, kind))}.")
 
 
-def _require_files(root: Path, chosen: dict[str, Any]) -> None:
+def _require_files(root: Path, choice: Choice) -> None:
     """Require files before anything is written, since the wrong folder may have been named."""
-    found = walk(root, **{name: chosen[name] or () for name in ("include", "exclude", "formats")})
+    found = walk(root, include=choice.include or (), exclude=choice.exclude or (), formats=choice.formats or ())
     if not found.files:
         raise _nothing_to_index(root, found.skipped)
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -232,8 +232,7 @@ class _Watcher:
             if before.diff.is_current and not not_selected(info, choice):
                 return None
             with suppress(LockedError):
-                wanted = {field.name: getattr(choice, field.name) for field in fields(choice)}
-                report = update_index(Request(self._root, self._encoder_for(info), **wanted, retry=False))
+                report = update_index(Request(self._root, self._encoder_for(info), choice, retry=False))
                 events = tuple(_compare(before, self._look(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
 

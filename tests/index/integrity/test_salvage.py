@@ -17,7 +17,7 @@ from index.integrity import salvage
 from index.snapshot import Snapshot
 from index.storage import disk
 from index.storage.vectors import vector_checksum
-from index.update.report import Request
+from index.update.report import Choice, Request
 from index.update.update import rebuild_index, update_index
 from qa.collection.build import model_of
 from tests.encoders import BagEncoder
@@ -265,7 +265,7 @@ def test_killed_rebuild_keeps_patterns_and_model(tmp_path: Path) -> None:
     root.mkdir()
     for name in ("in.md", "out.md", "other.txt"):
         (root / name).write_text(f"# Title\n\nThe text of {name}.\n", encoding="utf-8")
-    update_index(Request(root, BagEncoder(), include=("*.md",), exclude=("out.md",)))
+    update_index(Request(root, BagEncoder(), Choice(include=("*.md",), exclude=("out.md",))))
     overwrite(root / ".qa", [root_of(root / ".qa", "documents")], b"\xff" * PAGE)
     steps = Killing().over(shutil.copytree(root, tmp_path / "counted"))
     assert steps.count(("delete", "index.db.damaged")) == 1

@@ -100,6 +100,20 @@ def test_copy_round_trip_embeds_nothing(root: Path, address: str, tmp_path: Path
     assert vectors_of(back) == before
 
 
+def test_a_collection_is_not_copied_to_itself(root: Path, server: Server, tmp_path: Path) -> None:
+    """Not under another name either: a link, the address of its store, or that of the database with no other."""
+    build_index(root, encoder=BagEncoder())
+    (link := tmp_path / "link").symlink_to(root)
+    server.run("CREATE DATABASE alone")
+    database = server.url.removesuffix("postgres") + "alone"
+    refused = [run("copy", str(root), str(link))]
+    build_index(root, encoder=BagEncoder(), store=f"{database}#birds")
+    refused += [run("copy", str(link), f"{database}#birds"), run("copy", database, f"{database}#birds")]
+    assert [one.stderr for one in refused] == ["qa: a collection cannot be copied to itself.\n"] * 3
+    assert run("copy", f"{database}#birds", str(root)).exit_code == 0
+    assert store_of(root / ".qa") is None
+
+
 def test_a_copy_takes_the_name_of_the_only_collection(root: Path, server: Server) -> None:
     """If neither address names a collection; a second copy names the one in its way."""
     source, target = (server.url.removesuffix("postgres") + name for name in ("copied", "copies"))

@@ -103,6 +103,7 @@ def test_errors_of_the_server_are_translated(
     ],
 )
 def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Server, damage: str, found_by: str) -> None:
+    """The message names the address, and does not advise `qa check --repair`, which works on files only."""
     build(remote)
     before = build(remote)
     server.run(damage.format(schema_of(remote)))
@@ -111,6 +112,9 @@ def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Serve
     except DamagedIndexError as error:
         problems = (str(error),)
     assert any(found_by in one for one in problems), problems
+    for one in problems:
+        assert one.startswith("postgresql://")
+        assert one.endswith("Rebuild it with `qa index --full`, or restore a back-up.")
     rebuild_index(Request(remote, BagEncoder()))
     assert verify_index(remote / ".qa").problems == ()
     assert build(remote).passages == before.passages

@@ -17,7 +17,7 @@ from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.update import embed_queue
 from index.update.diff import find_changes
-from index.update.report import BuildReport, Progress, Request
+from index.update.report import BuildReport, Choice, Progress, Request
 from index.update.update import preview_update, rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.index.conftest import BIRDS, build, delete_documents
@@ -191,12 +191,12 @@ def test_another_splitter_cuts_everything_again(root: Path, monkeypatch: pytest.
 
 
 def test_patterns_are_remembered(root: Path) -> None:
-    update_index(Request(root, BagEncoder(), include=["*.md"], exclude=["notes/"]))
+    update_index(Request(root, BagEncoder(), Choice(include=["*.md"], exclude=["notes/"])))
     with Snapshot(root / ".qa") as snapshot:
         assert [document.path for document in snapshot.documents()] == ["cats.md"]
         assert (snapshot.info.include, snapshot.info.exclude) == (("*.md",), ("notes/",))
     assert counts(build(root)) == (0, 0, 0, 1, 0, 0)
-    assert counts(update_index(Request(root, BagEncoder(), include=[], exclude=[]))) == (2, 0, 0, 1, 2, 0)
+    assert counts(update_index(Request(root, BagEncoder(), Choice(include=[], exclude=[])))) == (2, 0, 0, 1, 2, 0)
 
 
 def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
