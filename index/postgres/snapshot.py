@@ -155,12 +155,18 @@ class PostgresSnapshot(PinnedGeneration):
         return tuple(found)
 
     def find(self, key: str) -> StoredPassage | None:
-        return next(iter(self._passages("p.key = %s", key)), None)
+        found = next(iter(self._passages("p.key = %s", key)), None)
+        # Only the table itself, which the server reads if no SQL index has this sum, proves that there is none.
+        if found is None and self._passages("p.key || '' = %s", key):
+            raise damage(self._place, f"passage {key} cannot be found by its key")
+        return found
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
         digests = list({one.text_digest for one in passages})
         links = self._links("p.text_digest = ANY(%s)", digests)
         known = {one.id: one for one in passages}
+        if missing := known.keys() - {one.id for one in links}:
+            raise damage(self._place, f"the duplicates of passage {min(missing)} are inconsistent")
         others = self.passages([one.id for one in links if one.id not in known])
         same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
         for one in sorted([*known.values(), *others], key=lambda one: (one.document.path, one.start)):
