@@ -1,4 +1,4 @@
-"""Keep models usable when the process forks: a child inherits no threads, and OpenVINO waits for its own for ever.
+"""Keep models usable when the process forks: a child inherits no threads, and OpenVINO and torch wait for theirs.
 
 So models are unloaded before a fork, and loaded again when they are next used, in both parent and child.
 """
@@ -50,6 +50,24 @@ def take_part(member: Forked) -> None:
 def keep_for_ever(value: object) -> None:
     """Never destroy an object, not even at exit: its destructor would wait for threads that only the parent has."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+
+
+class ForkedLock(Forked):
+    """A lock that is free in a forked process, whichever thread of the parent holds it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        take_part(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def in_child(self) -> None:
+        """Replace the lock."""
+        self._lock = threading.Lock()
 
 
 class Unloadable(Forked, Generic[T]):

@@ -38,8 +38,10 @@ _OVERSAMPLE = 4
 _EXTRA = 1280
 _CHUNK = 8192
 
-# Held while FAISS's process-wide allocation limit is that of one file.
+# Held while FAISS's process-wide allocation limit is that of one file, and at a fork, as the child inherits both.
 _LOADING = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOADING.acquire, after_in_parent=_LOADING.release, after_in_child=_LOADING.release)
 # The process that loaded this module.
 _PROCESS = os.getpid()
 

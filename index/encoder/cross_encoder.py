@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError
+from index.compiled.forks import Unloadable
 from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import ModelFiles, find, read_json
 from index.encoder.sentence_transformer import load_network
@@ -48,9 +48,8 @@ class CrossEncoderModel:
 
     def __init__(self, model: ModelFiles, device: Device) -> None:
         self.name = model.name
-        self._model = model
-        self._device = device
-        self._lock = threading.Lock()
+        # One call at a time, from whichever thread.
+        self._network = Unloadable(partial(_load, model, device))
 
     def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Score how well each text answers: `(n,)`, higher is better, on the model's own scale; long texts are cut.
@@ -61,24 +60,24 @@ class CrossEncoderModel:
         """
         if not texts:
             return np.zeros(0)
-        with self._lock:
-            network = self._network
+        pairs = [(question, text) for text in texts]
+
+        def predict(network: Any) -> Any:
             try:
-                predicted = network.predict(
-                    [(question, text) for text in texts], batch_size=_BATCH, show_progress_bar=False
-                )
+                return network.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
             except Exception as error:  # an unusual model can make the libraries raise anything
                 raise ModelError(f"the model {self.name} failed: {error}. Choose another model or device.") from error
-        scores = np.asarray(predicted, dtype=np.float64)
+
+        scores = np.asarray(self._network.run(predict), dtype=np.float64)
         if scores.shape != (len(texts),) or not np.isfinite(scores).all():
             raise ModelError(f"the model {self.name} does not give a number for each text. Choose another.")
         return scores
 
-    @cached_property
-    def _network(self) -> Any:
-        gpu = find_gpu(self._device)
-        network = load_network(self._model, "CrossEncoder")
-        labels = int(network.num_labels)
-        if labels != 1:
-            raise ModelError(f"the model {self.name} has {labels} labels instead of one score. Choose another.")
-        return network.float() if gpu is None else network.float().to(gpu.value)
+
+def _load(model: ModelFiles, device: Device) -> Any:
+    gpu = find_gpu(device)
+    network = load_network(model, "CrossEncoder")
+    labels = int(network.num_labels)
+    if labels != 1:
+        raise ModelError(f"the model {model.name} has {labels} labels instead of one score. Choose another.")
+    return network.float() if gpu is None else network.float().to(gpu.value)

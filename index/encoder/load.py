@@ -6,13 +6,12 @@ The compiled copy embeds questions, and passages until a GPU is worth its start;
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from index.compiled.compiled_copy import CompiledCopy, Hint
-from index.compiled.forks import Forked, take_part
+from index.compiled.forks import ForkedLock
 from index.compiled.runtime import CompileError, is_int8_faster
 from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
@@ -76,7 +75,7 @@ def _copy_for(hint: Hint, model: ModelFiles, tokenizer: Callable[[], ModelTokeni
     return encoder_copy(model, tokenizer, quantised=hint is Hint.LATENCY and is_int8_faster())
 
 
-class FastestEncoder(TransformerEncoder, Forked):
+class FastestEncoder(TransformerEncoder):
     """Runs the compiled copy, or torch if none can be made; large numbers of passages go to a GPU."""
 
     def __init__(
@@ -94,13 +93,8 @@ class FastestEncoder(TransformerEncoder, Forked):
         self._copy = _copy_for(hint, model, lambda: self._tokenizer)
         if ahead:
             self._copy.begin_loading(hint)
-        self._lock = threading.Lock()
+        self._lock = ForkedLock()
         self._loaded: TransformerEncoder | None = None
-        take_part(self)
-
-    def in_child(self) -> None:
-        """Replace the lock: a thread of the parent may hold it."""
-        self._lock = threading.Lock()
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         backend = self._backend()
@@ -137,7 +131,7 @@ class PassageGpu:
         self._remaining = _GPU_BREAK_EVEN if device is Device.AUTO else 0
         self._is_tried = device is Device.CPU
         self._encoder: TorchEncoder | None = None
-        self._lock = threading.Lock()
+        self._lock = ForkedLock()
 
     def run(
         self, encoded: Sequence[TokenIds], reference: TransformerEncoder, tokenizer: ModelTokenizer

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from index.compiled.forks import Unloadable
 from index.encoder.devices import Device
 from index.encoder.model_files import ModelFiles
 from index.encoder.sentence_transformer import load_network
@@ -33,6 +36,8 @@ class TorchEncoder(TransformerEncoder):
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
         self._device = device
+        # Loaded for the first embedding, as that takes seconds; one batch at a time, from whichever thread.
+        self._network = Unloadable(partial(_load, model, device))
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         prompt = self._tokenizer.parameters.passage_prompt
@@ -54,34 +59,39 @@ class TorchEncoder(TransformerEncoder):
         return self._run([encoded], (1, len(encoded.ids)), prompt, tokens=True)[0]
 
     def _run(self, encoded: Sequence[TokenIds], shape: tuple[int, int], prompt: str, *, tokens: bool) -> list[Output]:
-        """Put texts through the model's own modules, in exactly this shape."""
-        network = self.network
-        import torch
-
+        """Put texts through the model in exactly this shape."""
         parameters = self._tokenizer.parameters
         arrays = pad(encoded, shape, parameters.pad)
-        features: dict[str, Any] = {
-            name: torch.from_numpy(arrays[name]).to(network.device) for name in parameters.inputs
-        }
+        features: dict[str, Any] = {name: arrays[name] for name in parameters.inputs}
         if prompt:
             features["prompt_length"] = self._tokenizer.prompt_length(prompt)
-        with torch.inference_mode():
-            outputs = network(features)
-        texts = outputs["sentence_embedding"][: len(encoded)].float().cpu().numpy()
-        if not tokens:
-            return [Output(text, NO_TOKENS) for text in texts]
-        return list(map(Output, texts, outputs["token_embeddings"][: len(encoded)].float().cpu().numpy()))
+        return self._network.run(lambda network: _outputs(network, features, len(encoded), tokens=tokens))
 
-    @cached_property
-    def network(self) -> Any:
-        """The SentenceTransformer, loaded for the first embedding, as that takes seconds."""
-        network = load_network(self._model)
-        import torch
 
-        if self._device is Device.CUDA:
-            torch.set_float32_matmul_precision("high")
-        in_bf16 = self._device is Device.CPU and _has_amx()
-        return network.to(device=self._device.value, dtype=torch.bfloat16 if in_bf16 else torch.float32)
+def _load(model: ModelFiles, device: Device) -> Any:
+    network = load_network(model)
+    import torch
+
+    if device is Device.CUDA:
+        torch.set_float32_matmul_precision("high")
+    in_bf16 = device is Device.CPU and _has_amx()
+    return network.to(device=device.value, dtype=torch.bfloat16 if in_bf16 else torch.float32)
+
+
+def _outputs(network: Any, features: dict[str, Any], count: int, *, tokens: bool) -> list[Output]:
+    """Put arrays through the model's own modules; return the outputs of the first `count` rows."""
+    import torch
+
+    tensors = {
+        name: torch.from_numpy(value).to(network.device) if isinstance(value, np.ndarray) else value
+        for name, value in features.items()
+    }
+    with torch.inference_mode():
+        outputs = network(tensors)
+    texts = outputs["sentence_embedding"][:count].float().cpu().numpy()
+    if not tokens:
+        return [Output(text, NO_TOKENS) for text in texts]
+    return list(map(Output, texts, outputs["token_embeddings"][:count].float().cpu().numpy()))
 
 
 def _has_amx() -> bool:

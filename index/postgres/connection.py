@@ -156,10 +156,12 @@ class ReadingPool:
             close(connection)
 
     def _forget_idle(self) -> None:
+        # After a fork they still belong to the parent, a thread of which may have held the lock.
+        if os.getpid() != self._process:
+            return
         with self._lock:
             idle, self._idle = self._idle, []
-        # After a fork they still belong to the parent, which is using them.
-        for connection in idle if os.getpid() == self._process else ():
+        for connection in idle:
             close(connection)
 
 

@@ -12,7 +12,10 @@ from index.encoder.protocol import Embedder, Encoder
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an update is, in bytes of the files it reads; both are 0 while it looks for files."""
+    """How far an operation is; an update counts bytes of the files it reads, and both are 0 while it looks for files.
+
+    A copy counts passages, and an evaluation questions.
+    """
 
     done: int
     total: int

@@ -45,6 +45,7 @@ class Generation:
 
     def after_fork(self) -> None:
         """In a forked process: never destroy it, as FAISS has threads, and close its files unless they are in use."""
+        self._lock = threading.Lock()
         keep_for_ever(self.pipeline.snapshot)
         if not self._users and not self._is_retired:
             _INHERITED.append(self.pipeline.snapshot)

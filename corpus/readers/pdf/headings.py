@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
-    MAX_HEADING,
+    MAX_GUESSED_HEADING,
     NUMBERED,
     TABLE_GAPS,
     Paragraph,
@@ -59,5 +59,5 @@ def _may_be_heading(paragraph: Paragraph) -> bool:
     words = _LONG_WORD.findall(text)
     if not words or (len(words) < 3 and _FORMULA.search(text)):
         return False
-    is_short = paragraph.lines <= 3 and len(text) <= MAX_HEADING and paragraph.gaps < TABLE_GAPS
+    is_short = paragraph.lines <= 3 and len(text) <= MAX_GUESSED_HEADING and paragraph.gaps < TABLE_GAPS
     return is_short and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

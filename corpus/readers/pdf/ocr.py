@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -24,6 +25,7 @@ _MAX_PIXELS = 6000
 # Languages such as "deu+eng" instead of all installed ones; empty turns OCR off.
 _LANGUAGES_VARIABLE = "QA_OCR"
 _NEEDS_TESSERACT = "which qa index --full reads once Tesseract is installed"
+_FAILS = "which Tesseract cannot read in {}; QA_OCR takes languages that `tesseract --list-langs` lists"
 # A page is a scan if one picture fills more than this share of it.
 _SCAN_SHARE = 0.4
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010]\n(?=[^\W\d_])")
@@ -55,16 +57,18 @@ def read_scans(document: Any) -> Extracted:
     languages = find_languages()
     if not languages:
         raise Unreadable(f"no text found; probably a scan, {_NEEDS_TESSERACT}")
+    pages = range(len(document))
+    found = recognise_pages(document, pages, languages)
+    if pages and not found:
+        raise Unreadable(f"probably a scan, {_FAILS.format(languages)}", unknown=True)
+    if not any(found.values()):
+        raise Unreadable("no text found, not even by Tesseract", unknown=len(found) < len(pages))
     builder = DocumentBuilder()
-    found = False
-    for number in range(len(document)):
+    for number in pages:
         builder.page()
-        for paragraph in read_page_of_scan(document, number, languages):
+        for paragraph in found.get(number, ()):
             builder.block(paragraph)
-            found = True
-    if not found:
-        raise Unreadable("no text found, not even by Tesseract")
-    return builder.build(PDF.media_type, note=f"a scan, read by Tesseract ({languages})", title="")
+    return builder.build(PDF.media_type, note=f"a scan, {_outcome(len(found), len(pages), languages)}", title="")
 
 
 def scanned_pages(document: Any, without_text: Sequence[int]) -> list[int]:
@@ -80,25 +84,44 @@ def scanned_pages(document: Any, without_text: Sequence[int]) -> list[int]:
     return scans
 
 
-def note_on(scans: Sequence[int], pages: int, languages: str) -> str:
-    """Return the note on a document with scanned pages; "" if there are none."""
+def note_on(scans: int, read: int, pages: int, languages: str) -> str:
+    """Return the note on a document with scanned pages, some of them read; "" if there are none."""
     if not scans:
         return ""
-    which = f"{len(scans)} of {pages} pages {'is a scan' if len(scans) == 1 else 'are scans'}"
-    return f"{which}, read by Tesseract ({languages})" if languages else f"{which}, {_NEEDS_TESSERACT}"
+    which = f"{scans} of {pages} pages {'is a scan' if scans == 1 else 'are scans'}"
+    return f"{which}, {_outcome(read, scans, languages) if languages else _NEEDS_TESSERACT}"
+
+
+def _outcome(read: int, scans: int, languages: str) -> str:
+    if not read:
+        return _FAILS.format(languages)
+    return f"read by Tesseract ({languages})" + (f", but for {scans - read}, where it failed" if read < scans else "")
 
 
 def find_languages() -> str:
     """Return the languages to recognise, in Tesseract's notation; "" if it is not installed or turned off."""
+    if shutil.which("tesseract") is None:
+        return ""
     setting = os.environ.get(_LANGUAGES_VARIABLE)
-    if setting is not None or shutil.which("tesseract") is None:
-        return setting or ""
+    if setting is not None:
+        return setting
     listing = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=False)  # noqa: S607
     return "+".join(name for name in listing.stdout.split("\n")[1:] if name and name != "osd")
 
 
-def read_page_of_scan(document: Any, number: int, languages: str) -> list[str]:
-    """Return the paragraphs that Tesseract recognises on a page, numbered from 0, of a `pypdfium2.PdfDocument`."""
+def recognise_pages(document: Any, numbers: Iterable[int], languages: str) -> dict[int, list[str]]:
+    """Return the paragraphs of scanned pages of a `pypdfium2.PdfDocument`, by number from 0.
+
+    Pages that Tesseract cannot read are left out.
+    """
+    found = {}
+    for number in numbers:
+        with contextlib.suppress(Unreadable):
+            found[number] = _paragraphs(_recognise(_picture(document, number), languages))
+    return found
+
+
+def _picture(document: Any, number: int) -> bytes:
     page = document[number]
     scale = min(_RESOLUTION / _POINTS, _MAX_PIXELS / max(page.get_size()))
     bitmap = page.render(scale=scale, grayscale=True)
@@ -107,7 +130,7 @@ def read_page_of_scan(document: Any, number: int, languages: str) -> list[str]:
     image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + pixels
     bitmap.close()
     page.close()
-    return _paragraphs(_recognise(image, languages))
+    return image
 
 
 def _recognise(image: bytes, languages: str) -> str:
@@ -116,8 +139,9 @@ def _recognise(image: bytes, languages: str) -> str:
     try:
         result = subprocess.run(command, input=image, capture_output=True, env=environment, check=True)  # noqa: S603
     except (OSError, subprocess.CalledProcessError) as error:
-        raise Unreadable("probably a scan; Tesseract could not read it", unknown=True) from error
-    progress()
+        raise Unreadable(f"a picture, {_FAILS.format(languages)}", unknown=True) from error
+    finally:
+        progress()
     return result.stdout.decode("utf-8", "replace")
 
 

@@ -35,7 +35,8 @@ _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 _SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
 # Running heads and page numbers lie within this share of a page's height from its top or bottom.
 _MARGIN = 0.12
-MAX_HEADING = 160
+# Longer paragraphs are not taken for headings by their number or font.
+MAX_GUESSED_HEADING = 160
 # A line with this many wide gaps is not a heading, but names the columns of a table.
 TABLE_GAPS = 2
 # Largest relative difference in line height within a paragraph; larger if the font changes, as to a typewriter's.
@@ -221,7 +222,7 @@ class _Layout:
 
 def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
     """Whether this may be a numbered heading in small capitals, with the size and weight of body text."""
-    numbered = NUMBERED.match(one.text) if len(one.text) <= MAX_HEADING else None
+    numbered = NUMBERED.match(one.text) if len(one.text) <= MAX_GUESSED_HEADING else None
     if numbered is None or not is_upper(one.text[numbered.end() :]):
         return False
     return numbered[0].rstrip().endswith(".") or _SMALL_CAPITALS.search(one.font) is not None

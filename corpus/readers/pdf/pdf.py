@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.pdf.headings import heading_levels
-from corpus.readers.pdf.ocr import find_languages, note_on, read_page_of_scan, read_scans, scanned_pages
+from corpus.readers.pdf.ocr import find_languages, note_on, read_scans, recognise_pages, scanned_pages
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
@@ -104,16 +104,17 @@ def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
 def _add_scans(
     document: pypdfium2.PdfDocument, pages: Sequence[PageLines], lines: list[list[Line]], size: float
 ) -> str:
-    """Add the text of scanned pages if Tesseract is installed; return a note on them."""
+    """Add the text of scanned pages, if Tesseract is installed and can read them; return a note on them."""
     scans = scanned_pages(document, [number for number, page in enumerate(pages) if not page.lines])
     languages = find_languages() if scans else ""
-    for number in scans if languages else ():
-        for place, text in enumerate(read_page_of_scan(document, number, languages)):
+    found = recognise_pages(document, scans, languages) if languages else {}
+    for number, texts in found.items():
+        for place, text in enumerate(texts):
             # Far enough apart for each to be a paragraph.
             bottom = -10 * size * place
             boxes = [(0.0, bottom, size, bottom + size)] * len(text)
             lines[number].append(Line(text, boxes, size, bold=False, page=number))
-    return note_on(scans, len(pages), languages)
+    return note_on(len(scans), len(found), len(pages), languages)
 
 
 def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:

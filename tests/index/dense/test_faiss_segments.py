@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 import faiss
 import numpy as np
 import pytest
 
+from index.compiled.forks import Forked, take_part
 from index.dense import faiss_segments
 from index.dense.exact_segments import ExactSegment, cosines
 from index.dense.faiss_segments import VectorIndex, members
 from index.storage.vectors import Ids, Stored
 from tests.index.segments import DIMENSION, built, scattered, searched, stored
+from tests.marks import needs_fork
 
 
 @pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
@@ -178,3 +186,46 @@ def test_a_segment_without_vectors_finds_nothing() -> None:
     nearest = searched(built(rows[:0]), built(rows))
     assert sorted(nearest.search(rows[0], 5)[0].tolist()) == [1, 2, 3]
     assert nearest.stored(np.array([3, 1])).tobytes() == stored(rows[[2, 0]]).tobytes()
+
+
+class _Starting(Forked):
+    """Sets an event when a fork begins."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        take_part(self)
+
+    def before_fork(self) -> Callable[[], None]:
+        self._event.set()
+        return lambda: None
+
+
+@needs_fork
+def test_a_process_forked_while_a_segment_is_loaded_loads_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the other thread's lock, and with FAISS's own limit on allocations."""
+    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
+    segment = faiss_segments.save(built(scattered(200)), tmp_path, number=1, generation=1)
+    begun, forking = Event(), Event()
+    deserialize, limit = faiss.deserialize_index, faiss.get_deserialization_vector_byte_limit()
+
+    def slowly(data: Any) -> Any:
+        begun.set()
+        forking.wait()
+        return deserialize(data)
+
+    monkeypatch.setattr(faiss, "deserialize_index", slowly)
+    loading = Thread(target=partial(faiss_segments.load, tmp_path, segment, dimension=DIMENSION))
+    loading.start()
+    begun.wait()
+    starting = _Starting(forking)
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        same = faiss.get_deserialization_vector_byte_limit() == limit
+        faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
+        os._exit(0 if same else 1)
+    loading.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    del starting

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from corpus.errors import UsageError
+from index.compiled.forks import Unloadable
 from index.encoder import devices, load, torch_backend
 from index.encoder.devices import Device, find_gpu
 from index.encoder.load import load_encoder
@@ -46,9 +47,9 @@ class CpuAsGpu(TorchEncoder):
     fails_after = 99
     noise = 0.0
 
-    @property
-    def network(self) -> Any:
-        return _network()
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._network = Unloadable(_network)
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         self.ran.append((self._device, len(encoded)))

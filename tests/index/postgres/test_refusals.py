@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -118,3 +119,40 @@ def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Serve
     rebuild_index(Request(remote, BagEncoder()))
     assert verify_index(remote / ".qa").problems == ()
     assert build(remote).passages == before.passages
+
+
+@pytest.fixture
+def lost(remote: Path, server: Server) -> Iterator[Callable[[str, str], None]]:
+    """Empties an SQL index of the built collection, as damage may, and makes the server use it even for few rows."""
+    name = schema_of(remote)
+
+    def lose(index: str, column: str) -> None:
+        server.run(f"CREATE TABLE {name}.bare (LIKE {name}.passages); CREATE INDEX bare_one ON {name}.bare ({column})")
+        server.run(
+            f"UPDATE pg_class SET relfilenode = pg_relation_filenode('{name}.bare_one') "  # noqa: S608
+            f"WHERE oid = '{name}.{index}'::regclass"
+        )
+
+    build(remote)
+    server.run("ALTER ROLE postgres SET enable_seqscan = off")
+    yield lose
+    server.run("ALTER ROLE postgres RESET enable_seqscan")
+
+
+def test_a_key_that_an_sql_index_lacks_is_damage(remote: Path, lost: Callable[[str, str], None]) -> None:
+    with open_index(remote / ".qa") as index:
+        key = index.passages(index.columns().passages[:1].tolist())[0].key
+        assert index.find(key) is not None
+    lost("passages_key", "key")
+    with open_index(remote / ".qa") as index:
+        with pytest.raises(DamagedIndexError, match=f"passage {key} cannot be found by its key"):
+            index.find(key)
+        assert index.find("0" * 16) is None
+
+
+def test_a_text_that_an_sql_index_lacks_is_damage(remote: Path, lost: Callable[[str, str], None]) -> None:
+    lost("passages_text", "text_digest")
+    with open_index(remote / ".qa") as index:
+        passages = index.passages(index.columns().passages.tolist())
+        with pytest.raises(DamagedIndexError, match=f"the duplicates of passage {passages[0].id} are inconsistent"):
+            index.duplicates(passages)

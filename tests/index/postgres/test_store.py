@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from corpus.errors import LockedError, NoIndexError, StorageError
 from index.postgres import generation_writer, schema
 from index.postgres.address import parse_address
+from index.postgres.snapshot import PostgresSnapshot
 from index.postgres.store import PostgresStore
 from index.stores import open_index, open_store, use_store, verify_index
 from index.workers.workers import WorkerPlan
@@ -21,6 +24,7 @@ from tests.index.conftest import build, delete_documents
 from tests.index.postgres.conftest import schema_of
 from tests.index.postgres.killing import KILLS, killed, numbers_in, write_number
 from tests.index.workers import builds
+from tests.marks import needs_fork
 from tests.postgres_server import Server
 from tests.recorded import recorded
 
@@ -182,3 +186,18 @@ def test_the_graph_finds_the_nearest(remote: Path, server: Server, monkeypatch: 
     assert keys[4:] == keys[1:3]
     same = sum(len(set(a) & set(b)) for a, b in zip(keys[0], keys[3], strict=True))
     assert same >= 0.99 * sum(map(len, keys[0]))
+
+
+@needs_fork
+def test_a_forked_process_can_close_while_a_thread_of_its_parent_reads(remote: Path) -> None:
+    build(remote)
+    with open_index(remote / ".qa") as index:
+        assert isinstance(index, PostgresSnapshot)
+        with index._pool._lock:
+            child = os.fork()
+            if not child:
+                signal.alarm(20)
+                index.close()
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert index.documents()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,7 @@ from qa.answer.results import Result
 from qa.retrieval.generations import Generation
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
+from tests.marks import needs_fork
 from tests.qa.indexes import build, opened
 
 QUESTION = "when does the harbour close"
@@ -170,3 +173,15 @@ def test_coroutines_ask_at_the_same_time(root: Path) -> None:
         result, hits = asyncio.run(both(retriever))
     assert texts(result) == ["The harbour closes in winter."]
     assert [getattr(hit, "text", None) for hit in hits] == ["Soup is served at noon."]
+
+
+@needs_fork
+def test_a_forked_process_can_close_while_a_thread_of_its_parent_begins_a_question(root: Path) -> None:
+    with opened(root) as retriever:
+        with retriever._generations._now._lock:
+            child = os.fork()
+            if not child:
+                signal.alarm(20)
+                retriever.close()
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

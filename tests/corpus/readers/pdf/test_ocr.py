@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
+import struct
 from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
@@ -20,9 +22,10 @@ from corpus.types import Extracted
 from tests.corpus.readers.samples.files import FILES
 
 WHY = "no text found; probably a scan, which qa index --full reads once Tesseract is installed"
-# Prints what it was asked and the size of the picture, then what it "sees".
+# Prints what it was asked and the size of the picture, then what it "sees"; has no `xyz`, and crashes once on `crash`.
 STAND_IN = """#!/bin/sh
 if [ "$1" = --list-langs ]; then printf 'List of languages:\\ndeu\\neng\\nosd\\n'; exit; fi
+if [ "$4" = xyz ] || { [ "$4" = crash ] && mkdir "$0.crashed"; }; then echo failed >&2; exit 1; fi
 head -c 13 >/dev/null; size=$(wc -c)
 printf 'Words of %s, asked for\\nwith %s %s.\\n\\nThe her-\\nons.\\n\\f' "$size" "$3" "$4"
 """
@@ -47,6 +50,20 @@ def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
     return data.getvalue()
 
 
+def tiff(page: pypdfium2.PdfPage, pages: int) -> bytes:
+    """Repeat a page as grey pictures without compression."""
+    bitmap = page.render(scale=3, grayscale=True)
+    pixels = bytes(bitmap.buffer)
+    data = b"II*\0" + struct.pack("<I", 8 + len(pixels)) + pixels
+    # Width, height, bits of a pixel, compression, black is 0, where it begins, rows at once, bytes.
+    values = bitmap.stride, bitmap.height, 8, 1, 1, 8, bitmap.height, len(pixels)
+    tags = zip((256, 257, 258, 259, 262, 273, 278, 279), values, strict=True)
+    entries = struct.pack("<H", 8) + b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+    for number in range(1, pages + 1):
+        data += entries + struct.pack("<I", 0 if number == pages else len(data) + len(entries) + 4)
+    return data
+
+
 def read(data: bytes) -> Extracted:
     """Read a PDF in a new process, which has the environment of this moment."""
     with Sandbox() as sandbox:
@@ -54,9 +71,10 @@ def read(data: bytes) -> Extracted:
 
 
 def test_missing_tesseract_is_named_in_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, value in (("PATH", str(tmp_path)), ("QA_OCR", "")):
+    for path, languages in ((str(tmp_path), "eng"), (os.environ["PATH"], "")):
         with monkeypatch.context() as patch:
-            patch.setenv(variable, value)
+            patch.setenv("PATH", path)
+            patch.setenv("QA_OCR", languages)
             with pytest.raises(Unreadable) as caught:
                 read(scan(0))
             assert (caught.value.reason, caught.value.unknown) == (WHY, False)
@@ -103,6 +121,30 @@ def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("tesseract")
+def test_pages_that_tesseract_fails_on_are_counted_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    fails = "which Tesseract cannot read in xyz; QA_OCR takes languages that `tesseract --list-langs` lists"
+    monkeypatch.setenv("QA_OCR", "xyz")
+    found = read(scan(0, 1, 2, scanned=[1]))
+    assert found.note == f"1 of 3 pages is a scan, {fails}"
+    assert "The observers thank the ferryman" in found.text
+    with pytest.raises(Unreadable) as caught:
+        read(scan(0, 1))
+    assert (caught.value.reason, caught.value.unknown) == (f"probably a scan, {fails}", True)
+
+
+@pytest.mark.usefixtures("tesseract")
+@pytest.mark.parametrize(("scanned", "note"), [(None, "a scan"), ([0, 1], "2 of 3 pages are scans")])
+def test_a_page_that_tesseract_crashes_on_is_counted(
+    monkeypatch: pytest.MonkeyPatch, scanned: list[int] | None, note: str
+) -> None:
+    monkeypatch.setenv("QA_OCR", "crash")
+    found = read(scan(0, 1, 2, scanned=scanned))
+    assert found.note == f"{note}, read by Tesseract (crash), but for 1, where it failed"
+    assert found.pages[:2] == (0, 0)
+    assert found.text.startswith("Words of")
+
+
+@pytest.mark.usefixtures("tesseract")
 def test_pictures_are_read_only_if_enabled_in_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Photographs are not read by default, and neither is a file that only has the name of a picture."""
     (tmp_path / "page.png").write_bytes(draw(FILES["paper.pdf"], 1).png)
@@ -128,9 +170,7 @@ def test_a_scan_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_picture_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have several pages."""
     monkeypatch.setenv("QA_OCR", "eng")
-    source = pypdfium2.PdfDocument(FILES["paper.pdf"])
-    pages = [source[number].render(scale=3).to_pil() for number in (2, 2)]
-    pages[0].save(tmp_path / "page.tiff", save_all=True, append_images=pages[1:])
+    (tmp_path / "page.tiff").write_bytes(tiff(pypdfium2.PdfDocument(FILES["paper.pdf"])[2], pages=2))
     found = load(tmp_path, "page.tiff", formats=[".tiff=scan"])
     assert found.text.count("The observers thank the ferryman") == 2
     assert (found.media_type, len(found.pages)) == ("image/tiff", 2)
