@@ -33,7 +33,10 @@ def is_pattern(line: str) -> bool:
     stars = re.sub(r"\\.", "x", line, flags=re.DOTALL)
     if stars.count(_DOUBLE_STAR) > _MAX_DOUBLE_STARS or any(part.count("*") > _MAX_STARS for part in stars.split("/")):
         raise ValueError(f"Too many stars in the pattern: {line!r}")
-    compile_patterns([line])
+    try:
+        compile_patterns([line])
+    except re.error as error:  # as for a bad range, [z-a]
+        raise ValueError(f"Invalid git pattern: {line!r}") from error
     return True
 
 

@@ -42,7 +42,7 @@ def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[s
 
     try:
         rules = GitIgnoreSpec.from_lines(re.sub(r"^(!?)(?:\./+)+", r"\1/", pattern) for pattern in patterns)
-    except ValueError as error:
+    except (ValueError, re.error) as error:  # the latter for a bad range, [z-a]
         raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
     return frozenset(document.id for document in documents if rules.match_file(document.path))
 

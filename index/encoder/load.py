@@ -90,7 +90,8 @@ class FastestEncoder(TransformerEncoder):
         self._hint = hint
         self._device = device
         self._gpu = PassageGpu(model, device)
-        self._copy = _copy_for(hint, model, lambda: self._tokenizer)
+        # Without a reference to this encoder: a cycle would keep a dropped one until the next garbage collection.
+        self._copy = _copy_for(hint, model, lambda: ModelTokenizer(model))
         if ahead:
             self._copy.begin_loading(hint)
         self._lock = ForkedLock()

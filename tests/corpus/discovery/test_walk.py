@@ -161,8 +161,8 @@ def test_ignore_file_precedence(tmp_path: Path, ignored: dict[str, list[str]], e
 
 def test_invalid_ignore_line_is_reported_and_the_rest_apply(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "b.md", "c.md")
-    ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
-    reason = "ignore file has invalid patterns (line 2, 5)"
+    ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z", "*.log[9-0]"])
+    reason = "ignore file has invalid patterns (line 2, 5, 6)"
     assert walk(tmp_path).skipped == (SkippedFile(".gitignore", reason),)
     assert found(tmp_path) == ["b.md"]
     ignore(tmp_path, ".gitignore", ["!"] * 9)
@@ -253,7 +253,7 @@ def test_include_and_exclude(tmp_path: Path) -> None:
     assert walk(tmp_path, exclude=("*.png",)).skipped == ()
 
 
-@pytest.mark.parametrize("pattern", ["!", "\\"])
+@pytest.mark.parametrize("pattern", ["!", "\\", "[z-a]"])
 def test_an_invalid_pattern_is_an_error(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(UsageError, match=r"^Invalid git pattern: .* Patterns are written as in \.gitignore\.$"):
         walk(tmp_path, include=(pattern,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +110,19 @@ def test_torch_is_used_without_a_cache_folder(
     assert float(encoder.encode_query(QUESTION) @ expected) >= 0.999
     assert isinstance(encoder._backend(), TorchEncoder)
     assert "embedding with torch, which is slower: there is no cache folder" in caplog.text
+
+
+def test_a_dropped_encoder_is_freed_at_once() -> None:
+    """A server loads one for each update, and garbage collection may be rare."""
+    gc.disable()
+    try:
+        encoder = FastestEncoder(find())
+        encoder.encode_query(QUESTION)
+        dropped = weakref.ref(encoder)
+        del encoder
+        assert dropped() is None
+    finally:
+        gc.enable()
 
 
 def test_a_cache_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,6 +179,7 @@ def test_several_paths_are_searched_together(retriever: Retriever) -> None:
     [
         ("suop.txt", r"matches the path 'suop\.txt'\. Similar: notes/soup\.txt"),
         ("!", "the path pattern '!' cannot be read"),
+        ("[z-a]", r"the path pattern '\[z-a\]' cannot be read"),
     ],
 )
 def test_a_path_must_be_valid_and_match(retriever: Retriever, path: str, message: str) -> None:
