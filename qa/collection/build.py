@@ -42,6 +42,7 @@ from index import (
 from qa.collection.settings import read_settings, with_slashes
 from qa.locate import root_of
 from qa.reader.reader import Reader
+from qa.require import require_type
 
 _log = logging.getLogger(__name__)
 
@@ -115,6 +116,7 @@ def build_index(
     from index import open_workers, rebuild_index, update_index, use_store
 
     if store is not None:
+        require_type("store", store, str)
         use_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
     while True:
