@@ -624,7 +624,7 @@ def test_paths_of_a_wrong_type(retriever: Retriever, paths: Any) -> None:
 
 
 def test_other_arguments_of_a_wrong_type(retriever: Retriever) -> None:
-    """They are named too, and a mode may be given by its name."""
+    """They are named too."""
     wrong: Any = 1.5
     with pytest.raises(TypeError, match="n must be of type int, not float"):
         retriever.topics(n=wrong)
@@ -632,4 +632,3 @@ def test_other_arguments_of_a_wrong_type(retriever: Retriever) -> None:
         Retriever.open(store=wrong)
     with pytest.raises(TypeError, match="store must be of type str, not float"):
         build_index(retriever.root, store=wrong)
-    assert retriever.search("soup", mode="keyword") == retriever.search("soup", mode=Mode.KEYWORD)
