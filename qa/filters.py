@@ -15,6 +15,7 @@ from corpus.errors import UsageError
 from corpus.formats import format_of
 from qa.fields import parts_of, plain_words
 from qa.locate import near_paths
+from qa.require import require_type
 
 if TYPE_CHECKING:
     from index import Among, Index, Scope, StoredDocument
@@ -90,8 +91,8 @@ EVERYTHING = Filter()
 
 def merged(path: Texts, only: Filter | None) -> Filter:
     """Add a path given separately to a filter; a path in both is a UsageError."""
-    if not isinstance(only, Filter | None):
-        raise TypeError(f"only must be of type Filter, not {type(only).__name__}")
+    if only is not None:
+        require_type("only", only, Filter)
     if path is None or path == "":
         return only or EVERYTHING
     if only and only.paths:
@@ -224,7 +225,10 @@ def _several(name: str, given: Texts) -> tuple[str, ...]:
     """Return a tuple of strings; an empty list, which nothing could match, is refused."""
     if given is not None and not given and not isinstance(given, str):
         raise UsageError(f"{name} is an empty list, which no file matches; leave it out for all files.")
-    return (given,) if isinstance(given, str) else tuple(given or ())
+    found = (given,) if isinstance(given, str) else tuple(given or ())
+    if not all(isinstance(one, str) for one in found):
+        raise TypeError(f"{name} must be a str, or several, not {given!r}")
+    return found
 
 
 def _pair(condition: str) -> tuple[str, str]:

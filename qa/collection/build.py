@@ -39,9 +39,10 @@ from index import (
     prepare_for_questions,
     wait_for_writer,
 )
-from qa.collection.settings import read_settings
+from qa.collection.settings import read_settings, with_slashes
 from qa.locate import root_of
 from qa.reader.reader import Reader
+from qa.require import require_type
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ def build_index(
         include: Patterns (as in .gitignore) of the files to index, () for all, None for those in `qa.toml`,
             else those of the last build.
         exclude: Patterns of the files to leave out, None as for `include`.
-        paths: Files, and folders with a slash at the end, relative to `path`. They limit a new collection, and are
+        paths: Files and folders, relative to `path`. They limit a new collection, and are
             added to one that is limited; a collection of the whole folder has them already.
         on_empty: What to do if there are no documents.
         on_locked: What to do while another process writes this index.
@@ -99,7 +100,8 @@ def build_index(
         dask: Embed on the Dask cluster whose scheduler has this address, such as `tcp://host:8786`.
 
     Raises:
-        UsageError: A pattern or `qa.toml` is not valid, or the device or the cluster cannot be used.
+        UsageError: A pattern or `qa.toml` is not valid, `workers` is negative, or the device or the cluster cannot be
+            used.
         CorpusError: The folder is missing, cannot be read or has no documents.
         ModelError: The model cannot be loaded.
         LockedError: Another process writes this index.
@@ -108,10 +110,13 @@ def build_index(
         StorageError: Writing failed, or the workers are gone; the index is as it was.
     """
     _require_members((BuildMode, mode), (OnEmpty, on_empty), (OnLocked, on_locked))
+    if workers < 0:
+        raise UsageError(f"workers must be 0 or more, not {workers}.")
     root = existing_root(path)
     from index import open_workers, rebuild_index, update_index, use_store
 
     if store is not None:
+        require_type("store", store, str)
         use_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
     while True:
@@ -121,7 +126,7 @@ def build_index(
         settings = read_settings(root)
         is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
         name = _absolute(model) if model else model_of(root)
-        choice = settings.choice(include, exclude, paths)
+        choice = settings.choice(include, exclude, with_slashes(root, paths))
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
             _require_files(root, choice)
         request = Request(
@@ -141,7 +146,7 @@ def build_index(
                 raise
             continue
         if not report.documents and on_empty is OnEmpty.FAIL:
-            raise _nothing_to_index(root, report.skipped)
+            raise _nothing_to_index(root, report.skipped, choice.more_paths)
         if is_first and encoder is None:
             _prepare_for_questions(name)
         return report
@@ -169,8 +174,11 @@ def _require_files(root: Path, choice: Choice) -> None:
         raise _nothing_to_index(root, found.skipped)
 
 
-def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile]) -> CorpusError:
-    if skipped:
+def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], paths: Sequence[str] = ()) -> CorpusError:
+    missing = [path for path in paths if not os.path.lexists(root / path)]
+    if missing:
+        reason = f"there is no {missing[0]}"
+    elif skipped:
         more = f" ({len(skipped) - 1:,} more skipped)" if len(skipped) > 1 else ""
         reason = f"{skipped[0].path}: {skipped[0].reason}{more}"
     elif any(path.name != INDEX_FOLDER for path in root.iterdir()):
@@ -200,7 +208,7 @@ def preview_index(
     from index import preview_update
 
     root = existing_root(path)
-    return preview_update(root, read_settings(root).choice(include, exclude, paths))
+    return preview_update(root, read_settings(root).choice(include, exclude, with_slashes(root, paths)))
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

@@ -78,8 +78,13 @@ class CollectionSettings:
             paths=self.paths,
             formats=self.formats,
             from_file=[name for name, own in given.items() if own is None and getattr(self, name) is not None],
-            more_paths=_several(more_paths),
+            more_paths=more_paths,
         )
+
+
+def with_slashes(root: Path, paths: Sequence[str]) -> Sequence[str]:
+    """Return paths, or one, relative to a root, with a slash at the end of folders."""
+    return [path.rstrip("/") + "/" if (root / path).is_dir() else path for path in _several(paths)]
 
 
 def _several(given: Sequence[str]) -> Sequence[str]:
@@ -211,8 +216,7 @@ def _settings(
         except (ValueError, TypeError) as error:
             raise UsageError(f"{where}: {key} must be {words}.") from error
     if "paths" in found:
-        slashed = (path + "/" if (root / path).is_dir() else path for path in found["paths"])
-        found["paths"] = outermost(slashed)
+        found["paths"] = outermost(with_slashes(root, found["paths"]))
     return CollectionSettings(**found)
 
 

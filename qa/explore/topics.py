@@ -19,6 +19,7 @@ from qa.explore.results import Topic, Topics
 from qa.explore.similar import stored_vectors
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
+from qa.require import require_type
 
 # If a smaller share of vectors than the first is new or gone, topics are kept; below the second they are refined;
 # otherwise they are found anew.
@@ -39,6 +40,8 @@ def find_topics(
     Raises:
         UsageError: The number is out of range, or nothing matches the filter.
     """
+    if wanted is not None:
+        require_type("n", wanted, int)
     if wanted is not None and not 1 <= wanted <= MOST_TOPICS:
         raise UsageError(f"the number of topics must be from 1 to {MOST_TOPICS}, not {wanted}.")
     documents = select(snapshot, only)

@@ -7,28 +7,27 @@ import threading
 import weakref
 from typing import Any
 
-from qa.answer.results import Hit, Mode, Result, json_value
-from qa.filters import Filter
+from qa.answer.results import Hit, Result, json_value
 from qa.retrieval.retriever import Retriever
 
 
 class AskedCollection:
     """A folder's index, opened by the first question from any thread; each question uses the newest generation.
 
+    A copy, or one that was pickled, opens it again.
+
     Args:
         folder: The corpus root, a folder below it, or its `.qa` folder.
-        k: How many passages a question returns, 1 to 1,000.
-        mode: Which halves of the index to search.
-        path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
-        rerank: Whether to re-rank the first passages.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, k: int, mode: str, rerank: bool, **filters: Any) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = folder
-        only = Filter.of(**filters)
-        self._options: dict[str, Any] = {"k": k, "mode": Mode(mode), "only": only, "rerank": rerank}
         self._opened: Retriever | None = None
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[AskedCollection], tuple[str | os.PathLike[str]]]:
+        """Leave out what is open."""
+        return AskedCollection, (self._folder,)
 
     def open(self) -> Retriever:
         """Open the index unless it is open already; see `Retriever.open` for errors."""
@@ -39,11 +38,11 @@ class AskedCollection:
                 weakref.finalize(self, self._opened.close)
             return self._opened
 
-    def ask(self, question: str) -> Result:
-        """Ask a question; see `Retriever.reload` and `Retriever.ask` for errors."""
+    def ask(self, question: str, **options: Any) -> Result:
+        """Ask a question with the arguments of `Retriever.ask`; see it and `Retriever.reload` for errors."""
         retriever = self.open()
         retriever.reload()
-        return retriever.ask(question, **self._options)
+        return retriever.ask(question, **options)
 
 
 def metadata(hit: Hit, result: Result) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
+from qa.filters import Filter
 from qa.integrations.asked import AskedCollection, metadata
 
 
@@ -37,7 +38,9 @@ class QARetriever:
             "folder": folder, "k": k, "mode": mode, "path": path, "rerank": rerank,
             "types": types, "since": since, "until": until, "where": where,
         }  # fmt: skip
-        self._asked = AskedCollection(**self._settings)
+        only = Filter.of(path=path, types=types, since=since, until=until, where=where)
+        self._options: dict[str, Any] = {"k": k, "mode": mode, "only": only, "rerank": rerank}
+        self._asked = AskedCollection(folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Serialise the component for a saved pipeline."""
@@ -59,7 +62,7 @@ class QARetriever:
         Returns:
             `documents`, best first; `answer`, "" if there is none; `found` and `confidence`.
         """
-        result = self._asked.ask(query)
+        result = self._asked.ask(query, **self._options)
         documents = [
             Document(id=hit.id, content=hit.text, meta=metadata(hit, result), score=hit.score)
             for hit in result.passages

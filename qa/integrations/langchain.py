@@ -10,6 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
+from qa.filters import Filter
 from qa.integrations.asked import AskedCollection, metadata
 
 
@@ -40,14 +41,15 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
     model_config = ConfigDict(extra="forbid")
 
     @cached_property
-    def _asked(self) -> AskedCollection:
-        return AskedCollection(
-            self.folder, k=self.k, mode=self.mode, rerank=self.rerank,
-            path=self.path, types=self.types, since=self.since, until=self.until, where=self.where,
-        )  # fmt: skip
+    def _asked(self) -> dict[str, AskedCollection]:
+        """The collections that were asked, by folder: copies with other settings share it."""
+        return {}
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        result = self._asked.ask(query)
+        asked = self._asked.setdefault(self.folder, AskedCollection(self.folder))
+        # The settings may have changed since the last question.
+        only = Filter.of(path=self.path, types=self.types, since=self.since, until=self.until, where=self.where)
+        result = asked.ask(query, k=self.k, mode=self.mode, only=only, rerank=self.rerank)
         return [
             Document(hit.text, id=hit.id, metadata={"source": hit.citation, **metadata(hit, result)})
             for hit in result.passages

@@ -11,7 +11,7 @@ from typing import Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from qa.filters import Texts
+from qa.filters import Filter, Texts
 from qa.integrations.asked import AskedCollection, metadata
 
 # The metadata that a language model sees with a passage's text; everything else is for programs.
@@ -38,12 +38,13 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
         path: Texts = None, rerank: bool = True, types: Texts = None, since: str | date | None = None,
         until: str | date | None = None, where: Mapping[str, object] | Texts = None, **base: Any,
     ) -> None:  # fmt: skip
-        filters = {"path": path, "types": types, "since": since, "until": until, "where": where}
-        self._asked = AskedCollection(folder, k=k, mode=mode, rerank=rerank, **filters)
+        only = Filter.of(path=path, types=types, since=since, until=until, where=where)
+        self._options: dict[str, Any] = {"k": k, "mode": mode, "only": only, "rerank": rerank}
+        self._asked = AskedCollection(folder)
         super().__init__(**base)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        result = self._asked.ask(query_bundle.query_str)
+        result = self._asked.ask(query_bundle.query_str, **self._options)
         return [
             NodeWithScore(node=_node(metadata(hit, result), hit.id, hit.text), score=hit.score)
             for hit in result.passages

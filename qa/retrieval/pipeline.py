@@ -27,6 +27,7 @@ from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
 from qa.reader.support_article import resolving
+from qa.require import require_type
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
@@ -71,15 +72,16 @@ class AskRequest:
 
     question: str
     k: int = 5
-    mode: Mode = Mode.HYBRID
+    mode: Mode | str = Mode.HYBRID
     rerank: bool = True
     question_id: str | int | None = None
 
     def checked(self) -> AskRequest:
         """Return a valid copy, with the question stripped and `mode` a `Mode`; raises UsageError or TypeError."""
-        for name, value, kind in (("question", self.question, str), ("k", self.k, int)):
-            if not isinstance(value, kind):
-                raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
+        require_type("question", self.question, str)
+        require_type("k", self.k, int)
+        if self.question_id is not None:
+            require_type("question_id", self.question_id, str, int)
         text = without_surrogates(self.question).strip()
         if not text:
             raise UsageError("the question is empty.")
@@ -175,7 +177,7 @@ class Pipeline:
             request.question,
             self.snapshot,
             models.encoder,
-            mode=request.mode,
+            mode=Mode(request.mode),
             documents=among,
             rerank=request.rerank,
             clock=clock,

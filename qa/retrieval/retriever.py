@@ -30,6 +30,7 @@ from qa.answer.results import Hit, Mode, Result
 from qa.filters import EVERYTHING, Filter, Texts, merged
 from qa.locate import find_index, root_of, working_directory
 from qa.reader.reader import Reader, shared_reader
+from qa.require import require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.pipeline import AskRequest, Models, Pipeline
 from qa.retrieval.stopwatch import Stopwatch
@@ -98,6 +99,7 @@ class Retriever:
             raise UsageError("name a folder or a store, not both.")
         close_inherited()
         if store is not None:
+            require_type("store", store, str)
             root, snapshot = working_directory() or Path(os.sep), open_store(store)
         else:
             root = find_index(None if path is None else root_of(Path(path)))
@@ -158,7 +160,7 @@ class Retriever:
         question: str,
         *,
         k: int = 5,
-        mode: Mode = Mode.HYBRID,
+        mode: Mode | str = Mode.HYBRID,
         path: Texts = None,
         only: Filter | None = None,
         rerank: bool = True,
@@ -174,7 +176,7 @@ class Retriever:
         question: str,
         *,
         k: int = 5,
-        mode: Mode = Mode.HYBRID,
+        mode: Mode | str = Mode.HYBRID,
         path: Texts = None,
         only: Filter | None = None,
         rerank: bool = True,
@@ -200,7 +202,7 @@ class Retriever:
             UsageError: The question is empty or too long, k is out of range, nothing passes `path` and `only`, or the
                 retriever is closed.
             DamagedIndexError: A passage to be shown is damaged.
-            TypeError: The question is not a str, or k is not an int.
+            TypeError: An argument is of the wrong type.
         """
         request = AskRequest(question=question, k=k, mode=mode, rerank=rerank, question_id=question_id)
         return self._answer(request, merged(path, only), topic)[0]
@@ -296,6 +298,7 @@ class Retriever:
             request = request.checked()
             if topic is None:
                 return pipeline.answer(request, pipeline.among(only), clock)
+            require_type("topic", topic, str)
             from qa.explore.topics import scope_of
 
             return pipeline.answer(request, scope_of(pipeline.snapshot, topic, only), clock)

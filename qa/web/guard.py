@@ -100,6 +100,9 @@ class Guard:
         if site not in ("none", "same-origin") and not _is_link(scope, headers):
             raise HTTPException(403, "requests from other sites are refused.")
         if scope["method"] not in ("GET", "HEAD") and not origins and site != "same-origin":
+            if scope["path"].startswith(API):
+                detail = "the API only reads: use GET, with the parameters in the query."
+                raise HTTPException(405, detail, {"Allow": "GET, HEAD"})
             raise HTTPException(403, "only this server's own pages may send this.")
 
 

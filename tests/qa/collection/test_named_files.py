@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import CorpusError
+from corpus.errors import CorpusError, UsageError
 from index import BuildMode
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
@@ -154,3 +154,17 @@ def test_an_update_ignores_changes_outside_the_limits(home: Path) -> None:
     built_documents(home, paths=("papers/",))
     (home / "notes" / "e.md").write_text("Changed.")
     assert update_index(Request(home, BagEncoder())).changed == 0
+
+
+def test_folders_need_no_slash_in_python(home: Path) -> None:
+    """As in `qa.toml`; if nothing is there, the error says so."""
+    assert built_documents(home, paths=("notes",)) == ["notes/e.md", "notes/f.txt"]
+    with pytest.raises(CorpusError, match=r"there is no absent\.$"):
+        build.build_index(home / "papers", paths=["absent"], encoder=BagEncoder())
+
+
+def test_a_negative_number_of_workers_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would wait for them for ever."""
+    monkeypatch.setattr(build, "existing_root", lambda path: pytest.fail(f"{path} was opened"))
+    with pytest.raises(UsageError, match="workers must be 0 or more, not -1"):
+        build.build_index(home, workers=-1)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import gc
+import importlib
 import io
 import json
+import pickle
 import re
 import shutil
 import socket
@@ -168,7 +171,7 @@ def test_newest_generation_is_used(tmp_path: Path) -> None:
         (tmp_path / "a.md").write_text(f"# Soup\n\nSoup is served at {time}.\n")
         build_index(tmp_path)
         assert time in retriever.invoke("When is soup served?")[0].page_content
-    opened = retriever._asked.open()
+    opened = retriever._asked[str(tmp_path)].open()
     del retriever
     gc.collect()
     with pytest.raises(UsageError, match="closed"):
@@ -198,3 +201,35 @@ def test_every_framework_supports_the_filters() -> None:
         llama_index.QARetriever("corpus/sample", paht="awards.md")
     with pytest.raises(UsageError, match="no indexed file is of type pdf"):
         langchain.QARetriever(folder="corpus/sample", types="pdf").invoke(QUESTION)
+
+
+def test_changed_settings_count() -> None:
+    """Each question is asked with the settings of that moment, also by a copy of a retriever that was used."""
+    from qa.integrations.langchain import QARetriever
+
+    first = QARetriever(folder="corpus/sample", path="awards.md")
+    assert {one.metadata["path"] for one in first.invoke("award")} == {"awards.md"}
+    second = first.model_copy(update={"path": "schedule.md"})
+    assert {one.metadata["path"] for one in second.invoke("award")} == {"schedule.md"}
+    first.path, first.k = "numbers.md", 1
+    assert [one.metadata["path"] for one in first.invoke("award")] == ["numbers.md"]
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
+def test_used_retrievers_can_be_copied(framework: str) -> None:
+    """A deep copy, and one that was pickled, give the same passages; they open the index for themselves."""
+    module = importlib.import_module(f"qa.integrations.{framework}")
+    ask = {"langchain": "invoke", "llama_index": "retrieve", "haystack": "run"}[framework]
+    retriever = module.QARetriever(folder="corpus/sample", k=1)
+    found = getattr(retriever, ask)(QUESTION)
+    for again in (copy.deepcopy(retriever), pickle.loads(pickle.dumps(retriever))):  # noqa: S301 - our own
+        assert getattr(again, ask)(QUESTION) == found
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
+def test_unknown_mode_is_our_error(framework: str) -> None:
+    """It is the error of `Retriever.ask`."""
+    module = importlib.import_module(f"qa.integrations.{framework}")
+    ask = {"langchain": "invoke", "llama_index": "retrieve", "haystack": "run"}[framework]
+    with pytest.raises(UsageError, match="mode must be"):
+        getattr(module.QARetriever(folder="corpus/sample", mode="zzz"), ask)(QUESTION)

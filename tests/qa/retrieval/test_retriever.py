@@ -20,6 +20,7 @@ from index.storage.rows import StoredPassage
 from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
+from qa.collection.build import build_index
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.hybrid import Pool
@@ -157,16 +158,22 @@ def test_wrong_usage(retriever: Retriever, question: str, k: int, words: str) ->
         retriever.ask(question, k=k)
 
 
-@pytest.mark.parametrize("wrong", [{"question": None}, {"question": "soup", "k": "5"}, {"question": "a", "only": "b/"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"question": None}, {"question": "soup", "k": "5"}, {"question": "a", "only": "b/"}),
+        *({"question": "a", "topic": 1}, {"question": "a", "question_id": 2.5}),
+    ],
+)
 def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"must be of type (str|int|Filter), not (NoneType|str)"):
+    with pytest.raises(TypeError, match=r"must be of type (str|int|str or int|Filter), not (NoneType|str|int|float)"):
         retriever.ask(**wrong)
 
 
 def test_a_mode_may_be_given_by_name(retriever: Retriever) -> None:
-    assert retriever.search("spoon", mode="keyword") == retriever.search("spoon", mode=Mode.KEYWORD)  # type: ignore[arg-type]
+    assert retriever.search("spoon", mode="keyword") == retriever.search("spoon", mode=Mode.KEYWORD)
     with pytest.raises(UsageError, match="mode must be hybrid, dense, keyword, not 'fast'"):
-        retriever.ask("spoon", mode="fast")  # type: ignore[arg-type]
+        retriever.ask("spoon", mode="fast")
 
 
 def test_several_paths_are_searched_together(retriever: Retriever) -> None:
@@ -609,3 +616,20 @@ def test_an_unknown_unit_is_refused_with_the_choices(retriever: Retriever) -> No
     for ask in (retriever.topics, retriever.map_svg, partial(retriever.similar, "travel.md")):
         with pytest.raises(UsageError, match="unit must be passages or documents, not 'document'"):
             ask(unit=wrong)
+
+
+@pytest.mark.parametrize("paths", [b"x", ["a", 5]])
+def test_paths_of_a_wrong_type(retriever: Retriever, paths: Any) -> None:
+    with pytest.raises(TypeError, match="path must be a str, or several, not "):
+        retriever.ask("soup", path=paths)
+
+
+def test_other_arguments_of_a_wrong_type(retriever: Retriever) -> None:
+    """They are named too."""
+    wrong: Any = 1.5
+    with pytest.raises(TypeError, match="n must be of type int, not float"):
+        retriever.topics(n=wrong)
+    with pytest.raises(TypeError, match="store must be of type str, not float"):
+        Retriever.open(store=wrong)
+    with pytest.raises(TypeError, match="store must be of type str, not float"):
+        build_index(retriever.root, store=wrong)

@@ -113,16 +113,17 @@ def test_own_pages_and_typed_addresses_are_accepted(server: RunningServer) -> No
     ("method", "path", "headers", "status"),
     [
         pytest.param("POST", ASK, {"Origin": "http://evil.example"}, 403, id="cross-site POST"),
-        pytest.param("POST", ASK, {}, 403, id="POST from nowhere"),
+        pytest.param("POST", "/login", {}, 403, id="POST from nowhere"),
+        pytest.param("POST", ASK, {}, 405, id="POST to the API"),
         pytest.param(
             "POST", ASK, {"Content-Type": "text/plain", "Origin": "null"}, 403, id="POST of a sandboxed frame"
         ),
         pytest.param("POST", "/login", {"Origin": "http://evil.example"}, 403, id="cross-site login"),
         pytest.param("POST", ASK, {"Sec-Fetch-Site": "same-origin"}, 405, id="own POST to what only reads"),
-        pytest.param("PUT", "/api/v1/show?place=awards.md", {}, 403, id="PUT"),
-        pytest.param("DELETE", "/api/v1/show?place=awards.md", {}, 403, id="DELETE"),
+        pytest.param("PUT", "/api/v1/show?place=awards.md", {}, 405, id="PUT"),
+        pytest.param("DELETE", "/api/v1/show?place=awards.md", {}, 405, id="DELETE"),
         pytest.param("OPTIONS", ASK, {"Origin": "http://evil.example"}, 403, id="preflight"),
-        pytest.param("TRACE", ASK, {}, 403, id="TRACE"),
+        pytest.param("TRACE", ASK, {}, 405, id="TRACE"),
         pytest.param("CONNECT", "/", {}, 403, id="CONNECT"),
     ],
 )
@@ -132,6 +133,12 @@ def test_the_server_is_read_only(
     reply = server.get(path, headers, method, b"token=x")
     assert reply.status == status
     assert is_guarded(reply)
+
+
+def test_a_post_to_the_api_is_told_what_to_send(server: RunningServer) -> None:
+    reply = server.get(ASK, {}, "POST", b"{}")
+    assert reply.headers["allow"] == "GET, HEAD"
+    assert b"use GET, with the parameters in the query" in reply.body
 
 
 PLACES = [
