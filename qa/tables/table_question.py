@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from qa.answer.values import meet
 from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, stems_of, words_of
-from qa.tables.measures import Amount, is_empty, unit_in_name
+from qa.tables.measures import Amount, is_empty, kind_of_unit, unit_in_name
 from qa.tables.superlatives import ANY, VERBS, Bound, Property, Superlative, bounds, superlatives
 from qa.tables.whole_table import Row, WholeTable
 
@@ -53,7 +53,7 @@ _OF_ANY_ROW = frozenset(stems_of("case entry issue item line one order problem r
 # Words for negative amounts: the greatest reduction is the lowest.
 _FALLS = frozenset({"reduction", "decrease", "fall", "drop", "decline", "loss", "change"})
 # What ends the head of a column name: "Volume (l)", "depth in m".
-_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by)\b", re.IGNORECASE)
+_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 _NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 _YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
 
@@ -325,8 +325,11 @@ def _with_property(explained: Explained, what: Property) -> int:
 
 
 def _head_of(name: str) -> list[str]:
-    """Return the word for what a column holds: the last of its name before a bracket, a comma or a preposition."""
-    return words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])[-1:]
+    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
+    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
+    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
+        words.pop()
+    return words[-1:]
 
 
 def _bounded(explained: Explained, parts: _Parts, limit: Bound, target: int) -> tuple[int, Amount]:

@@ -166,6 +166,17 @@ RUNS = table(
         (ARMS, "Which arm had the greatest reduction in HbA1c?", ["25 mg"]),
         (ARMS, "Which arm had the smallest change in HbA1c?", ["Placebo"]),
         (TRIALS, "Which country randomised the most patients?", ["Spain"]),
+        # Units, years and what follows a preposition are no part of what a column holds.
+        (
+            table("a.md", "Peak | Height above sea | Price", "Ulm | 900 | 4", "Rax | 700 | 5"),
+            "which peak is tallest?",
+            ["Ulm"],
+        ),
+        (
+            table("a.md", "Board | Length m 2024 | Price", "Ulm | 9 | 4", "Rax | 7 | 5"),
+            "which board is the longest?",
+            ["Ulm"],
+        ),
     ],
 )
 def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]) -> None:
