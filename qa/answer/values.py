@@ -131,12 +131,19 @@ def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
 def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
     """In a field, extend the words to the whole names or codes between commas, or to a whole list of names.
 
+    A number in the name gives way to the value if that begins with one.
     Values with lower-case words are prose, where a few words are the answer.
     """
     field = _FIELD.fullmatch(text, *sentence)
-    if field is None or words[0] < field.start("value"):
+    if field is None:
         return words
-    parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *field.span("value"))]
+    value = field.span("value")
+    # "28" in "Price per 28 (EUR): 38.27" belongs to the name.
+    if words[1] <= value[0] and _NUMBERED.fullmatch(text, *words) and _NUMBERED.match(text, *value):
+        return value
+    if words[0] < value[0]:
+        return words
+    parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
     are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
     chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if meet(one, words)]
     if not chosen or any(_is_prose(text, part) for part in chosen):

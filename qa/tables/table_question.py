@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from qa.answer.values import meet
 from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, stems_of, words_of
-from qa.tables.measures import Amount, is_empty, unit_in_name
+from qa.tables.measures import Amount, is_empty, kind_of_unit, unit_in_name
 from qa.tables.superlatives import ANY, VERBS, Bound, Property, Superlative, bounds, superlatives
 from qa.tables.whole_table import Row, WholeTable
 
@@ -36,7 +36,7 @@ _ENDS = _AUXILIARIES | frozenset({
 _NEGATION = re.compile(r"\b(?:no|not|without|lack(?:s|ing)?|never|except)\b|\b\w+n['’]t\b", re.IGNORECASE)
 _PERSON = frozenset({
     "person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player",
-    "players", "student", "students", "team", "participant", "participants",
+    "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
 _PERSON_COLUMN = frozenset({
     "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead", "leader",
@@ -50,6 +50,10 @@ _OF_ANYTHING = frozenset({
 })  # fmt: skip
 # Stems of words for the rows of any table.
 _OF_ANY_ROW = frozenset(stems_of("case entry issue item line one order problem record request row task"))
+# Words for negative amounts: the greatest reduction is the lowest.
+_FALLS = frozenset({"reduction", "decrease", "fall", "drop", "decline", "loss", "change"})
+# What ends the head of a column name: "Volume (l)", "depth in m".
+_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 _NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 _YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
 
@@ -77,6 +81,7 @@ class _Parts:
         limits: The bounds on amounts.
         negations: The ends of the negating words, in characters.
         verb: The property that a verb measures.
+        is_fall: Whether the superlative is of a reduction, which the amounts show by their sign.
     """
 
     head: range
@@ -85,6 +90,7 @@ class _Parts:
     limits: tuple[Bound, ...]
     negations: tuple[int, ...]
     verb: Property
+    is_fall: bool
 
     def measured(self, what: Property) -> Property:
         """Return the property that an adjective measures, or the verb's if the adjective can measure any."""
@@ -126,6 +132,9 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     explained.name_values()
     explained.name_subject()
     verbs = [VERBS[word.stem] for word in explained.words if word.stem in VERBS and not word.is_explained]
+    falls = [word for word in explained.words if tops and word.text in _FALLS and not word.is_explained]
+    for word in falls:
+        word.is_explained = True
     previous = ""
     for number, word in enumerate(explained.words):
         is_person = word.text in _PERSON and (number in head or previous in {"most", "fewest"})
@@ -135,7 +144,8 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
             raise NotExplainedError
         previous = word.text
     top = tops[0] if tops else None
-    return _Parts(head, is_who, top, tuple(limits), tuple(end for _, end in negations), verbs[0] if verbs else ANY)
+    ends = tuple(end for _, end in negations)
+    return _Parts(head, is_who, top, tuple(limits), ends, verbs[0] if verbs else ANY, bool(falls))
 
 
 def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool) -> range:
@@ -185,7 +195,10 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
     elif not filters:
         return None
     chosen = tuple(table.rows[i] for i in sorted(rows) if not is_empty(table.rows[i].cells[target]))
-    return RowSelection(chosen, target) if chosen else None
+    # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it.
+    asked = set(words_of(explained.question))
+    is_new = any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
+    return RowSelection(chosen, target) if is_new else None
 
 
 def _best(explained: Explained, rows: set[int], column: int, sign: int) -> set[int]:
@@ -292,7 +305,9 @@ def _measured(explained: Explained, parts: _Parts, top: Superlative, target: int
         raise NotExplainedError
     measured = columns.pop() if columns else _with_property(explained, what)
     is_reverse = not what.reverse.isdisjoint(words_of(explained.table.columns[measured]))
-    return measured, -top.sign if is_reverse else top.sign
+    if parts.is_fall and any(one is not None and one.value > 0 for one in explained.measures(measured) or ()):
+        raise NotExplainedError
+    return measured, -top.sign if is_reverse != parts.is_fall else top.sign
 
 
 def _with_property(explained: Explained, what: Property) -> int:
@@ -300,13 +315,21 @@ def _with_property(explained: Explained, what: Property) -> int:
     columns = [i for i in range(len(explained.table.columns)) if i != explained.key()]
     chosen: list[int] = []
     for names in (what.names, what.reverse):
-        named = [i for i in columns if not names.isdisjoint(words_of(explained.table.columns[i]))]
+        named = [i for i in columns if not names.isdisjoint(_head_of(explained.table.columns[i]))]
         chosen = chosen or [i for i in named if explained.measures(i) is not None]
     if not chosen and what.kinds:
         chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds]
     if len(chosen) != 1:
         raise NotExplainedError
     return chosen[0]
+
+
+def _head_of(name: str) -> list[str]:
+    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
+    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
+    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
+        words.pop()
+    return words[-1:]
 
 
 def _bounded(explained: Explained, parts: _Parts, limit: Bound, target: int) -> tuple[int, Amount]:

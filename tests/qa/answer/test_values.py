@@ -13,6 +13,8 @@ from qa.answer.values import completed, whole_value, with_bound
         ("What is the plate?", "Plate: HB-KT 482", "482", "HB-KT 482"),
         ("What size are they?", "Tyres: 205/55 R16 M+S, on shelf 14", "205/55", "205/55 R16 M+S"),
         ("Where are they?", "Tyres: 205/55 R16 M+S, on shelf 14", "shelf 14", "shelf 14"),
+        ("What does it cost?", "Price per 28 (EUR): 38.27", "28", "38.27"),
+        ("How many are in a pack?", "Pack of 28: in stock", "28", "28"),
         ("Who came?", "Present: Ann Lee, Tom Ash", "Ann Lee", "Ann Lee, Tom Ash"),
         ("Who came?", "**Present:** Ann Lee; Tom van Ash and Ida Ek.", "Tom", "Ann Lee; Tom van Ash and Ida Ek"),
         ("When did they come?", "Present: Ann Lee, Tom Ash", "Ann", "Ann Lee"),

@@ -36,6 +36,20 @@ ROOMS = table(
     "Dogwood | 3 | 3 | no | | yes",
     "Elm | 3 | 60 | yes | camera, stage | yes",
 )
+ARMS = table(
+    "arms.md",
+    "Arm | n | HbA1c, % | Weight, kg",
+    "5 mg | 112 | −0.52 | −0.4",
+    "25 mg | 114 | −0.86 | −1.9",
+    "Placebo | 108 | −0.11 | 0.3",
+)
+OUTCOMES = table("breeze.md", "Outcome | 5 mg | 10 mg", "Primary outcome | 112 | 99", "Death | 40 | 38")
+TRIALS = table(
+    "trials.csv",
+    "Trial | Country | Volume depletion (%) | Participants randomised",
+    "BREEZE | Norway | 2.1 | 300",
+    "GALE | Spain | 1.4 | 900",
+)
 BOATS = table(
     "boats.md",
     "No. | Model | Weight | Length | Price | Built | Age",
@@ -148,6 +162,21 @@ RUNS = table(
         (SIGNED, "which forms are due in April?", ["B7"]),
         (SIGNED, "which form is due in Mar?", ["A1"]),
         (RUNS, "which runs started before 5 May 2024?", ["17"]),
+        # The greatest reduction is the lowest amount.
+        (ARMS, "Which arm had the greatest reduction in HbA1c?", ["25 mg"]),
+        (ARMS, "Which arm had the smallest change in HbA1c?", ["Placebo"]),
+        (TRIALS, "Which country randomised the most patients?", ["Spain"]),
+        # Units, years and what follows a preposition are no part of what a column holds.
+        (
+            table("a.md", "Peak | Height above sea | Price", "Ulm | 900 | 4", "Rax | 700 | 5"),
+            "which peak is tallest?",
+            ["Ulm"],
+        ),
+        (
+            table("a.md", "Board | Length m 2024 | Price", "Ulm | 9 | 4", "Rax | 7 | 5"),
+            "which board is the longest?",
+            ["Ulm"],
+        ),
     ],
 )
 def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]) -> None:
@@ -192,6 +221,12 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (ROOMS, "which rooms are not"),
         (ROOMS, "which rooms"),
         (ROOMS, "which"),
+        # Its column has both signs, so it may or may not hold reductions.
+        (ARMS, "Which arm had the greatest reduction in weight?"),
+        # The answer would be the words of the question.
+        (OUTCOMES, "What was the primary outcome?"),
+        # Volume depletion is not a volume.
+        (TRIALS, "Which trial was the smallest?"),
     ],
 )
 def test_questions_that_a_table_does_not_answer(asked: WholeTable, question: str) -> None:
