@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qa.answer.results import Hit, Result
+    from qa.answer.results import Answer, Hit, Result
 
 # The line below a heading in Markdown and reStructuredText.
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
@@ -33,6 +33,14 @@ def percent(probability: float) -> str:
     if probability < 0.005:
         return "under 1%"
     return f"{probability * 100:.0f}%"
+
+
+def with_marks(answer: Answer, text: str) -> list[tuple[str, str]]:
+    """Return an answer's text with the marks of its citations (" [1] [2]"): line by line if each has its own."""
+    lines = text.split("\n")
+    has_own = len(lines) == len(answer.cited_by_line)
+    cited = zip(lines, answer.cited_by_line, strict=True) if has_own else [(text, answer.citations)]
+    return [(part, "".join(f" [{rank}]" for rank in ranks)) for part, ranks in cited]
 
 
 def trail(hit: Hit) -> tuple[str, ...]:
@@ -107,7 +115,7 @@ def _answer(result: Result) -> str:
         return "No passage matches the question."
     if not result.found or result.answer is None:
         return "No passage answers this with confidence." if not result.found else "These passages should answer it."
-    return f"{result.answer.text} {' '.join(f'[{rank}]' for rank in result.answer.citations)}"
+    return "\n".join(line + marks for line, marks in with_marks(result.answer, result.answer.text))
 
 
 def _confidence(result: Result) -> str:
