@@ -103,7 +103,10 @@ def _named(index: Path, origin: str) -> Path:
         raise NoIndexError(f"no such folder: {root}{origin}. Give the folder of documents or its .qa folder.")
     around = next(filter(has_index, root.parents), None)
     if around is not None:
-        raise NoIndexError(f"no index in {root}{origin}; it is part of the collection {around}.")
+        inside = shlex.quote(f"{root.relative_to(around).as_posix()}/")
+        raise NoIndexError(
+            f"no index in {root}{origin}; it is part of the collection {around}: use that with --path {inside}"
+        )
     raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
 
 

@@ -81,7 +81,8 @@ def with_other_forms(question: str, snapshot: Index, among: Among) -> str:
         terms = {term: 1.0 for word in date.words for term in word_terms(word)}
         hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
         passages = snapshot.passages([hit.passage for hit in hits])
-        others = (other for passage in passages for other in dates_in(f"{passage.context}\n{passage.text}"))
+        texts = (f"{one.document.path.replace('/', ' ')}\n{one.context}\n{one.text}" for one in passages)
+        others = (other for text in texts for other in dates_in(text))
         forms = Counter(other.text for other in others if other.is_other_form_of(date)).most_common(_MAX_FORMS)
         if forms:
             pieces += [question[at : date.end], f" ({', '.join(form for form, _ in forms)})"]

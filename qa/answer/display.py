@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qa.answer.results import Hit, Result
+    from qa.answer.results import Answer, Hit, Result
 
 # The line below a heading in Markdown and reStructuredText.
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
@@ -38,6 +38,14 @@ def percent(probability: float) -> str:
 def count(number: int, noun: str) -> str:
     """Return a number of things: "1 file", "2,000 files"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def with_marks(answer: Answer, text: str) -> list[tuple[str, str]]:
+    """Return an answer's text with the marks of its citations (" [1] [2]"): line by line if each has its own."""
+    lines = text.split("\n")
+    has_own = len(lines) == len(answer.cited_by_line)
+    cited = zip(lines, answer.cited_by_line, strict=True) if has_own else [(text, answer.citations)]
+    return [(part, "".join(f" [{rank}]" for rank in ranks)) for part, ranks in cited]
 
 
 def trail(hit: Hit) -> tuple[str, ...]:
@@ -112,7 +120,7 @@ def _answer(result: Result) -> str:
         return "No passage matches the question."
     if not result.found or result.answer is None:
         return "No passage answers this with confidence." if not result.found else "These passages should answer it."
-    return f"{result.answer.text} {' '.join(f'[{rank}]' for rank in result.answer.citations)}"
+    return "\n".join(line + marks for line, marks in with_marks(result.answer, result.answer.text))
 
 
 def _confidence(result: Result) -> str:

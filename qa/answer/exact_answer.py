@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
+from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, whole_value, with_bound, years
@@ -24,6 +25,7 @@ _ASKS_FOR_MEASURE = re.compile(
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
+_ASKS_FOR_NUMBER = re.compile(r"\bhow many\b", re.IGNORECASE)
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
@@ -103,7 +105,8 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
-    fits = wants_words or _DIGIT.search(answer.text)
+    is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
+    fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
     if not fits or not adds_information(question, answer.text):
         return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]

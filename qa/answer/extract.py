@@ -23,13 +23,15 @@ _MAX_LIST_ITEMS = 10
 _NEARLY = 0.92
 # The marker of a list item; the day of a date is none: "5. Mai 2023: Besuch".
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
+# The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
+_STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
 # A line that begins with its speaker.
-_SAID = re.compile(r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
+_SAID = re.compile(_STAMP + r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
 # A question at the end of a line.
 _ASKS_AT_END = re.compile(r"(?:^|[.!?:]\W+)(?=[^\W\d_a-zà-öø-ÿ])[^.!?:\n]+\?$")
 # A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
-    r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
+    _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
     r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
     r".{0,160}\?",
     re.DOTALL,
@@ -38,7 +40,9 @@ _ASKS = re.compile(
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
 _ASKS_FOR_SEVERAL = re.compile(
-    r"^(?:(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b"
+    r"^(?:(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b|what to (?:bring|buy|pack|take)\b"
+    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
+    r"(?:bring|buy|need|pack|take)\b"
     r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
     re.IGNORECASE,
 )
@@ -54,6 +58,7 @@ _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
 # A version, number or name with digits: "2.1.0", "TM-429", "K33".
 _CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
+_YEAR, _RATING = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?!\w)"), re.compile(r"(?<![\w/])\d+/\d+(?![\w/])")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 # A word of a title, but not of its number: "Art. 3  Excess".
@@ -151,7 +156,17 @@ def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> t
         with_code = [span for span in scored if pattern.search(text[slice(*span)])]
         if with_code and best not in with_code:
             return with_code[0]
-    return best
+    return _with_value(question, text, scored) if is_item else best
+
+
+def _with_value(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the best item, or if it has another year or rating than the question, the best one with the same."""
+    for form in (_YEAR, _RATING):
+        asked, *own = (set(form.findall(part)) for part in (question, *(text[slice(*span)] for span in scored)))
+        fitting = [span for span, values in zip(scored, own, strict=True) if asked & values]
+        if own[0] and fitting and scored[0] not in fitting:
+            return fitting[0]
+    return scored[0]
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
@@ -179,7 +194,10 @@ def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[t
 def _list_around(
     question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Return the items of the list around a sentence, if the question's topic is named above them and in none."""
+    """Return the items of the list around a sentence, if the question's topic is named above them.
+
+    If that names only part of the topic, none of the items may name any of it.
+    """
     text = passage.text
     at = spans.index(lead)
     first, last = at, at + 1
@@ -191,8 +209,8 @@ def _list_around(
     topic_terms = _terms(question)
     above = _terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
-    item_terms = _terms(text[items[0][0] : items[-1][1]])
-    return items if len(items) > 1 and _is_item(text, lead) and is_above and not topic_terms & item_terms else []
+    is_whole = topic_terms <= above or topic_terms.isdisjoint(_terms(text[items[0][0] : items[-1][1]]))
+    return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
 
 
 def _is_item(text: str, span: tuple[int, int]) -> bool:

@@ -26,7 +26,7 @@ _ASKS = re.compile(
 )
 # A question for what happened on a date is a lookup of the date.
 _HAPPENED = re.compile(
-    r"\W*what (?:happen(?:ed|s)|took place|was done|was|is) on (?:the )?(?P<date>.+?)\W*", re.IGNORECASE
+    r"\W*what (?:happen(?:ed|s)|took place|was done|was|is|did (?:i|we) do) on (?:the )?(?P<date>.+?)\W*", re.IGNORECASE
 )
 # A code: has digits, or a mark inside, as in max_size, Consumer.poll, a@b.org.
 _CODE = re.compile(r"\d|\w(?:[_@\\=]|::)\w|[^\W\d]{3}\.[^\W\d]{2}")
@@ -147,7 +147,7 @@ class Lookup:
         return bool(missing)
 
     def _match(self, passage: StoredPassage) -> Match | None:
-        path = f"{passage.document.path}\n"
+        path = f"{passage.document.path.replace('/', ' ')}\n"
         above = f"{path}{passage.context}\n"
         text = above + passage.text
         if not self.is_in(text):
@@ -159,10 +159,13 @@ class Lookup:
         ]
         spans = [item.spans(text, parts) for item in self.items]
         body = len(above) + passage.body
-        phrase = _in_order(text, spans, len(path), body)
+        # A date names a note, as a title does; other words in a path alone do not count.
+        is_dated = any(item.date is not None and item.spans(path, ()) for item in self.items)
+        title = 0 if is_dated else len(path)
+        phrase = _in_order(text, spans, title, body)
         if phrase is not None:
             return Match(phrase - len(above) if phrase >= body else None, is_phrase=True)
-        match = _together(text, spans, body, len(path))
+        match = _together(text, spans, body, title)
         return match if match is None or match.at is None else Match(match.at - len(above))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -37,21 +38,25 @@ def topic_of_documents(question: str) -> str | None:
 def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int) -> Answer | None:
     """Answer with a list of the titles, or else paths, of matching documents; None if none matches.
 
+    Titles that several documents have are followed by the path.
+
     Args:
         lookup: Their topic.
         passages: The top of the ranking, one per document.
         shown: How many of these are shown, and so can be cited.
     """
-    ranks: dict[str, int] = {}
+    ranks: dict[tuple[str, str], int] = {}
     for rank, one in enumerate(passages, start=1):
         if lookup.rank(one):
-            ranks.setdefault(one.title or one.document.path, rank)
-    titles = [title for title, rank in ranks.items() if rank <= shown]
-    if not titles:
+            ranks.setdefault((one.title, one.document.path), rank)
+    cited = tuple(rank for rank in ranks.values() if rank <= shown)
+    if not cited:
         return None
-    text = "\n".join(f"- {title}" for title in titles) if len(titles) > 1 else titles[0]
-    cited = tuple(ranks[title] for title in titles)
-    return Answer(text, cited, sentence=text, more=len(ranks) - len(titles))
+    count = Counter(title for title, _ in ranks)
+    names = [f"{title} ({path})" if title and count[title] > 1 else title or path for title, path in ranks]
+    text = "\n".join(f"- {name}" for name in names[: len(cited)]) if len(cited) > 1 else names[0]
+    by_line = tuple((rank,) for rank in cited)
+    return Answer(text, cited, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
 
 
 def with_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:

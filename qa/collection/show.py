@@ -144,6 +144,9 @@ def _span(document: Document, request: Place, state: State | None) -> tuple[int,
 
 def _page_span(document: Document, page: int) -> tuple[int, int]:
     """Return the characters of a page, without white space at its edges."""
+    if not document.pages:
+        how = f"{document.path} § Heading" if document.file_lines is None else f"{document.path}:LINE"
+        raise UsageError(f"{document.path} has no numbered parts: write {how}, or a passage id")
     span = document.page_span(page)
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():

@@ -188,12 +188,15 @@ def _with_fragment(fragment: str, previous: str) -> str:
     years = _YEAR.findall(fragment), _YEAR.findall(previous)
     if len(years[0]) == len(years[1]) == 1:
         return _YEAR.sub(years[0][0], previous) + "?"
+    if not years[1] and (year := re.fullmatch(rf"({_PREPOSITION}\s+)?{_YEAR.pattern}", fragment, re.I)):
+        return f"{previous} {'' if year[1] else 'in '}{fragment}?"
     if preposition := re.match(rf"{_PREPOSITION}\b", fragment, re.I):
         phrase = re.search(rf"\b{preposition[0]}\s+.+?(?=\s+{_PREPOSITION}\b|$)", previous, re.I)
-        return previous[: phrase.start()] + fragment + previous[phrase.end() :] + "?" if phrase else ""
+        start, end = phrase.span() if phrase else (len(previous), len(previous))
+        return f"{previous[:start].rstrip()} {fragment}{previous[end:]}?"
     new_names, old_names = names_of(fragment), names_of(previous)
     if new_names == [fragment] and len(old_names) == 1:
-        return previous.replace(old_names[0], fragment) + "?"
+        return previous.replace(re.sub(r"['’]s$", "", old_names[0]), fragment) + "?"
     if not old_names and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_PHRASE.search(previous)):
         # After "does" and the like, the last word is the verb: "when does the tour start".
         verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(previous, 0, phrase.start()) else ""

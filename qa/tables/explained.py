@@ -31,7 +31,7 @@ _SHORT = {
         *("november", "december"),
     )
 }
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
 _LEAST_STEM = 3
@@ -196,8 +196,14 @@ class Explained:
         """Return the column that identifies rows: the first with distinct values, if possible not of dates."""
         columns = range(len(self.table.columns))
         distinct = [i for i in columns if self._is_distinct(i)]
-        keys = [i for i in distinct if not self.kind(i)] or [i for i in distinct if self.kind(i) == "date"]
+        names = [i for i in distinct if not self.kind(i) and not (i and self._has_fractions(i))]
+        keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
+
+    def _has_fractions(self, column: int) -> bool:
+        return self.measures(column) is not None and any(
+            not {".", ","}.isdisjoint(c) for c in self.table.column(column)
+        )
 
     def _is_distinct(self, column: int) -> bool:
         """Whether the values of a column are distinct and not empty, and not row numbers."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import takewhile
 
 from qa.answer.dates import dates_in
 from qa.answer.values import compared
@@ -32,13 +33,14 @@ _KINDS = {unit: (kind, factor) for kind, units in _UNITS.items() for unit, facto
 _CURRENCIES = frozenset({
     "aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd",
 })  # fmt: skip
+_CURRENCY_WORDS = {"euro": "eur", "dollar": "usd", "pound": "gbp"}
 # Cells that mean "no value".
 _EMPTY = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "unknown", "tbd", "tba", "..."})
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?:\s?h)?")
 _YEAR_MONTH = re.compile(r"(\d{4})-(\d\d)")
 # Dates whose day and month could be either way round.
 _UNCLEAR_DATE = re.compile(r"(?:0?\d|1[0-2])[/-](?:0?\d|1[0-2])[/-]\d{4}")
-_NAME_PART = re.compile(r"[^\s()\[\],;:]+")
+_NAME_PART = re.compile(r"[^\s()\[\],;:_]+")
 _MINUS = re.compile(r"[-−]\s?\d")
 _MONTHS, _DAYS = 12, 31
 # The most characters besides a date, as in "Wed, 4 June 2024".
@@ -67,6 +69,7 @@ class Amount:
 def kind_of_unit(unit: str) -> tuple[str, float] | None:
     """Return the kind of a unit and its value in the base unit; None for an unknown unit."""
     small = unit.lower().rstrip(".")
+    small = _CURRENCY_WORDS.get(small.removesuffix("s"), small)
     if small in _CURRENCIES:
         return f"money {small}", 1.0
     return _KINDS.get(small) or (_KINDS.get(small.removesuffix("s")) if len(small) > 2 else None)
@@ -145,6 +148,10 @@ def comparable(cells: Sequence[str]) -> list[Amount | None] | None:
 
 
 def unit_in_name(name: str) -> tuple[str, float] | None:
-    """Return the unit after the first word of a column name, such as "memory (GB)", as `kind_of_unit` does."""
-    units = [unit for unit in map(kind_of_unit, _NAME_PART.findall(name)[1:]) if unit is not None]
+    """Return the unit after the first word of a column name, such as "memory (GB)" or "amount_eur", if it has one.
+
+    What follows "per" is no unit: a price per month is not a time.
+    """
+    parts = takewhile(lambda part: part.lower() != "per", _NAME_PART.findall(name)[1:])
+    units = [unit for unit in map(kind_of_unit, parts) if unit is not None]
     return units[0] if len(units) == 1 else None

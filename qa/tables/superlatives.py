@@ -46,7 +46,7 @@ _AGE = _property(
     "date year since built founded born installed joined started bought opened published released created due hired"
     " registered", "date", "age",
 )  # fmt: skip
-_PRICE = _property("price cost fee charge rate rent amount fare", "money")
+PRICE = _property("price cost fee charge rate rent amount fare", "money")
 _SPEED = _property("speed pace", "speed", "time duration")
 _DEPTH = _property("depth", "length")
 _WIDTH = _property("width beam", "length")
@@ -54,11 +54,13 @@ _HEAT = _property("temperature", "temperature")
 # Verbs that name a property: "which boat weighs the most?"
 VERBS = {
     "weigh": _WEIGHT,
-    "cost": _PRICE,
-    "charg": _PRICE,
+    "cost": PRICE,
+    "charg": PRICE,
     "last": _property("duration time", "time"),
     "earn": _property("salary wage pay income", "money"),
 }
+# Words in the names of columns that hold money.
+OF_MONEY = PRICE.names | VERBS["earn"].names
 # Comparatives and superlatives that ask for more of a property, and those that ask for less.
 _MORE = {
     "heavier heaviest": _WEIGHT, "longer longest": _LENGTH, "taller tallest higher highest": _HEIGHT,
@@ -68,7 +70,7 @@ _MORE = {
 }  # fmt: skip
 _LESS = {
     "lighter lightest": _WEIGHT, "shorter shortest": _LENGTH, "lower lowest": _HEIGHT, "smaller smallest": _SIZE,
-    "older oldest earlier earliest": _AGE, "cheaper cheapest": _PRICE, "slower slowest": _SPEED,
+    "older oldest earlier earliest": _AGE, "cheaper cheapest": PRICE, "slower slowest": _SPEED,
     "shallower shallowest": _DEPTH, "narrower narrowest": _WIDTH, "colder coldest cooler coolest": _HEAT,
     "less least fewer fewest minimum": ANY,
 }  # fmt: skip
@@ -148,7 +150,7 @@ def superlatives(question: str) -> list[Superlative]:
         if one["of"] and what is not ANY:
             continue
         if not question[: one.start()].lower().endswith("at "):
-            what = {_EXPENSIVE: _PRICE, _RECENT: _AGE}.get((one["of"] or "").lower(), what)
+            what = {_EXPENSIVE: PRICE, _RECENT: _AGE}.get((one["of"] or "").lower(), what)
             found.append(Superlative(what, sign, one.span()))
     if not found and (end := _AT_END.search(question)):
         found.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
@@ -166,7 +168,7 @@ def bounds(question: str) -> list[Bound]:
             continue
         if one["word"]:
             what, sign = _WORDS[one["word"].lower()]
-            what = _PRICE if one["expensive"] else what
+            what = PRICE if one["expensive"] else what
             holds = _SIGNS["over" if sign > 0 else "under"]
         else:
             name = one["sign"].lower()

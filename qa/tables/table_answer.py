@@ -43,11 +43,14 @@ class RowsAnswer:
         shown = [row for row in self.rows if row.passage.id in ranks]
         if not shown:
             return None
-        texts = list(dict.fromkeys(row.cells[self.column].strip() for row in shown))
+        texts: dict[str, dict[int, None]] = {}
+        for row in shown:
+            texts.setdefault(row.cells[self.column].strip(), {})[ranks[row.passage.id]] = None
         cited = tuple(dict.fromkeys(ranks[row.passage.id] for row in shown))
-        text = "\n".join(f"- {one}" for one in texts) if len(texts) > 1 else texts[0]
+        text = "\n".join(f"- {one}" for one in texts) if len(texts) > 1 else next(iter(texts))
         sentence = _text(shown[0]) if len(shown) == 1 else text
-        return Answer(text, cited, sentence=sentence, more=len(self.rows) - len(shown))
+        more, by_line = len(self.rows) - len(shown), tuple(map(tuple, texts.values()))
+        return Answer(text, cited, sentence=sentence, more=more, cited_by_line=by_line)
 
     def extracts(self) -> dict[int, Extract]:
         """Return the rows as highlights, by the row numbers of their passages."""

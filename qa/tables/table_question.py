@@ -14,7 +14,7 @@ from typing import NamedTuple
 from qa.answer.values import meet
 from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, stems_of, words_of
 from qa.tables.measures import Amount, is_empty, kind_of_unit, unit_in_name
-from qa.tables.superlatives import ANY, VERBS, Bound, Property, Superlative, bounds, superlatives
+from qa.tables.superlatives import ANY, OF_MONEY, PRICE, VERBS, Bound, Property, Superlative, bounds, superlatives
 from qa.tables.whole_table import Row, WholeTable
 
 _ASKS = re.compile(
@@ -342,12 +342,17 @@ def _bounded(explained: Explained, parts: _Parts, limit: Bound, target: int) -> 
     }
     amount, what = limit.amount, parts.measured(limit.what)
     if what is ANY and amount.kind:
-        what = Property(kinds=frozenset({amount.kind.split(" ")[0]}))
+        kind = amount.kind.split(" ")[0]
+        kinds = {explained.kind(i).split(" ")[0] for i in range(len(explained.table.columns))}
+        what = PRICE if kind == "money" and kind not in kinds else Property(kinds=frozenset({kind}))
     column = by_distance[min(by_distance)] if by_distance else _with_property(explained, what)
     column_kind = next((one.kind for one in explained.measures(column) or () if one is not None), "")
-    unit = unit_in_name(explained.table.columns[column])
+    name = explained.table.columns[column]
+    unit = unit_in_name(name)
     if amount.kind and not column_kind and unit is not None and unit[0] == amount.kind:
         return column, Amount(amount.value / unit[1])
+    if amount.kind.startswith("money") and not column_kind and not unit and not OF_MONEY.isdisjoint(words_of(name)):
+        return column, Amount(amount.value)
     is_bare = not amount.kind and (column_kind == "date" or column_kind.startswith("money"))
     if column_kind != amount.kind and not is_bare:
         raise NotExplainedError

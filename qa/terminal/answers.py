@@ -138,8 +138,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
     found = answer.answer
-    text = _answer_text(found, answer.passages)
-    lines = [style.fit(text + _cited(found.citations), bold=[(0, len(text))])]
+    lines = [_with_marks(found, _answer_text(found, answer.passages), style)]
     if found.sentence.strip() not in ("", found.text.strip()):
         # On one line, since a sentence may begin in the middle of a line of the file.
         lines.append(style.fit(" ".join(found.sentence.split()), indent=_INDENT))
@@ -159,6 +158,15 @@ def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
     if begins_within and not any(map(is_item, text.split("\n")[1:])):
         return " ".join(text.split())
     return text
+
+
+def _with_marks(answer: Answer, text: str, style: TerminalStyle) -> str:
+    marked, bold = "", []
+    for line, marks in display.with_marks(answer, text):
+        marked += "\n" if marked else ""
+        bold.append((len(marked), len(marked) + len(line)))
+        marked += line + marks
+    return style.fit(marked, bold=bold)
 
 
 def _cited(ranks: Sequence[int]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from corpus import LineMap, load, read_file
 from corpus.errors import Unreadable
 from corpus.formats import MARKDOWN, PDF
+from qa.answer.display import with_marks
 from qa.answer.results import Hit, Result, State
 from qa.terminal.answers import Places
 from qa.terminal.text import clean, clean_line, clean_name
@@ -26,8 +27,8 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
     """Return the question, the answer as a quotation, and each passage with a link to its file."""
     lines = [f"**{_escaped(clean_line(answer.question))}**", ""]
     if answer.found and answer.answer is not None:
-        citations = "".join(f" [{rank}]" for rank in answer.answer.citations)
-        lines += [*_quoted(_escaped(clean(answer.answer.text)) + _escaped(citations)), ""]
+        marked = with_marks(answer.answer, clean(answer.answer.text))
+        lines += [*_quoted(_escaped("\n".join(line + marks for line, marks in marked))), ""]
     else:
         lines += ["No passage answers this with confidence.", ""]
     for hit in answer.passages:

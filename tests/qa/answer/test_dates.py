@@ -22,7 +22,7 @@ BOOKINGS = "\n".join(
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("bookings")
     plan = "On 24 December there is a party. On 3 May 2024 we meet.\n"
-    build(folder, {"bookings.csv": BOOKINGS, "plan.txt": plan})
+    build(folder, {"bookings.csv": BOOKINGS, "plan.txt": plan, "daily/2024-08-09.md": "Rain.\n"})
     with opened(folder) as found:
         yield found
 
@@ -70,6 +70,7 @@ def test_dates_in_a_text(text: str, date: tuple[int, int, int] | None) -> None:
         ("on 24 Dec", "on 24 Dec (24.12.2023, 24 December)"),
         ("the hall on 12 March 2025", "the hall on 12 March 2025 (12. März 2025)"),
         ("the hall on 24 July 2024", "the hall on 24 July 2024 (7/24/2024)"),
+        ("who came on 9 August 2024?", "who came on 9 August 2024 (2024-08-09)?"),
         ("am 24. Juli 2024", "am 24. Juli 2024 (7/24/2024)"),
     ],
 )

@@ -54,7 +54,9 @@ def test_short_answer_comes_with_its_sentence() -> None:
     assert found == Answer("12 May 1932", (1,), OPENED_SENTENCE)
 
 
-@pytest.mark.parametrize("question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it"])
+@pytest.mark.parametrize(
+    "question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it", "How many saw it open?"]
+)
 def test_other_questions_get_a_sentence(question: str) -> None:
     assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(OPENED_SENTENCE, (1,), OPENED_SENTENCE)
 

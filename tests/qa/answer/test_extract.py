@@ -45,6 +45,8 @@ DUTIES = "Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
         ("Which duties are there on Sunday?", "Opening duties", "Sweep on Sunday"),
         ("What is the first duty?", "Opening duties", "Unlock the door."),
         ("Which opening duties are there?", "Other things", "Sweep on Sunday"),
+        ("What do I need to bring for opening?", "Things to bring for opening", DUTIES),
+        ("which Sunday duties are there", "Sunday duties", DUTIES),
     ],
 )
 def test_a_list_answers_a_question_about_the_heading_above_it(question: str, heading: str, answer: str) -> None:
@@ -93,6 +95,8 @@ def test_the_rows_of_a_table_are_extracted() -> None:
     ("text", "answer"),
     [
         ("Q: When was it built?\nA: In 1926.\nQ: Who paid?\nA: Ada.", "A: In 1926."),
+        ("[12/05/2024, 18:02] Sam: when was it built?\n[12/05/2024, 18:05] Al: 1926!", "[12/05/2024, 18:05] Al: 1926!"),
+        ("5/12/24, 6:02 PM - Sam: When was it built?\nIn 1926.", "In 1926."),
         ("**Guest:** When was it built? You may ask. In 1926.", "You may ask."),
         ("**When was it built?** Why? In 1926.", "In 1926."),
         ("It is old. When was it built?", "When was it built?"),
@@ -128,6 +132,20 @@ def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, 
 )
 def test_the_list_item_with_the_code_in_question_answers(question: str, answer: str) -> None:
     items = "- 2.1.0 (3 March)\n- 2.0.0 was released (12 January), v2"
+    assert extracted(question, items).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what did Jonas get in 2021?", "2021: a sled for Jonas"),
+        ("what did Jonas get in 2020?", "2022: what Jonas did get"),
+        ("what did Jonas get?", "2022: what Jonas did get"),
+        ("what did get 4/5?", "Stoner: 4/5"),
+    ],
+)
+def test_an_item_with_another_year_or_rating_gives_way(question: str, answer: str) -> None:
+    items = "- 2022: what Jonas did get\n- 2021: a sled for Jonas\n- what did get: 5/5\n- Stoner: 4/5"
     assert extracted(question, items).answer == answer
 
 

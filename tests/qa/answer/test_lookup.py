@@ -104,6 +104,20 @@ def test_titles_and_headings_count_too() -> None:
     assert looked_up("lease").match(passage) is None
 
 
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("2024-06-11", Match(None, is_phrase=True)),
+        ("what did we do on 11 June 2024?", Match(None, is_phrase=True)),
+        ("arm 11 June", Match(16)),
+        ("11 June 2023", None),
+        ("daily", None),
+    ],
+)
+def test_a_date_in_the_path_counts_on_its_own(asked: str, found: Match | None) -> None:
+    assert looked_up(asked).match(stored("Jonas broke his arm.", path="daily/2024-06-11.md")) == found
+
+
 def test_absent_codes_and_quoted_words_are_detected() -> None:
     """Other terms can be written in several ways, so they may be somewhere all the same."""
     passages = [stored(TABLE), replace(stored("Others."), id=2)]

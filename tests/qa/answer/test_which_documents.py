@@ -35,12 +35,13 @@ def test_topic_is_extracted_from_a_document_question(question: str, topic: str |
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Retriever]:
-    """Six notes about a boiler, one with it in two passages and one only in its title, and one about bees."""
+    """Six notes about a boiler, one with it in two passages and one only in its title; others on Thursdays and bees."""
     service = "The boiler is serviced. " + "Water was let out of the pipes. " * 40 + "The boiler is hot again.\n"
     files = {
         **{f"{number}.md": f"# Visit {number}\n\nBoilers were seen {number} times.\n" for number in range(4)},
         "service.md": f"# Service\n\n{service}",
         "title.md": "# Our boiler\n\nBought in May.\n\n## Price\n\nIt cost a fortune.\n",
+        **{f"2024-03-{day}.md": f"# Thursday\n\nLunch {day} with Marta.\n" for day in (14, 21)},
         "bees.md": "# Bees\n\nThey swarm in May, and which notes mention it is not known.\n",
     }
     build(tmp_path, files)
@@ -88,3 +89,14 @@ def test_documents_that_are_not_shown_are_counted(notes: Retriever) -> None:
     assert "and 4 more; -k 6 shows them" in result(answer, TerminalStyle(), Places(notes.root, notes.root))
     assert one.answer is not None
     assert (one.answer.text, one.answer.citations) == ("Bees", (1,))
+
+
+def test_documents_of_one_title_are_told_apart_by_their_paths_and_each_is_cited(notes: Retriever) -> None:
+    found = notes.ask("Which notes mention Marta?")
+    assert found.answer is not None
+    paths = [hit.source.path for hit in found.passages[:2]]
+    shown = f"- Thursday ({paths[0]}) [1]\n- Thursday ({paths[1]}) [2]\n"
+    assert sorted(paths) == ["2024-03-14.md", "2024-03-21.md"]
+    assert shown in result(found, TerminalStyle(), Places(notes.root, notes.root))
+    assert shown in str(found)
+    assert set(found.as_json()["answer"]) == {"text", "citations", "sentence", "alternatives"}

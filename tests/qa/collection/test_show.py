@@ -137,6 +137,8 @@ def test_a_document_without_lines_is_cited_by_its_heading(tmp_path: Path) -> Non
     assert shown == tuple((None, line) for line in ("Boats", "", "Costs", "", "Oars cost six."))
     with pytest.raises(UsageError, match=r"no numbered lines: write [^,]+ § Heading, or a passage id$"):
         show(tmp_path, "letter.docx:3")
+    with pytest.raises(UsageError, match=r"no numbered parts: write letter.docx § Heading, or a passage id$"):
+        show(tmp_path, "letter.docx, p. 1")
     with pytest.raises(UsageError, match=r"no passage at Prices$"):
         show(tmp_path, "letter.docx § Prices")
 

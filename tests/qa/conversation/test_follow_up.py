@@ -36,6 +36,11 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("When did the desk open on Wednesday?"), "and on Thursday?", "When did the desk open on Thursday?"),
         (Turn("How many reviewers did we have?"), "and area chairs?", "How many area chairs did we have?"),
         (Turn("What did Kingma ask for?"), "and Bahdanau?", "What did Bahdanau ask for?"),
+        (Turn("where does Priya's brother live?"), "and Jonas?", "where does Jonas's brother live?"),
+        (Turn("who chaired the meeting?"), "and in 2025?", "who chaired the meeting in 2025?"),
+        (Turn("who chaired the meeting in Oslo?"), "and in 2025?", "who chaired the meeting in Oslo in 2025?"),
+        (Turn("how much did Herr Kolb charge?"), "what about 2021?", "how much did Herr Kolb charge in 2021?"),
+        (Turn("how much is the ticket?"), "and for children?", "how much is the ticket for children?"),
     ],
 )  # fmt: skip
 def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> None:

@@ -68,7 +68,10 @@ def test_columns_that_can_be_compared() -> None:
 
 def test_units() -> None:
     assert kind_of_unit("Hours") == ("time", 3600)
+    assert kind_of_unit("euros") == kind_of_unit("EUR") == ("money eur", 1)
     assert kind_of_unit("boats") is None
     assert unit_in_name("memory (GB)") == ("bytes", 1e9)
+    assert unit_in_name("amount_eur") == ("money eur", 1)
     assert unit_in_name("m") is None
+    assert unit_in_name("Price per month") is None
     assert unit_in_name("Weight, kg or g") is None

@@ -81,3 +81,11 @@ def test_tables_that_disagree_do_not_answer(tmp_path: Path, heaviest: str, is_an
     result = ask(tmp_path, "Which boat has the most weight?", tables)
     assert result.answer is not None
     assert (result.answer.text in {"Grebe", "Teal"}) is is_answered
+
+
+def test_each_cell_is_followed_by_the_citations_of_its_rows(tmp_path: Path) -> None:
+    rows = "Alder,yes,1\nBirch,yes,1\nCedar,no,2\nAlder,yes,2\n"
+    result = ask(tmp_path, "which rooms have a lift?", {"rooms.csv": f"room,lift,hall\n{rows}"})
+    assert result.answer is not None
+    cited = {hit.source.page: f" [{hit.rank}]" for hit in result.passages}
+    assert f"- Alder{cited[2]}{cited[5]}\n- Birch{cited[3]}" in str(result)

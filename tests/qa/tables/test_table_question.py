@@ -99,6 +99,18 @@ TICKETS = table(
 RUNS = table(
     "log.txt", "Run | Model | Loss | Started", "17 | small | 0.61 | 3 May 2024", "18 | large | 0.47 | 9 May 2024"
 )
+EXPENSES = table(
+    "expenses.csv",
+    "date | payee | amount_eur",
+    "2024-02-01 | Piotr Nowak | 2150.00",
+    "2024-02-03 | Baker | 7.80",
+    "2024-02-09 | Baker | 12.40",
+)
+PAYMENTS = table("payments.csv", "date | payee | amount", *(" | ".join(row.cells) for row in EXPENSES.rows))
+SUBSCRIPTIONS = table(
+    "subscriptions.md", "Service | Price per month", "Spotify | 10.99", "Guardian | 12.00", "Gym | 29.90"
+)
+RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +164,13 @@ RUNS = table(
         (LOADS, "which is the heaviest load?", ["South"]),
         (DOGS, "which dog is the oldest?", ["Max"]),
         (BOOKS, "who borrowed Low Tide?", ["Omar"]),
+        (EXPENSES, "which payee has the highest amount?", ["Piotr Nowak"]),
+        (PAYMENTS, "which payee has the highest amount?", ["Piotr Nowak"]),
+        (EXPENSES, "which payees have an amount over 10 EUR?", ["Piotr Nowak", "Baker"]),
+        (EXPENSES, "which expenses are over 500 EUR?", ["2024-02-01"]),
+        (SUBSCRIPTIONS, "which subscriptions cost more than 12 euros?", ["Gym"]),
+        (SUBSCRIPTIONS, "which subscriptions are under $11?", ["Spotify"]),
+        (RELEASES, "which version was released the latest?", ["3.10"]),
         (BEDS, "which beds have not paid?", ["A2"]),
         (HIKES, "which hike was the longest?", ["Ridge path"]),
         (RUNS, "which run had the lowest loss?", ["18"]),
