@@ -43,8 +43,8 @@ _BOUNDARY = re.compile(
     r"""
     # A run of marks is matched only from its first: a line of dots would otherwise take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
-    # Quotes, brackets, emphasis marks, and the superscript number of a note.
-    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)? )
+    # Quotes, brackets, emphasis marks, and the superscript numbers of notes.
+    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:(?:,\s?|⁻)[⁰¹²³⁴-⁹]+)*)? )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,

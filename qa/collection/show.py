@@ -15,6 +15,7 @@ from corpus.errors import Unreadable, UsageError
 from corpus.formats import HTML, PDF, page_label
 from corpus.types import Document
 from index import Index, StoredDocument, StoredPassage, open_index
+from qa.answer.display import count
 from qa.answer.results import State
 from qa.places import Place, in_page, required_place
 
@@ -148,6 +149,8 @@ def _page_span(document: Document, page: int) -> tuple[int, int]:
         how = f"{document.path} § Heading" if document.file_lines is None else f"{document.path}:LINE"
         raise UsageError(f"{document.path} has no numbered parts: write {how}, or a passage id")
     span = document.page_span(page)
+    if span is None and document.pages and page_label(document.path) == PDF.page:
+        raise UsageError(f"{document.path} has {count(len(document.pages), 'page')}; there is no page {page:,}")
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
         raise UsageError(f"{document.path} has no text {in_page(document.path, page)}")
@@ -176,13 +179,13 @@ def _requested_lines(document: Document, file_lines: tuple[int, int]) -> tuple[i
     if document.file_lines is None:
         how = f"{path}, {page_label(path)} {first}" if document.pages else f"{path} § Heading"
         raise UsageError(f"{path} has no numbered lines: write {how}, or a passage id")
-    count = len(LineMap(document.text))
+    total = len(LineMap(document.text))
     if document.file_lines == ():
-        if first > count:
-            raise UsageError(f"{path} has {count:,} lines; there is no line {first:,}")
-        return first - 1, min(last, count)
+        if first > total:
+            raise UsageError(f"{path} has {total:,} lines; there is no line {first:,}")
+        return first - 1, min(last, total)
     lines, numbers = LineMap(document.text), FileLines(document)
-    ranges = [numbers.range_of(*span) if span[0] < span[1] else None for span in map(lines.span, range(1, count + 1))]
+    ranges = [numbers.range_of(*span) if span[0] < span[1] else None for span in map(lines.span, range(1, total + 1))]
     places = [i for i, found in enumerate(ranges) if found and found[0] <= last and first <= found[1]]
     if not places:
         raise UsageError(f"{path} has no text on line {first:,}")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
+from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
+
+_T = TypeVar("_T")
 
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 # Deleted text, and alternative forms of the same content.
@@ -21,30 +25,33 @@ _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 def read(archive: Archive, main: str) -> Extracted:
     """Read a Word document whose text is in the part `main`."""
     links = dict(archive.links(main).values())
-    levels = _style_levels(archive.optional(links.get("styles", "")))
+    styles = archive.optional(links.get("styles", ""))
+    levels, lists = _style_levels(styles), _style_lists(styles)
     builder = DocumentBuilder()
     body = first(archive.xml(main), "body")
     for element in each(body, "p", "tbl", skip=_SKIP):
         if element.tag == "tbl":
             builder.rows([[_text(cell) for cell in each(row, "tc")] for row in each(element, "tr", skip=_SKIP)])
         else:
-            _add_paragraph(builder, element, levels)
+            _add_paragraph(builder, element, levels, lists)
     for note in each(archive.optional(links.get("footnotes", "")), "footnote"):
         builder.block(_text(note))
     builder.title = archive.title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
 
 
-def _add_paragraph(builder: DocumentBuilder, paragraph: Element, levels: dict[str, int]) -> None:
-    text = _text(paragraph)
+def _add_paragraph(
+    builder: DocumentBuilder, paragraph: Element, levels: Mapping[str, int], lists: Mapping[str, bool]
+) -> None:
+    text, style = _text(paragraph), _value(paragraph, "pPr/pStyle")
     level = _outline_level(paragraph)
     if level is None:
-        level = levels.get(_value(paragraph, "pPr/pStyle"))
+        level = levels.get(style)
     if level is not None:
         builder.heading(level, text)
         # The first paragraph in the style "Title" is the title of the document.
         builder.title = builder.title or (text if level == 0 else "")
-    elif paragraph.find("pPr/numPr") is not None:
+    elif lists.get(style, False) if (is_item := _is_item(paragraph)) is None else is_item:
         builder.block(text, BlockKind.ITEM, min(int(_value(paragraph, "pPr/numPr/ilvl") or 0), 5))
     else:
         builder.block(text)
@@ -61,10 +68,21 @@ def _outline_level(element: Element) -> int | None:
     return int(level) + 1 if level.isdigit() and int(level) < 9 else None
 
 
+def _is_item(element: Element) -> bool | None:
+    """Whether a paragraph or style is set to be a list item; None if it does not say."""
+    # The number 0 takes a paragraph out of the list of its style.
+    return None if element.find("pPr/numPr") is None else _value(element, "pPr/numPr/numId") != "0"
+
+
+def _style_lists(styles: Element | None) -> dict[str, bool]:
+    """Whether paragraphs in a style are list items, for styles that say so and styles based on them."""
+    found = {style.get("styleId", ""): _is_item(style) for style in each(styles, "style")}
+    return _inherited({key: is_item for key, is_item in found.items() if is_item is not None}, styles)
+
+
 def _style_levels(styles: Element | None) -> dict[str, int]:
     """The levels of heading styles, and of styles based on them."""
     levels: dict[str, int] = {}
-    bases: dict[str, str] = {}
     for style in each(styles, "style"):
         key, name = style.get("styleId", ""), _value(style, "name")
         level = _outline_level(style)
@@ -74,16 +92,21 @@ def _style_levels(styles: Element | None) -> dict[str, int]:
             level = int(match[1])
         if level is not None:
             levels[key] = level
-        elif base := _value(style, "basedOn"):
-            bases[key] = base
-    for key, base in bases.items():
-        ancestor, seen = base, {key}
-        while ancestor in bases and ancestor not in seen:
+    return _inherited(levels, styles)
+
+
+def _inherited(own: Mapping[str, _T], styles: Element | None) -> dict[str, _T]:
+    """What styles have of their own, else from the nearest style that they are based on."""
+    bases = {style.get("styleId", ""): _value(style, "basedOn") for style in each(styles, "style")}
+    found = dict(own)
+    for key in bases:
+        ancestor, seen = key, set[str]()
+        while ancestor in bases and ancestor not in own and ancestor not in seen:
             seen.add(ancestor)
             ancestor = bases[ancestor]
-        if ancestor in levels:
-            levels[key] = levels[ancestor]
-    return levels
+        if ancestor in own:
+            found[key] = own[ancestor]
+    return found
 
 
 def _text(element: Element) -> str:
@@ -91,8 +114,12 @@ def _text(element: Element) -> str:
 
 
 def _pieces(element: Element) -> Iterator[str]:
-    for child in each(element, "t", "p", *_BREAKS, skip=_SKIP):
-        if child.tag == "t":
+    for child in each(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP):
+        if child.tag == "r" and _value(child, "rPr/vertAlign") != "superscript":
+            yield from _pieces(child)
+        elif child.tag in ("r", "sup"):  # "sup" is an exponent in a formula
+            yield raised("".join(_pieces(child)))
+        elif child.tag == "t":
             yield child.text or ""
         elif child.tag == "p":
             yield "".join(_pieces(child)) + "\n"

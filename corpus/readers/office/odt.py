@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
@@ -10,10 +11,13 @@ from corpus.formats import ODT
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
+from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
 
 _SKIP = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms", "page-number", "notes"})
 _BREAKS = {"s": " ", "tab": "\t", "line-break": "\n"}
+# The position of raised text, as in "super 58%" or "33% 58%".
+_RAISED = re.compile(r"super|[1-9]")
 
 
 def read(archive: Archive) -> Extracted:
@@ -25,10 +29,20 @@ def read(archive: Archive) -> Extracted:
 
 
 def content(archive: Archive) -> Element:
-    """Return the content of an OpenDocument file; raise `Unreadable` if it is encrypted."""
+    """Return the content of an OpenDocument file, with raised numbers as superscripts.
+
+    Raises:
+        Unreadable: It is encrypted.
+    """
     if first(archive.optional("META-INF/manifest.xml"), "encryption-data") is not None:
         raise Unreadable("encrypted")
-    return archive.xml("content.xml")
+    root = archive.xml("content.xml")
+    styles = {style.get("name"): first(style, "text-properties") for style in each(root, "style")}
+    for span in root.iter("span"):
+        properties = styles.get(span.get("style-name"))
+        if properties is not None and _RAISED.match(properties.get("text-position", "")):
+            span.text = raised(span.text or "")
+    return root
 
 
 def add_content(builder: DocumentBuilder, parent: Element | None) -> None:

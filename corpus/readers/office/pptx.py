@@ -10,6 +10,7 @@ from corpus.formats import PPTX
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
+from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
 
 _TITLES = ("title", "ctrTitle")
@@ -98,4 +99,14 @@ def _lines(element: Element) -> list[str]:
 
 
 def _text(paragraph: Element) -> str:
-    return "".join("\n" if one.tag == "br" else one.text or "" for one in each(paragraph, "t", "br"))
+    return "".join(_run(one) for one in each(paragraph, "r", "t", "br"))
+
+
+def _run(element: Element) -> str:
+    """The text of a run, with raised numbers as superscripts, or of a part of one."""
+    if element.tag != "r":
+        return "\n" if element.tag == "br" else element.text or ""
+    text = "".join(one.text or "" for one in each(element, "t"))
+    properties = element.find("rPr")
+    baseline = "" if properties is None else properties.get("baseline", "")
+    return raised(text) if baseline.strip("%0.") and not baseline.startswith("-") else text

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from corpus.text.superscripts import raised
+
 # Combining marks by the command that sets them.
 _ACCENTS = dict(
     zip(
@@ -39,7 +41,6 @@ _SYMBOLS = {
 _SYMBOL = re.compile(rf"\\({'|'.join(_SYMBOLS)})(?![A-Za-z])")
 _DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
 _POWER = re.compile(r"\^(?:\{([-+]?[0-9]{1,4})\}|([0-9]))")
-_SUPERSCRIPTS = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _ACCENT = re.compile(r"\\([`'^~=.\"]|[uvHcdkr](?![A-Za-z]))[ \t]*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]*\\))")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _LAYOUT = re.compile(
@@ -83,7 +84,7 @@ def plain_tex(line: str) -> str:
 def plain_formula(formula: str) -> str:
     """Return a formula as written, but with Greek letters, symbols, spaces and superscripts as characters."""
     if "^" in formula:
-        formula = _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), formula)
+        formula = _POWER.sub(lambda found: raised(found[1] or found[2]), formula)
     if "\\" not in formula:
         return formula
     formula = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], _DEGREE.sub("°", formula))

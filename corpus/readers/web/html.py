@@ -15,6 +15,7 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field
 from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.text.encodings import decode
+from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -125,7 +126,7 @@ class _Page:
         # Open elements that break lines, except paragraphs, and whether each is the main content.
         self._open: list[tuple[str, bool]] = []
         # Numbers of open elements: those inside one that is left out, and others by kind.
-        self._left_out = self._in_main = self._lists = self._tables = self._pre = 0
+        self._left_out = self._in_main = self._lists = self._tables = self._pre = self._raised = 0
         self._link = self._text.place()
         self._next_anchor = ""
         # Metadata of the page, and the line of each.
@@ -134,6 +135,7 @@ class _Page:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Handle the start of an element."""
         self._text.line = self.line
+        self._raised += tag == "sup"
         if self._left_out or self._is_left_out(tag, attributes):
             self._left_out += 1
         elif tag in ("title", "meta"):
@@ -157,7 +159,7 @@ class _Page:
         if self._title is not None:
             self._title.append(text)
         elif not self._left_out:
-            self._text.add(text, verbatim=self._pre > 0)
+            self._text.add(raised(text) if self._raised else text, verbatim=self._pre > 0)
         if self.line:
             self._text.line += text.count("\n")
 
@@ -168,6 +170,7 @@ class _Page:
     def end(self, tag: str) -> None:
         """Handle the end of an element."""
         self._text.line = self.line
+        self._raised -= tag == "sup"
         if self._left_out:
             self._left_out -= 1
         elif tag == "title":

@@ -109,6 +109,7 @@ def sentences(text: str) -> list[str]:
         ("He left. *Then* she did. «Oui.» Bon.", ["He left.", "*Then* she did.", "«Oui.»", "Bon."]),
         # The raised number of a note; a comma is not one
         ("It rains.² They left.”¹,³ Use e.g., this.", ["It rains.²", "They left.”¹,³", "Use e.g., this."]),
+        ("Of 10⁶ per kg.³⁻⁵ Never.², ⁴ Then.", ["Of 10⁶ per kg.³⁻⁵", "Never.², ⁴", "Then."]),
         # No sentence ends before a lower-case word
         ("Approx. five. and six. Seven.", ["Approx. five. and six.", "Seven."]),
         ("**May I bring a dog?**\nYes, on a lead.", ["**May I bring a dog?**", "Yes, on a lead."]),

@@ -69,7 +69,7 @@ def test_a_page(river: Path, place: str) -> None:
     """All its lines are shown without context, from the file or from the index."""
     found = show(river, place, context=3)
     assert (found.marked, found.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
-    with pytest.raises(UsageError, match=r"^river.pdf has no text on page 3$"):
+    with pytest.raises(UsageError, match=r"^river.pdf has 2 pages; there is no page 3$"):
         show(river, "river.pdf#page=3")
     (river / "river.pdf").unlink()
     assert show(river, place).lines == ((None, "Page 2 is about soup."),)

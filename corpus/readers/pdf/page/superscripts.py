@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from corpus.readers.pdf.page.characters import Box
 from corpus.readers.pdf.page.line import Line
+from corpus.text.superscripts import SUPERSCRIPTS
 
 # In characters: the longest script, and the shortest line it can be joined to; a script's size relative to the line.
 _MAX_SCRIPT, _MIN_LINE, _MAX_SIZE = 8, 20, 0.8
@@ -17,7 +18,6 @@ _MAX_SCRIPT, _MIN_LINE, _MAX_SIZE = 8, 20, 0.8
 _ABOVE, _BELOW, _BESIDE, _RAISED = 0.75, 0.5, 0.5, 0.2
 # In line heights: left edges this close are at the same place.
 _SAME = 0.1
-_SUPERSCRIPTS = str.maketrans("0123456789-−+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁺")
 _SIGNS = frozenset("-−+")
 _BETWEEN = _SIGNS | frozenset(",/∗*†‡§¶")
 _CLOSING = ".,;:)]"
@@ -71,7 +71,7 @@ def with_marks_apart(line: Line) -> Line:
         if following == "/" or (is_joined and not mark.isdigit() and (first or len(mark) > 1)):  # "1/2", "LATEX"
             continue
         if "/" not in mark and any(map(str.isdigit, mark)):
-            line.text = line.text[:first] + mark.translate(_SUPERSCRIPTS) + line.text[end:]
+            line.text = line.text[:first] + mark.translate(SUPERSCRIPTS) + line.text[end:]
         if is_joined and not first:
             _insert_space(line, end)
         elif not is_joined and mark[0].isalnum() and _WORD.search(line.text, max(0, first - 3), first):

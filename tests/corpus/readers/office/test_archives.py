@@ -40,6 +40,45 @@ def test_a_paragraph_in_the_style_of_titles_is_the_title(stated: str, title: str
     assert parse("a.docx", archives.docx(body, title=stated), sandbox=sandbox).title == title
 
 
+def test_paragraphs_in_a_list_style_are_list_items(sandbox: Sandbox) -> None:
+    """Also in a style based on it, but not where the paragraph itself leaves the list."""
+    left = '<w:pPr><w:pStyle w:val="Dots"/><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>'
+    body = "".join(archives.word_paragraph(f"{style} oars.", style=style) for style in ("Dots", "Dots2", "Other"))
+    body += f"<w:p>{left}<w:r><w:t>Ash.</w:t></w:r></w:p>"
+    found = parse("a.docx", archives.docx(body), sandbox=sandbox)
+    assert [block.kind.value for block in found.blocks] == ["item", "item", "paragraph", "paragraph"]
+
+
+def test_raised_numbers_are_superscripts(sandbox: Sandbox) -> None:
+    """In Word, slides, OpenDocument and electronic books: 10⁶ is not 106; 2nd stays as it is."""
+    parts = ("10", "−6", " on the 2", "nd", " day. H", "2", "O")
+    run = '<w:r><w:rPr><w:vertAlign w:val="{}"/></w:rPr><w:t xml:space="preserve">{}</w:t></w:r>'
+    kinds = ("baseline", "superscript", "baseline", "superscript", "baseline", "subscript", "baseline")
+    word = "".join(run.format(*one) for one in zip(kinds, parts, strict=True))
+    word += "<w:r><w:t> or 10</w:t></w:r><w:sup><w:r><w:t>6</w:t></w:r></w:sup>"
+    run = '<a:r><a:rPr baseline="{}"/><a:t>{}</a:t></a:r>'
+    sizes = ("0", "30000", "0", "30%", "0", "-25000", "0")
+    line = "".join(run.format(*one) for one in zip(sizes, parts, strict=True))
+    slides = archives.pptx([("Oars", [(0, "LINE")], "")])
+    slide = parts_of(slides)["ppt/slides/slide1.xml"].replace(b"<a:r><a:t>LINE</a:t></a:r>", line.encode())
+    styles = "".join(
+        f'<style name="{name}"><text-properties text-position="{position}"/></style>'
+        for name, position in (("0", "0% 100%"), ("up", "super 58%"), ("up2", "33% 58%"), ("down", "sub 58%"))
+    )
+    run = '<text:span text:style-name="{}">{}</text:span>'
+    names = ("0", "up", "0", "up2", "0", "down", "0")
+    text = "".join(run.format(*one) for one in zip(names, parts, strict=True))
+    files = {
+        "a.docx": archives.docx(f"<w:p>{word}</w:p>"),
+        "a.pptx": changed(slides, "ppt/slides/slide1.xml", slide),
+        "a.odt": archives.open_document(f"{styles}<text:p>{text}</text:p>"),
+        "a.epub": archives.epub(["<p>10<sup>−6</sup> on the 2<sup>nd</sup> day. H<sub>2</sub>O</p>"]),
+    }
+    for path, data in files.items():
+        assert "10⁻⁶ on the 2nd day. H2O" in parse(path, data, sandbox=sandbox).text, path
+    assert "or 10⁶" in parse("a.docx", files["a.docx"], sandbox=sandbox).text
+
+
 @EACH
 def test_a_bomb_in_any_archive_is_refused(path: str, sandbox: Sandbox) -> None:
     """A few kilobytes unpack to more megabytes than a part may have."""

@@ -71,6 +71,8 @@ def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
         '<w:style w:styleId="Ue2"><w:name w:val="heading 2"/></w:style>'
         '<w:style w:styleId="Top"><w:name w:val="Title"/></w:style>'
         '<w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="Ue2"/></w:style>'
+        '<w:style w:styleId="Dots"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
+        '<w:style w:styleId="Dots2"><w:name w:val="Dots 2"/><w:basedOn w:val="Dots"/></w:style>'
     )
     return pack(
         {

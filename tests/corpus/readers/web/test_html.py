@@ -37,6 +37,12 @@ def test_a_term_heads_its_definition() -> None:
     ]
 
 
+def test_raised_numbers_are_superscripts() -> None:
+    """10⁶ is not 106, and the mark of a note is not part of the text; letters stay as they are."""
+    page = "<p>2 × 10<sup>6</sup> cells per kg.<sup><a href=#n>3,4</a></sup> Never on the 2<sup>nd</sup>.<sup>[1]</sup>"
+    assert blocks(page) == [("paragraph", "2 × 10⁶ cells per kg.³,⁴ Never on the 2nd.[1]", ())]
+
+
 @pytest.mark.parametrize("mark", ["¶", "§", "#", " ¶\n"])
 def test_links_from_a_heading_to_itself_are_dropped(mark: str) -> None:
     assert blocks(f"<h2>Oars<a href='#oars'>{mark}</a></h2>") == [("heading", "Oars", ("Oars",))]
