@@ -190,7 +190,7 @@ class Answer:
         alternatives: Different dates or numbers that other passages give.
         more: If the question asks for documents or rows, how many matching ones are not shown.
         prose: The prose of a language model, if it was requested; see `qa.prose`.
-        cited_by_line: If `text` is a list of documents or cells, the citations of each; not in the JSON.
+        cited_by_line: If `text` is a list of documents or cells, the citations of each.
     """
 
     text: str
@@ -288,7 +288,7 @@ def json_value(value: Any) -> Any:
         members = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, Answer):
             # Few answers have these, so the others omit them.
-            omitted = {"more": not value.more, "prose": value.prose is None, "cited_by_line": True}
+            omitted = {"more": not value.more, "prose": value.prose is None, "cited_by_line": not value.cited_by_line}
             members = {name: member for name, member in members.items() if not omitted.get(name)}
         return members
     if isinstance(value, tuple):

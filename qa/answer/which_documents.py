@@ -55,7 +55,7 @@ def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int)
     count = Counter(title for title, _ in ranks)
     names = [f"{title} ({path})" if title and count[title] > 1 else title or path for title, path in ranks]
     text = "\n".join(f"- {name}" for name in names[: len(cited)]) if len(cited) > 1 else names[0]
-    by_line = tuple((rank,) for rank in cited)
+    by_line = tuple((rank,) for rank in cited) if len(cited) > 1 else ()
     return Answer(text, cited, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
 
 

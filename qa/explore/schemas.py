@@ -27,7 +27,8 @@ _VERSION: Schema = {"const": 1}
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 # Fields that may be absent.
 _OPTIONAL = {
-    "Result": ("writing",), "Answer": ("more", "prose"), "Highlight": ("boxes",), "Similar": ("passages", "documents")
+    "Result": ("writing",), "Answer": ("more", "prose", "cited_by_line"), "Highlight": ("boxes",),
+    "Similar": ("passages", "documents"),
 }  # fmt: skip
 _STRINGS: Schema = {"type": "array", "items": {"type": "string"}}
 _STATES: Schema = {"enum": [*(state.value for state in State), None]}

@@ -49,7 +49,7 @@ class RowsAnswer:
         cited = tuple(dict.fromkeys(ranks[row.passage.id] for row in shown))
         text = "\n".join(f"- {one}" for one in texts) if len(texts) > 1 else next(iter(texts))
         sentence = _text(shown[0]) if len(shown) == 1 else text
-        more, by_line = len(self.rows) - len(shown), tuple(map(tuple, texts.values()))
+        more, by_line = len(self.rows) - len(shown), tuple(map(tuple, texts.values())) if len(texts) > 1 else ()
         return Answer(text, cited, sentence=sentence, more=more, cited_by_line=by_line)
 
     def extracts(self) -> dict[int, Extract]:

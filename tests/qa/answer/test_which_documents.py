@@ -99,4 +99,5 @@ def test_documents_of_one_title_are_told_apart_by_their_paths_and_each_is_cited(
     assert sorted(paths) == ["2024-03-14.md", "2024-03-21.md"]
     assert shown in result(found, TerminalStyle(), Places(notes.root, notes.root))
     assert shown in str(found)
-    assert set(found.as_json()["answer"]) == {"text", "citations", "sentence", "alternatives"}
+    assert found.as_json()["answer"]["cited_by_line"] == [[1], [2]]
+    assert "cited_by_line" not in notes.ask("notes about bees").as_json()["answer"]
