@@ -6,6 +6,7 @@ The compiled copy embeds questions, and passages until a GPU is worth its start;
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -28,6 +29,9 @@ _LOG = logging.getLogger(__name__)
 _GPU_BREAK_EVEN = 3000
 # Least cosine between a check text's vectors by the GPU and by the compiled copy.
 _AGREEMENT = 0.9999
+# Encoders for questions, which all collections with the same model share while one of them is open.
+_FOR_QUESTIONS: weakref.WeakValueDictionary[tuple[ModelFiles, Device], FastestEncoder] = weakref.WeakValueDictionary()
+_LOCK = ForkedLock()
 
 
 def load_encoder(
@@ -43,7 +47,7 @@ def load_encoder(
         name: Its hub name, or its folder.
         ahead: Load the compiled copy at once, in the background, if there is one.
         hint: What the compiled copy is optimised for; the one for `LATENCY`, meant for questions, may compute in eight
-            bits.
+            bits, and is shared by everything in the process that asks questions.
         device: Where passages are embedded; questions, and their passages' tokens, are always embedded on the CPU.
 
     Raises:
@@ -53,7 +57,13 @@ def load_encoder(
     model = find(name)
     if device is not Device.AUTO:
         find_gpu(device)
-    return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+    if hint is not Hint.LATENCY:
+        return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+    with _LOCK:
+        encoder = _FOR_QUESTIONS.get((model, device))
+        if encoder is None:
+            encoder = _FOR_QUESTIONS[model, device] = FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+        return encoder
 
 
 def prepare_for_questions(name: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from index.compiled import compiled_copy
 from index.compiled.compiled_copy import Hint
 from index.compiled.runtime import CompileError
-from index.encoder.load import FastestEncoder
+from index.encoder.load import FastestEncoder, load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, balanced_batches
 from index.encoder.openvino_graph import _require_agreement
@@ -121,6 +121,20 @@ def test_a_dropped_encoder_is_freed_at_once() -> None:
         dropped = weakref.ref(encoder)
         del encoder
         assert dropped() is None
+    finally:
+        gc.enable()
+
+
+def test_collections_that_are_asked_share_an_encoder() -> None:
+    """A process may open a hundred; builds have encoders of their own, and the last one to go frees the shared one."""
+    gc.disable()
+    try:
+        first, second = (load_encoder(hint=Hint.LATENCY) for _ in range(2))
+        assert first is second
+        assert load_encoder() is not first
+        shared = weakref.ref(first)
+        del first, second
+        assert shared() is None
     finally:
         gc.enable()
 
