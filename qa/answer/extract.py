@@ -80,12 +80,14 @@ class Extract:
         score: The best sentence's score.
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
+        name: The part of `answer` that answers, if that is known.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
+    name: str = ""
 
     @property
     def has_list(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Literal
 
@@ -130,20 +129,9 @@ def draw_map(
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
         written = draw(n=number, unit=_unit(documents), only=only)
+    from index import write_output  # noqa: PLC0415 - only writing needs it
+
     data = written.encode("utf-8", "replace")
-    if _write(output, data):
+    if write_output(output, data):
         answers.out(explore_report.drawn(output, len(data)))
     return FOUND
-
-
-def _write(output: Path, data: bytes) -> bool:
-    """Write to stdout ("-"), a pipe or a device, or replace a file at once; return whether it was a file."""
-    is_stdout = str(output) == "-" or (output.exists() and os.path.samestat(output.stat(), os.fstat(1)))
-    if is_stdout or (output.exists() and not output.is_file()):
-        with open(1 if is_stdout else output, "wb", closefd=not is_stdout) as stream:
-            stream.write(data)
-        return False
-    from index import write_atomically  # noqa: PLC0415 - only writing needs it
-
-    write_atomically(Path(os.path.realpath(output)), data)
-    return True
