@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -107,11 +108,11 @@ class Pipeline:
 
     def among(self, only: Filter) -> Among:
         """Return the documents that pass a filter; raises UsageError if none does."""
-        documents = self._selected.get(only)
-        if documents is None and only:
-            if len(self._selected) >= _MAX_SELECTED:
-                self._selected.clear()
-            documents = self._selected[only] = select(self.snapshot, only)
+        with suppress(KeyError):  # another thread may clear it
+            return self._selected[only]
+        if len(self._selected) >= _MAX_SELECTED:
+            self._selected.clear()
+        documents = self._selected[only] = select(self.snapshot, only)
         return documents
 
     def search(self, request: AskRequest, among: Among, clock: Stopwatch) -> tuple[Hit, ...]:

@@ -21,8 +21,10 @@ from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
 from qa.collection.build import build_index
+from qa.filters import Filter, select
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
+from qa.retrieval import pipeline
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.pipeline import AskRequest
 from qa.retrieval.retriever import Retriever
@@ -179,6 +181,18 @@ def test_a_mode_may_be_given_by_name(retriever: Retriever) -> None:
 def test_several_paths_are_searched_together(retriever: Retriever) -> None:
     found = retriever.search("soup", k=10, path=("notes/soup.txt", "old/"))
     assert {hit.source.path for hit in found} == {"notes/soup.txt", "old/b.txt"}
+
+
+@pytest.mark.parametrize("path", ["notes/**", "**"])
+def test_documents_are_selected_once_per_filter(
+    path: str, retriever: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if all of them pass it."""
+    calls: list[Filter] = []
+    monkeypatch.setattr(pipeline, "select", lambda snapshot, only: calls.append(only) or select(snapshot, only))
+    for question in ("whales", "soup"):
+        retriever.search(question, path=path)
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(
