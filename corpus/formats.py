@@ -129,8 +129,8 @@ _SUFFIXES = {
     Format("text/x-tex", "tex.latex"): ".tex .latex",
     Format("message/rfc822", "records.mail", limit=MAX_PACKED_BYTES): ".eml",
     Format("application/mbox", "records.mail", limit=MAX_PACKED_BYTES, page="message"): ".mbox",
-    Format("text/calendar", "records.calendars"): ".ics",
-    Format("text/vcard", "records.calendars"): ".vcf",
+    Format("text/calendar", "plaintext.calendars"): ".ics",
+    Format("text/vcard", "plaintext.calendars"): ".vcf",
     **{Format(f"text/{name}", "source.code"): suffixes for name, suffixes in _CODE.items()},
 }
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()} | {"": PLAIN}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from index import Among, Index
 from index.encoder.cross_encoder import load_cross_encoder
 from index.storage.rows import StoredPassage
 from qa.answer import confidence
@@ -48,7 +49,12 @@ def test_documents_are_selected_once_per_filter(
 ) -> None:
     """Even if all of them pass it."""
     calls: list[Filter] = []
-    monkeypatch.setattr(pipeline, "select", lambda snapshot, only: calls.append(only) or select(snapshot, only))
+
+    def selected(snapshot: Index, only: Filter) -> Among:
+        calls.append(only)
+        return select(snapshot, only)
+
+    monkeypatch.setattr(pipeline, "select", selected)
     for question in ("whales", "soup"):
         retriever.search(question, path=path)
     assert len(calls) == 1
