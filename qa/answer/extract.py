@@ -80,12 +80,14 @@ class Extract:
         score: The best sentence's score.
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
+        name: The part of `answer` that answers, if that is known.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
+    name: str = ""
 
     @property
     def has_list(self) -> bool:
@@ -122,7 +124,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
-    lead_with_list = text[lead[0] : items[-1][1] if items else lead[1]]
+    lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
     return Extract(tuple(highlights), -negative, lead, answer)
 
@@ -176,7 +178,7 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
     items: list[tuple[int, int]] = []
     for start, end in spans[spans.index(lead) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        is_item = _MARKER.fullmatch(text[line:start].lstrip())
+        is_item = _with_marker(text, start) < start
         # Further sentences of an item belong to it; a paragraph after the list does not.
         continues_item = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
         if len(items) == _MAX_LIST_ITEMS or not (is_item or continues_item):
@@ -216,6 +218,12 @@ def _list_around(
 def _is_item(text: str, span: tuple[int, int]) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
     return bool(_MARKER.match(text[line : span[1]].lstrip()))
+
+
+def _with_marker(text: str, start: int) -> int:
+    """Return the start of the line of a sentence that follows the marker of an item; of another sentence, its own."""
+    line = text.rfind("\n", 0, start) + 1
+    return line if _MARKER.fullmatch(text[line:start].lstrip()) else start
 
 
 def _terms(text: str) -> set[str]:

@@ -18,6 +18,8 @@ from qa.reader.tables import TextTable, tables
 _MAX_PASSAGES = 1000
 # The fewest fields of a record, columns of a table, and rows of a table.
 _LEAST = 2
+# Where the name of a column in camel case is divided: "unitPrice", but not "kWh".
+_CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _FIELD = re.compile(r"([^\s:][^\n:]{0,39}):(?: (.*))?")
 
 Span = tuple[int, int]
@@ -89,7 +91,8 @@ def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
     if any(parts):
         columns = (*columns, "")
         rows = [Row((*row.cells, part), row.passage, row.span) for row, part in zip(rows, parts, strict=True)]
-    return WholeTable(columns, tuple(rows))
+    names = (_CAMEL.sub(" ", name) if name[:1].islower() else name for name in columns)
+    return WholeTable(tuple(names), tuple(rows))
 
 
 def _headings(row: Row) -> tuple[str, ...]:

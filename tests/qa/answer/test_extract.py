@@ -34,7 +34,7 @@ def test_the_sentence_that_answers() -> None:
     assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
 
 
-DUTIES = "Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
+DUTIES = "- Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,16 @@ DUTIES = "Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
     ],
 )
 def test_a_list_answers_a_question_about_the_heading_above_it(question: str, heading: str, answer: str) -> None:
-    assert extracted(question, f"- {DUTIES}\n\nThat is all.", context=f"Club › {heading}").answer == answer
+    """The answer has the marker of each item, or if it is one of them, none."""
+    assert extracted(question, f"{DUTIES}\n\nThat is all.", context=f"Club › {heading}").answer == answer
+
+
+def test_the_items_of_a_nested_list_look_alike() -> None:
+    tools = "  - Axe\n  - Saw"
+    assert extracted("Which tools are there?", tools, context="Tools").answer == tools
+    found = extracted("tools", f"Cats purr.\n- The tools:\n{tools}\n- Dog")
+    assert found.answer == f"- The tools:\n{tools}\n- Dog"
+    assert found.highlights[0].text == "The tools:"
 
 
 TASKS = "Garden:\n\n- [x] cut the hedge\n- [ ] repair the latch\n- [ ] buy compost\n- [X] sweep"

@@ -31,6 +31,13 @@ def test_records_with_different_fields(tmp_path: Path) -> None:
     assert [row.cells for row in table.rows] == [("Ada", "Oslo", ""), ("Bo", "", "17")]
 
 
+def test_names_in_camel_case_are_divided(tmp_path: Path) -> None:
+    """Units and proper names are not."""
+    records = "unitPrice,amountEUR,powerKwh,kWh,LinkedIn\n1,2,3,4,5\n6,7,8,9,0\n"
+    (table,) = tables_of(tmp_path, "orders.csv", records)
+    assert table.columns == ("unit Price", "amount EUR", "power Kwh", "kWh", "LinkedIn")
+
+
 def test_blocks_of_fields_in_a_text(tmp_path: Path) -> None:
     text = "Log\n\nRun: 1\nNote: it\nwent well\n\nRun: 2\nNote: bad\n\nNot: a row\n"
     (table,) = tables_of(tmp_path, "log.txt", text)
