@@ -19,11 +19,10 @@ from corpus.readers.pdf.paragraphs import (
     BULLETS,
     TABLE_GAPS,
     Paragraph,
-    body_lines,
-    body_size,
     paragraphs,
 )
 from corpus.readers.pdf.reading_order import PageLines, read_page
+from corpus.readers.pdf.running_heads import body_lines, body_size
 from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
 from corpus.text.sentences import sentence_spans
 from corpus.types import BlockKind, Extracted

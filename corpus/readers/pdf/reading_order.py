@@ -15,7 +15,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.page.characters import Box, characters
+from corpus.readers.pdf.page.characters import HYPHEN, Box, characters
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.line_numbers import Run, without_line_numbers
 from corpus.readers.pdf.page.rules import rules_of
@@ -24,6 +24,7 @@ from corpus.readers.pdf.page.tables import with_tables
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _LINE_END = re.compile(r"[\r\n]")
+_BROKEN = re.compile(rf"{HYPHEN}(?!$)")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
 # In line heights: the smallest gap between columns, and between baselines.
@@ -75,7 +76,9 @@ def _pieces(page: Any, count: int) -> Iterator[Line]:
 def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
     wide = [i for i, (a, b) in enumerate(pairwise(boxes), 1) if b[0] - a[2] > _NEAR or a[0] - b[0] > _NEAR]
     first = 0
-    for i in sorted({*wide, *(match.start() for match in _LINE_END.finditer(letters))}):
+    # A word broken at the end of a line is not followed by a line end, even if it continues in the next column.
+    broken = (match.end() for match in _BROKEN.finditer(letters))
+    for i in sorted({*wide, *broken, *(match.start() for match in _LINE_END.finditer(letters))}):
         is_line_end = letters[i] in "\r\n"
         if first < i and (is_line_end or _is_apart(boxes[i - 1], boxes[i])):
             yield first, i
@@ -87,11 +90,12 @@ def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
 
 
 def _is_apart(before: Box, box: Box) -> bool:
-    """Whether a character is far to the right of the one before it, or back on the left."""
+    """Whether a character is far to the right of the one before it, back on the left, or on another line."""
     height = max(box[3] - box[1], before[3] - before[1], 4.0)
     if box[2] <= box[0] or before[2] <= before[0]:  # a space that PDFium inserted
         return False
-    return box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
+    is_above_or_below = before[1] > box[3] + height or box[1] > before[3] + height
+    return is_above_or_below or box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
 
 
 def _piece(page: Any, letters: str, places: list[Box], first: int) -> Iterator[Line]:
