@@ -28,6 +28,11 @@ _ASIDE_LINES = 24
 # Head of a figure or table, which does not continue the sentence of the column before.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
+# "44–", which "58" may follow on the next line.
+_RANGE = re.compile(r"\d[–—]$")
+# An entry of a list of references, a line of a form.
+_REFERENCE = re.compile(r"\[(\d{1,3})\] ?\S")
+_LABELLED = re.compile(r"[^\W\d_][^:.!?]{0,30}: +\S")
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 # Fonts of small capitals, which count as capitals.
 _SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
@@ -181,7 +186,7 @@ class _Layout:
         # The lines of a title are further apart, as its type is larger.
         apart = 1.55 if line.size > 1.15 * self._size else 1.4
         step = before.bottom - line.bottom
-        return 0 < step <= max(1.35 * self._step, apart * line.size) and not self._begins(before, line)
+        return 0 < step <= max(1.35 * self._step, apart * line.size) and not self._begins(pending, line)
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
@@ -191,14 +196,28 @@ class _Layout:
         full = right - before.right < 0.25 * (right - left) and not before.gaps
         return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
-    def _begins(self, before: Line, line: Line) -> bool:
+    def _begins(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
+        first, before = pending[0], pending[-1]
         left, right = self._edges[line.column]
         ends = bool(_ENDS.search(before.text))
         short = right - before.right > 0.25 * (right - left)
         if line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size:
             return ends or short
-        return short and ends and not line.text[0].islower()
+        is_outdented = before.left - line.left > 0.7 * line.size and abs(line.left - first.left) < 0.3 * line.size
+        if _is_next_reference(first, line) or (is_outdented and ends and not line.text[0].islower()):
+            return True
+        return short and (ends or _are_labelled(before, line)) and not line.text[0].islower()
+
+
+def _is_next_reference(entry: Line, line: Line) -> bool:
+    """Whether a line begins the entry after that of a list of references: "[3] ..." after "[2] ..."."""
+    number, next_number = _REFERENCE.match(entry.text), _REFERENCE.match(line.text)
+    return number is not None and next_number is not None and int(next_number[1]) == int(number[1]) + 1
+
+
+def _are_labelled(*lines: Line) -> bool:
+    return all(_LABELLED.match(line.text) for line in lines)
 
 
 def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
@@ -230,7 +249,7 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
         part = line.text
         if part.endswith(HYPHEN):
             part = part[:-1] + ("-" if next_line is None or _keeps_hyphen(part, next_line.text, words) else "")
-        elif next_line is not None:
+        elif next_line is not None and not (_RANGE.search(part) and next_line.text[0].isdigit()):
             part += " "
         part = part.replace(HYPHEN, "-")
         text += part
