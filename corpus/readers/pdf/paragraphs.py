@@ -68,6 +68,11 @@ class Paragraph:
     level: int = 0
     table: bool = False
 
+    @property
+    def type(self) -> tuple[int, bool, str]:
+        """The type in which it is set."""
+        return round(self.size), self.bold, self.font
+
 
 def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     """Join lines into paragraphs, which end at a gap, an indent, a short line or a change of font.
@@ -105,21 +110,22 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
 
 
 def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> list[list[Line]]:
-    """Return the footnotes, captions and tables, from a line on, between two parts of a sentence; else none."""
+    """Return the footnotes, figures and tables, from a line on, between two parts of a sentence; else none."""
     before = pending[-1]
-    if _ENDS.search(before.text) or not _begins_aside(lines[at][1]):
-        return []
     asides: list[list[Line]] = []
-    for layout, line in lines[at : at + _ASIDE_LINES + 1]:
+    for layout, line in () if _ENDS.search(before.text) else lines[at : at + _ASIDE_LINES + 1]:
+        is_later = (before.page, before.column) != (line.page, line.column)
         if asides and _continues_aside(asides[-1], layout, line):
             asides[-1].append(line)
         elif _begins_aside(line):
             asides.append([line])
-        else:
-            is_later = (before.page, before.column) != (line.page, line.column)
-            is_text = is_later and not line.gaps and not _CAPTION.match(line.text) and layout.continues(pending, line)
+        elif is_later and not line.gaps and not _CAPTION.match(line.text) and layout.continues(pending, line):
             are_near = all(aside[-1].page in {pending[0].page, line.page} for aside in asides)
-            return asides if is_text and are_near else []
+            return asides if are_near and asides and _begins_aside(asides[-1][0]) else []
+        elif is_later and layout.is_narrow(line):  # words of a figure, above its caption
+            asides.append([line])
+        else:
+            return []
     return []
 
 
@@ -188,6 +194,11 @@ class _Layout:
         step = before.bottom - line.bottom
         return 0 < step <= max(1.35 * self._step, apart * line.size) and not self._begins(pending, line)
 
+    def is_narrow(self, line: Line) -> bool:
+        """Whether a line is much shorter than its column is wide."""
+        left, right = self._edges[line.column]
+        return line.right - line.left < 0.6 * (right - left)
+
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
@@ -204,6 +215,8 @@ class _Layout:
         short = right - before.right > 0.25 * (right - left)
         if line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size:
             return ends or short
+        if _REFERENCE.match(first.text) and line.left - first.left > 0.7 * line.size:
+            return False
         is_outdented = before.left - line.left > 0.7 * line.size and abs(line.left - first.left) < 0.3 * line.size
         if _is_next_reference(first, line) or (is_outdented and ends and not line.text[0].islower()):
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from operator import itemgetter
@@ -17,6 +18,7 @@ from corpus.readers.pdf.ocr import find_languages, note_on, read_scans, recognis
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
+    NUMBERED,
     TABLE_GAPS,
     Paragraph,
     paragraphs,
@@ -130,6 +132,9 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     """Return the paragraph in the first page's largest type, if that is larger than the body text."""
     large = [para for para in paras if para.pages[0] == 0 and 4 <= len(para.text) <= 300 and para.size > 1.15 * body]
     large = [para for para in large if para.gaps < TABLE_GAPS and any(map(str.isalpha, para.text))]
+    # Headings such as "1 Introduction" and "2 Method" are no titles.
+    sections = Counter(para.type for para in paras if NUMBERED.match(para.text))
+    large = [para for para in large if not NUMBERED.match(para.text) or sections[para.type] < 2]
     # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
     short = [para for para in large if len(para.text.split()) <= 2]
     large = [para for para in large if para not in short]
@@ -137,7 +142,7 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
-    return largest or next((para for para in short if para.text.isalpha()), None)
+    return largest or next((para for para in short if para.text.isalpha() or para is paras[0]), None)
 
 
 def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:

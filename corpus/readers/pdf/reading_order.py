@@ -23,6 +23,8 @@ from corpus.readers.pdf.page.superscripts import in_their_lines, with_marks_apar
 from corpus.readers.pdf.page.tables import with_tables
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+# The codes of bullets in fonts of LaTeX and Windows that do not name their characters.
+_LIGATURES |= dict.fromkeys("\x0f\x88\x95", "•")
 _LINE_END = re.compile(r"[\r\n]")
 _BROKEN = re.compile(rf"{HYPHEN}(?!$)")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
@@ -41,6 +43,8 @@ _THIRDS = ((0.28, 0.39), (0.61, 0.72))
 _ALIGNED, _LAST_ALIGNED = 0.35, 0.6
 # Full lines of a column are wider than this share of the page.
 _COLUMN_LINE = 0.18
+# A watermark is this many times larger than most text, and has more pieces of it, and itself, within its box.
+_WATERMARK, _UNDER = 3.0, 3
 _FONT_NAME_BYTES = 100
 
 
@@ -57,7 +61,7 @@ def read_page(page: Any, number: int) -> PageLines:
     width, height = page.get_size()
     text = page.get_textpage()
     try:
-        pieces = in_their_lines(list(_pieces(text.raw, text.count_chars())))
+        pieces = in_their_lines(_without_watermark(list(_pieces(text.raw, text.count_chars()))))
     finally:
         text.close()
     lines = tuple(map(with_marks_apart, _in_order(pieces, width)))
@@ -71,6 +75,13 @@ def _pieces(page: Any, count: int) -> Iterator[Line]:
     letters, boxes = characters(page, count)
     for first, end in without_line_numbers(list(_runs(letters, boxes)), letters, boxes):
         yield from _piece(page, letters[first:end], boxes[first:end], first)
+
+
+def _without_watermark(pieces: list[Line]) -> list[Line]:
+    """Leave out words drawn large across other text; rotated ones are left out already."""
+    large = _WATERMARK * median(piece.size for piece in pieces) if pieces else 0.0
+    marks = [piece for piece in pieces if piece.size > large and sum(map(piece.overlaps, pieces)) > _UNDER]
+    return [piece for piece in pieces if piece not in marks] if marks else pieces
 
 
 def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:

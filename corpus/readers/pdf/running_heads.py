@@ -57,7 +57,8 @@ class _Heads:
     def __init__(self, pages: Sequence[PageLines]) -> None:
         self._large = _LARGE * body_size([page.lines for page in pages])
         self._min_pages = max(2, min(4, len(pages) // 3))
-        self._min_pages_of_heading = max(3, min(8, len(pages) // 3 + 1))
+        self._min_pages_in_bold = max(3, min(8, len(pages) // 3 + 1))
+        self._min_pages_if_large = max(3, len(pages) // 2 + 1)
         self._counts: Counter[_Key] = Counter()
         for page in pages:
             self._counts.update({key for line in _outer(page) for key in self._keys(line, page)})
@@ -70,13 +71,17 @@ class _Heads:
     def _is_one(self, line: Line, page: PageLines) -> bool:
         if _is_in_margin(line, page) and _PAGE_NUMBER.fullmatch(line.text):
             return True
-        is_heading = self._may_be_heading(line, page)
-        least = self._min_pages_of_heading if is_heading else self._min_pages
-        if all(self._count(key) < least for key in self._keys(line, page)):
+        if all(self._count(key) < self._least(line, page) for key in self._keys(line, page)):
             return False
         is_first = line.text not in self._kept
         self._kept.add(line.text)
-        return not (is_first and (is_heading or line.table))
+        return not (is_first and (line.table or self._may_be_heading(line, page)))
+
+    def _least(self, line: Line, page: PageLines) -> int:
+        """Return on how many pages a running head is at least; slides in a row may have the same heading."""
+        if line.size > self._large:
+            return self._min_pages_if_large
+        return self._min_pages_in_bold if self._may_be_heading(line, page) else self._min_pages
 
     def _keys(self, line: Line, page: PageLines) -> Iterator[_Key]:
         text = line.text.lower()
