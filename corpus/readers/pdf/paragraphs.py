@@ -23,11 +23,17 @@ _BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
 NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 # A footnote begins with its mark, raised or joined to its first word.
 _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
+# "See", which "Table 1. It lists ..." continues.
+_LEADS_ON = re.compile(r"\b(?:in|see|and|or|from|by|to|with|of|than|as)$")
 # At most this many lines of notes, captions and tables are between two parts of a sentence.
 _ASIDE_LINES = 24
+# A single line of at most this many characters is not part of a sentence, but a word of a figure.
+_SCRAP = 45
 # Head of a figure or table, which does not continue the sentence of the column before.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
+# PDFium does not mark a hyphen at the end of a column.
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
 # "44–", which "58" may follow on the next line.
 _RANGE = re.compile(r"\d[–—]$")
 # An entry of a list of references, a line of a form.
@@ -113,7 +119,9 @@ def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
     """Return the footnotes, figures and tables, from a line on, between two parts of a sentence; else none."""
     before = pending[-1]
     asides: list[list[Line]] = []
-    for layout, line in () if _ENDS.search(before.text) else lines[at : at + _ASIDE_LINES + 1]:
+    if not _is_open(pending) or lines[at][0].continues(pending, lines[at][1]):
+        return []
+    for layout, line in lines[at : at + _ASIDE_LINES + 1]:
         is_later = (before.page, before.column) != (line.page, line.column)
         if asides and _continues_aside(asides[-1], layout, line):
             asides[-1].append(line)
@@ -121,12 +129,19 @@ def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
             asides.append([line])
         elif is_later and not line.gaps and not _CAPTION.match(line.text) and layout.continues(pending, line):
             are_near = all(aside[-1].page in {pending[0].page, line.page} for aside in asides)
-            return asides if are_near and asides and _begins_aside(asides[-1][0]) else []
+            return asides if are_near and _begins_aside(asides[-1][0]) else []
         elif is_later and layout.is_narrow(line):  # words of a figure, above its caption
             asides.append([line])
         else:
             return []
     return []
+
+
+def _is_open(pending: Sequence[Line]) -> bool:
+    """Whether a sentence continues after these lines, unless they are words of a figure or cells."""
+    text = pending[-1].text
+    is_prose = sum(map(str.isalpha, text)) > 0.7 * len(text)
+    return is_prose and (len(pending) > 1 or len(text) > _SCRAP) and not _ENDS.search(text)
 
 
 def _begins_aside(line: Line) -> bool:
@@ -135,11 +150,11 @@ def _begins_aside(line: Line) -> bool:
 
 def _continues_aside(aside: Sequence[Line], layout: _Layout, line: Line) -> bool:
     first, before = aside[0], aside[-1]
-    if line.page != before.page or first.table != line.table:
+    if first.table:
+        return (first.page, first.table) == (line.page, line.table)
+    if not _begins_aside(first) or _begins_aside(line) or (before.page, before.column) != (line.page, line.column):
         return False
-    if first.table or _begins_aside(line):
-        return bool(first.table)
-    # Notes are the last lines of a page or column; below a caption, the text continues after a gap.
+    # Notes are the last lines of a column; below a caption, the text continues after a gap.
     return line.bottom < before.bottom if _NOTE.match(first.text) else layout.continues(aside, line)
 
 
@@ -243,6 +258,8 @@ def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:
     """Whether the line at the head of a column continues the sentence at the foot of the one before."""
+    if _LEADS_ON.search(pending[-1].text):
+        return True
     if pending[-1].text.endswith(HYPHEN) or _begins_aside(line):
         return line.text[0].islower()
     if line.text[0].islower() or line.text[0] in "([“":
@@ -259,7 +276,7 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     text = ""
     pages: list[int] = []
     for line, next_line in zip(lines, [*lines[1:], None], strict=True):
-        part = line.text
+        part = line.text if next_line is None else _HYPHENATED.sub(HYPHEN, line.text)
         if part.endswith(HYPHEN):
             part = part[:-1] + ("-" if next_line is None or _keeps_hyphen(part, next_line.text, words) else "")
         elif next_line is not None and not (_RANGE.search(part) and next_line.text[0].isdigit()):

@@ -142,7 +142,9 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
-    return largest or next((para for para in short if para.text.isalpha() or para is paras[0]), None)
+    if largest is None and paras[0] in short and paras[0].text.replace(" ", "").isalpha():
+        return paras[0]
+    return largest or next((para for para in short if para.text.isalpha()), None)
 
 
 def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:
@@ -166,7 +168,10 @@ def _printed_title(paras: Sequence[Paragraph], largest: Paragraph | None) -> str
         return _NOTE_MARKS.sub("", text)
     at = next(i for i, para in enumerate(paras) if para is largest)
     near = [para for para in paras[: at + _MAX_PARTS] if para.pages[0] == 0]
-    same_size = [abs(para.size - largest.size) < _SAME * largest.size for para in near]
+    same_size = [
+        abs(para.size - largest.size) < _SAME * largest.size and (para is largest or not para.text[0].isdigit())
+        for para in near
+    ]
     first = at
     while first and same_size[first - 1]:
         first -= 1

@@ -24,7 +24,7 @@ from corpus.readers.pdf.page.tables import with_tables
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 # The codes of bullets in fonts of LaTeX and Windows that do not name their characters.
-_LIGATURES |= dict.fromkeys("\x0f\x88\x95", "•")
+_BULLETS = "\x0f\x88\x95"
 _LINE_END = re.compile(r"[\r\n]")
 _BROKEN = re.compile(rf"{HYPHEN}(?!$)")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
@@ -127,6 +127,8 @@ def _tidy(letters: str, char_boxes: list[Box]) -> tuple[str, list[Box]]:
     text = letters.rstrip()
     start = len(text) - len(text.lstrip())
     text, char_boxes = text[start:], char_boxes[start : len(text)]
+    if text and text[0] in _BULLETS:
+        text = f"•{text[1:]}"
     if not _UNTIDY.search(text):
         return text, char_boxes
     tidied: list[str] = []

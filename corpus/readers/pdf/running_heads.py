@@ -17,6 +17,8 @@ _BASELINE, _HEIGHT = 3.0, 4.0
 _APART = 1.7
 # A line this many times larger than the body text may be a heading.
 _LARGE = 1.15
+# "Day 2" on the second page is a heading, with fewer words than a running head in bold type.
+_FEW = 5
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
@@ -38,8 +40,8 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 def body_lines(pages: Sequence[PageLines]) -> list[list[Line]]:
     """Return the lines of each page without running heads and page numbers, which a single page does not have.
 
-    A head is at the same place on several pages. The first of those that could be a heading, or the names of a table's
-    columns, is kept.
+    A head is at the same place on several pages. One that could be the title is kept on the first page, and the names
+    of a table's columns where they are first.
     """
     if len(pages) < 2:
         return [list(page.lines) for page in pages]
@@ -75,7 +77,8 @@ class _Heads:
             return False
         is_first = line.text not in self._kept
         self._kept.add(line.text)
-        return not (is_first and (line.table or self._may_be_heading(line, page)))
+        is_title = line.page == 0 and self._may_be_heading(line, page)
+        return not (is_first and (line.table or is_title))
 
     def _least(self, line: Line, page: PageLines) -> int:
         """Return on how many pages a running head is at least; slides in a row may have the same heading."""
@@ -88,8 +91,9 @@ class _Heads:
         is_low = line.bottom < page.height / 2
         place = round((line.bottom if is_low else line.bottom - page.height) / _HEIGHT)
         yield text, place
-        # "Day 2" on the second page is a heading.
-        if not line.table and (_PAGE_NUMBER.fullmatch(text) or not self._may_be_heading(line, page)):
+        if not line.table and (
+            _PAGE_NUMBER.fullmatch(text) or len(text.split()) >= _FEW or not self._may_be_heading(line, page)
+        ):
             for found in _NUMBER.finditer(text):
                 yield f"{text[: found.start()]}#{int(found[0]) - line.page}#{text[found.end() :]}", place
 
