@@ -27,8 +27,6 @@ _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|
 _LEADS_ON = re.compile(r"\b(?:in|see|and|or|from|by|to|with|of|than|as)$")
 # At most this many lines of notes, captions and tables are between two parts of a sentence.
 _ASIDE_LINES = 24
-# A single line of at most this many characters is not part of a sentence, but a word of a figure.
-_SCRAP = 45
 # Head of a figure or table, which does not continue the sentence of the column before.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
@@ -42,6 +40,8 @@ _LABELLED = re.compile(r"[^\W\d_][^:.!?]{0,30}: +\S")
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 # Fonts of small capitals, which count as capitals.
 _SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
+# A single line of at most this many characters may be a word of a figure, or a cell of a ragged table.
+SCRAP = 40
 # Longer paragraphs are not taken for headings by their number or font.
 MAX_GUESSED_HEADING = 160
 # A line with this many wide gaps is not a heading, but names the columns of a table.
@@ -94,7 +94,7 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     for at, (layout, line) in enumerate(lines):
         if at < skip_to:
             continue
-        if pending and (asides := _interruption(pending, lines, at)):
+        if pending and _is_open(pending) and (asides := _interruption(pending, lines, at)):
             skip_to = at + sum(map(len, asides))
             for aside in asides:
                 if aside[0].page == pending[0].page:
@@ -119,7 +119,7 @@ def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
     """Return the footnotes, figures and tables, from a line on, between two parts of a sentence; else none."""
     before = pending[-1]
     asides: list[list[Line]] = []
-    if not _is_open(pending) or lines[at][0].continues(pending, lines[at][1]):
+    if lines[at][0].continues(pending, lines[at][1]):
         return []
     for layout, line in lines[at : at + _ASIDE_LINES + 1]:
         is_later = (before.page, before.column) != (line.page, line.column)
@@ -140,8 +140,8 @@ def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
 def _is_open(pending: Sequence[Line]) -> bool:
     """Whether a sentence continues after these lines, unless they are words of a figure or cells."""
     text = pending[-1].text
-    is_prose = sum(map(str.isalpha, text)) > 0.7 * len(text)
-    return is_prose and (len(pending) > 1 or len(text) > _SCRAP) and not _ENDS.search(text)
+    is_prose = sum(map(str.isalpha, text)) > 0.7 * len(text.replace(" ", ""))
+    return is_prose and (len(pending) > 1 or len(text) > SCRAP) and not _ENDS.search(text)
 
 
 def _begins_aside(line: Line) -> bool:
@@ -226,16 +226,17 @@ class _Layout:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
         first, before = pending[0], pending[-1]
         left, right = self._edges[line.column]
+        indent = 0.7 * line.size
+        if _is_next_reference(first, line) or (_REFERENCE.match(first.text) and line.left - first.left > indent):
+            return _is_next_reference(first, line)
         ends = bool(_ENDS.search(before.text))
         short = right - before.right > 0.25 * (right - left)
-        if line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size:
+        if line.left - left > indent and before.left - left < 0.5 * line.size:
             return ends or short
-        if _REFERENCE.match(first.text) and line.left - first.left > 0.7 * line.size:
-            return False
-        is_outdented = before.left - line.left > 0.7 * line.size and abs(line.left - first.left) < 0.3 * line.size
-        if _is_next_reference(first, line) or (is_outdented and ends and not line.text[0].islower()):
-            return True
-        return short and (ends or _are_labelled(before, line)) and not line.text[0].islower()
+        # A list of references without numbers has hanging indents.
+        is_outdented = before.left - line.left > indent and abs(line.left - first.left) < 0.3 * line.size
+        begins = (ends and (short or is_outdented)) or (short and _are_labelled(before, line))
+        return begins and not line.text[0].islower()
 
 
 def _is_next_reference(entry: Line, line: Line) -> bool:
@@ -258,8 +259,8 @@ def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:
     """Whether the line at the head of a column continues the sentence at the foot of the one before."""
-    if _LEADS_ON.search(pending[-1].text):
-        return True
+    if _CAPTION_HEAD.match(line.text):
+        return _LEADS_ON.search(pending[-1].text) is not None
     if pending[-1].text.endswith(HYPHEN) or _begins_aside(line):
         return line.text[0].islower()
     if line.text[0].islower() or line.text[0] in "([“":

@@ -19,6 +19,7 @@ from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
     NUMBERED,
+    SCRAP,
     TABLE_GAPS,
     Paragraph,
     paragraphs,
@@ -46,8 +47,8 @@ _NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
 _TOP, _LARGE, _LARGER = 4, 1.5, 1.25
 # The most paragraphs in a title, and how much their sizes differ.
 _MAX_PARTS, _SAME = 3, 0.05
-# At least this many lines in a row, each at most this long, are the labels of a figure or a ragged table.
-_MIN_SCRAPS, _SCRAP = 3, 40
+# At least this many short lines in a row are the labels of a figure or a ragged table.
+_MIN_SCRAPS = 3
 _BULLET = re.compile(rf"[{BULLETS}]\s*(?=\S)")
 # Level from 1, page from 0, title.
 _Outline = list[tuple[int, int, str]]
@@ -164,6 +165,7 @@ def _printed_title(paras: Sequence[Paragraph], largest: Paragraph | None) -> str
     """Return the text in the largest type, with its neighbours in that type, else a bold line at the top, else ""."""
     if largest is None:
         bold = (para for para in paras[:_TOP] if para.bold and para.pages[0] == 0 and could_be_heading(para.text))
+        bold = (para for para in bold if not para.text[0].isdigit())
         text = next((para.text for para in bold if len(para.text.split()) > 2), "")
         return _NOTE_MARKS.sub("", text)
     at = next(i for i, para in enumerate(paras) if para is largest)
@@ -246,7 +248,7 @@ def _grouped(paras: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
 
 def _is_scrap(para: Paragraph) -> bool:
     is_plain_line = not para.level and not para.table and para.lines == 1
-    return is_plain_line and len(para.text) <= _SCRAP and not _BULLET.match(para.text)
+    return is_plain_line and len(para.text) <= SCRAP and not _BULLET.match(para.text)
 
 
 def _by_page(para: Paragraph) -> Iterator[tuple[int, int]]:
