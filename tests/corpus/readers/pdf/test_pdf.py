@@ -243,7 +243,7 @@ def columns_below(top: float, left: str, right: str) -> list[Words]:
 
 def test_a_title_of_two_lines_above_two_columns_is_one_heading() -> None:
     """Its lines are further apart than those of the text."""
-    title = [Words(180, 740, "Acoustic Monitoring of Bedload in", 17), Words(215, 715, "Steep Rivers of the Alps", 17)]
+    title = [Words(180, 740, "Acoustic Monitoring of Bedload in", 17), Words(215, 712, "Steep Rivers of the Alps", 17)]
     found = read("a.pdf", make([[*title, *columns_below(660, BODY * 2, BODY * 2)]]))
     assert found.title == "Acoustic Monitoring of Bedload in Steep Rivers of the Alps"
     assert block_texts(found, BlockKind.HEADING) == [found.title]
