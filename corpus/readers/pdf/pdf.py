@@ -12,7 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
-from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.pdf.headings import heading_levels
 from corpus.readers.pdf.ocr import find_languages, note_on, read_scans, recognise_pages, scanned_pages
 from corpus.readers.pdf.page.line import Line
@@ -50,6 +50,8 @@ _MAX_PARTS, _SAME = 3, 0.05
 # At least this many short lines in a row are the labels of a figure or a ragged table.
 _MIN_SCRAPS = 3
 _BULLET = re.compile(rf"[{BULLETS}]\s*(?=\S)")
+# In characters: the longest list of authors or keywords.
+_MAX_FIELD = 1000
 # Level from 1, page from 0, title.
 _Outline = list[tuple[int, int, str]]
 
@@ -62,7 +64,7 @@ def read(path: str, data: bytes) -> Extracted:
         if sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS:
             return read_scans(document)
         outline = _read_outline(document)
-        title = str(document.get_metadata_dict().get("Title", "")).strip()
+        stated = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
         lines = body_lines(pages)
         body = body_size(lines)
         note = _add_scans(document, pages, lines, body)
@@ -73,6 +75,8 @@ def read(path: str, data: bytes) -> Extracted:
     _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
     _write(builder, paras, len(pages))
+    builder.metadata = tuple((name, stated[name][:_MAX_FIELD]) for name in ("author", "keywords") if stated.get(name))
+    title = stated.get("title", "")
     title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
     return builder.build("application/pdf", note=note, title=title)
 

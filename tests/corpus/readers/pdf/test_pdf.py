@@ -321,3 +321,9 @@ def test_a_numbered_heading_is_no_title() -> None:
     heads = [Words(60, 740, "1 How Gauges Are Read", 14, bold=True), Words(60, 560, "2 Where They Are", 14, bold=True)]
     page = [*heads, *column(60, 700, BODY, room=460), *column(60, 540, BODY, room=460)]
     assert read("a.pdf", make([page])).title == ""
+
+
+def test_the_stated_author_is_a_field() -> None:
+    """It can be asked for with `--where author=ida`."""
+    assert read("a.pdf", make([ONE_LINE], author="Ida Gray")).metadata == (("author", "Ida Gray"),)
+    assert read("a.pdf", make([ONE_LINE])).metadata == ()
