@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from index.integrity.salvage import salvaged_model
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
+    from index.postgres.address import StoreAddress
     from index.protocol import Index
     from index.snapshot import Snapshot
     from index.storage.database import DATABASE, FORMAT_VERSION
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
     from index.storage.sealed import read_sealed, write_derived
     from index.storage.vectors import PassageColumns, Vectors
     from index.stores import (
+        choose_store,
         is_built,
         open_index,
         open_store,
         store_of,
-        use_store,
         verify_index,
         verify_store,
     )
@@ -67,6 +68,7 @@ _NAMES = {
     "integrity.salvage": "salvaged_model",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
+    "postgres.address": "StoreAddress",
     "protocol": "Index",
     "snapshot": "Snapshot",
     "storage.database": "DATABASE FORMAT_VERSION",
@@ -77,7 +79,7 @@ _NAMES = {
     "storage.rows": "Link StoredDocument StoredPassage",
     "storage.sealed": "read_sealed write_derived",
     "storage.vectors": "PassageColumns Vectors",
-    "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
+    "stores": "choose_store is_built open_index open_store store_of verify_index verify_store",
     "update.copy": "copy_index",
     "update.diff": "Diff find_changes not_selected",
     "update.report": "BuildReport Choice Progress ProgressCallback Request",

@@ -32,6 +32,7 @@ from index import (
     Encoder,
     ProgressCallback,
     Request,
+    StoreAddress,
     WorkerPlan,
     is_built,
     load_encoder,
@@ -95,7 +96,8 @@ def build_index(
         progress: Called with the bytes read so far.
         encoder: Used instead of loading a model.
         device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
-        store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it.
+        store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it once
+            the index is there.
         workers: How many processes embed, sharing the cores; 0 to embed in this one.
         dask: Embed on the Dask cluster whose scheduler has this address, such as `tcp://host:8786`.
 
@@ -113,19 +115,19 @@ def build_index(
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
     root = existing_root(path)
-    from index import open_workers, rebuild_index, update_index, use_store
+    from index import choose_store, open_workers, rebuild_index, update_index
 
     if store is not None:
         require_type("store", store, str)
-        use_store(root / INDEX_FOLDER, store)
+    address = None if store is None else choose_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
-        is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
-        name = _absolute(model) if model else model_of(root)
+        is_first = not is_built(root / INDEX_FOLDER, address)  # then it is sure to embed
+        name = _absolute(model) if model else model_of(root, address)
         choice = settings.choice(include, exclude, with_slashes(root, paths))
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
             _require_files(root, choice)
@@ -135,6 +137,7 @@ def build_index(
             choice=choice,
             allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
+            store=address,
         )
         try:
             load = partial(load_encoder, name, device=device)
@@ -225,11 +228,11 @@ def _absolute(model: str) -> str:
     return str(folder.absolute()) if folder.is_dir() else model
 
 
-def model_of(root: Path) -> str:
-    """Return the model an index was built with; the default if that is unknown."""
+def model_of(root: Path, store: StoreAddress | None = None) -> str:
+    """Return the model an index, of the folder or in `store`, was built with; the default if that is unknown."""
     folder = root / INDEX_FOLDER
     try:
-        with open_index(folder) as snapshot:
+        with open_index(folder, store) as snapshot:
             return snapshot.info.model
     except (NoIndexError, DamagedIndexError, IncompatibleError):
         from index import salvaged_model
