@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from index.integrity.salvage import salvaged_model
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
-    from index.postgres.address import StoreAddress
     from index.protocol import Index
     from index.snapshot import Snapshot
     from index.storage.database import DATABASE, FORMAT_VERSION
@@ -68,7 +67,6 @@ _NAMES = {
     "integrity.salvage": "salvaged_model",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
-    "postgres.address": "StoreAddress",
     "protocol": "Index",
     "snapshot": "Snapshot",
     "storage.database": "DATABASE FORMAT_VERSION",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _BATCH = 1000
 
 
-def open_index(folder: Path, store: StoreAddress | None = None) -> Index:
+def open_index(folder: Path, store: str | None = None) -> Index:
     """Open the newest generation of an index folder, `.qa`, for reading, from `store` or the store that it names.
 
     Raises:
@@ -44,7 +44,7 @@ def open_index(folder: Path, store: StoreAddress | None = None) -> Index:
         DamagedIndexError: It is damaged.
         StorageError: Its server cannot be reached, or refuses.
     """
-    address = store or accepted_address(folder)
+    address = accepted_address(folder) if store is None else parse_address(store)
     return Snapshot(folder) if address is None else _open_remote(address, folder)
 
 
@@ -72,7 +72,7 @@ def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
 
 
 @contextlib.contextmanager
-def open_writer(folder: Path, store: StoreAddress | None = None, *, own: bool = False) -> Iterator[IndexWriter]:
+def open_writer(folder: Path, store: str | None = None, *, own: bool = False) -> Iterator[IndexWriter]:
     """Open or create the index of a folder for writing; the caller holds the lock of the folder.
 
     With `store`, keep it there; the folder names that store only once the caller has succeeded, so that until then,
@@ -84,14 +84,14 @@ def open_writer(folder: Path, store: StoreAddress | None = None, *, own: bool = 
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
-    address = None if own else store or accepted_address(folder)
+    address = parse_address(store) if store is not None else None if own else accepted_address(folder)
     if address is not None:
         from index.postgres.store import PostgresStore
 
         with PostgresStore(address) as remote:
             yield remote
             if store is not None:
-                remember_address(folder, store)
+                remember_address(folder, address)
         return
     # Questions never need these.
     from index.commit.store import Store
@@ -111,7 +111,7 @@ def open_writer(folder: Path, store: StoreAddress | None = None, *, own: bool = 
         salvage.discard(folder)
 
 
-def is_built(folder: Path, store: StoreAddress | None = None) -> bool:
+def is_built(folder: Path, store: str | None = None) -> bool:
     """Return whether an index was begun in a folder, or published in `store` or the store that it names."""
     if store is None and remembered_address(folder) is None:
         return (folder / DATABASE).exists()
@@ -145,8 +145,8 @@ def store_of(folder: Path) -> str | None:
     return None if address is None else address.url_with_name
 
 
-def choose_store(folder: Path, url: str) -> StoreAddress:
-    """Return where an index folder's collection is to be kept in PostgreSQL, and record that this user named that.
+def choose_store(folder: Path, url: str) -> str:
+    """Return the address at which to keep an index folder's collection, and record that this user named it for that.
 
     If the address names no collection, it is named after the folder of documents; UsageError if there already is one
     of that name that this folder has not used.
@@ -158,7 +158,7 @@ def choose_store(folder: Path, url: str) -> StoreAddress:
 
     connect(address, reading=True).close()  # raises before an unreachable server is accepted
     accept_address(folder, address)
-    return address
+    return address.url_with_name
 
 
 def _unnamed_collection(folder: Path, address: StoreAddress) -> StoreAddress:
@@ -167,7 +167,7 @@ def _unnamed_collection(folder: Path, address: StoreAddress) -> StoreAddress:
         if before is not None and before.url == address.url:
             return before
     named = address.named(collection_name(folder.parent))
-    if is_accepted(folder, named) and not is_built(folder, named):
+    if is_accepted(folder, named) and not is_built(folder, named.url_with_name):
         return named  # the first build was interrupted
     return _new_collection(address, named.collection)
 

@@ -32,7 +32,6 @@ from index import (
     Encoder,
     ProgressCallback,
     Request,
-    StoreAddress,
     WorkerPlan,
     is_built,
     load_encoder,
@@ -119,15 +118,15 @@ def build_index(
 
     if store is not None:
         require_type("store", store, str)
-    address = None if store is None else choose_store(root / INDEX_FOLDER, store)
+        store = choose_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
-        is_first = not is_built(root / INDEX_FOLDER, address)  # then it is sure to embed
-        name = _absolute(model) if model else model_of(root, address)
+        is_first = not is_built(root / INDEX_FOLDER, store)  # then it is sure to embed
+        name = _absolute(model) if model else model_of(root, store)
         choice = settings.choice(include, exclude, with_slashes(root, paths))
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
             _require_files(root, choice)
@@ -137,7 +136,7 @@ def build_index(
             choice=choice,
             allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
-            store=address,
+            store=store,
         )
         try:
             load = partial(load_encoder, name, device=device)
@@ -228,7 +227,7 @@ def _absolute(model: str) -> str:
     return str(folder.absolute()) if folder.is_dir() else model
 
 
-def model_of(root: Path, store: StoreAddress | None = None) -> str:
+def model_of(root: Path, store: str | None = None) -> str:
     """Return the model an index, of the folder or in `store`, was built with; the default if that is unknown."""
     folder = root / INDEX_FOLDER
     try:
