@@ -84,6 +84,8 @@ MAY_CHANGE = {
     "index/compiled/compiled_copy.py: .save_model",
     # A copy for one process, if the cache cannot be written.
     "index/compiled/compiled_copy.py: tempfile.TemporaryDirectory",
+    # A line on stderr.
+    "qa/__main__.py: os.write",
     # A temporary folder of the reader process, in which its library converts files.
     "corpus/readers/office/office97.py: tempfile.TemporaryDirectory",
 }
