@@ -64,7 +64,8 @@ def rebuild_index(request: Request) -> BuildReport:
         except (DamagedIndexError, IncompatibleError) as error:
             if isinstance(error, NewerFormatError | ModelError) or (request.store or store_of(folder)) is not None:
                 raise
-            _LOG.warning("rebuilding the index: %s", error)
+            # Without the advice to do this.
+            _LOG.warning("rebuilding the index: %s.", str(error).rpartition(". ")[0])
             selection = _read_salvaged(request, folder)
             salvage.set_aside(folder)
         with open_writer(folder) as store:
