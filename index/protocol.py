@@ -33,8 +33,8 @@ _MAX_SCOPES = 16  # cached, as many questions share them
 class Index(Protocol):
     """One generation of an index, open for reading: a context manager that several threads may use.
 
-    It does not change while it is open, and every row is checked as it is read: all methods raise DamagedIndexError
-    if one is damaged or missing. Row ids are valid in this generation only.
+    It does not change while it is open, and every row is checked as it is read (except in `file_stats`): all methods
+    raise DamagedIndexError if one is damaged or missing. Row ids are valid in this generation only.
 
     Attributes:
         folder: The index folder, `.qa`, of the indexed files; None if they are not on this machine.
