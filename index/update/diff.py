@@ -9,7 +9,7 @@ from pathlib import Path
 from corpus import FoundFile, outermost, walk
 from index.protocol import Index
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
-from index.storage.rows import StoredDocument
+from index.storage.rows import FileStat, StoredDocument
 from index.update.report import Choice
 
 # Some file systems (FAT) store times to only 2 s, so a file read this soon after its last change may have changed again
@@ -63,13 +63,12 @@ def not_selected(info: Info, choice: Choice) -> tuple[str, ...]:
 
 def find_changes(root: Path, snapshot: Index) -> Diff:
     """Return the changes that an update before a question would index; raises CorpusError for an unreadable folder."""
-    documents = {document.path: document for document in snapshot.documents()}
-    return compare(root, documents, snapshot.skipped(), snapshot.info, retry=False)
+    return compare(root, snapshot.file_stats(), snapshot.skipped(), snapshot.info, retry=False)
 
 
 def compare(
     root: Path,
-    documents: Mapping[str, StoredDocument],
+    documents: Mapping[str, StoredDocument | FileStat],
     skipped: Iterable[SkippedRow],
     selection: Selection,
     *,
@@ -109,7 +108,7 @@ def compare(
     )
 
 
-def _is_unchanged(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool:
+def _is_unchanged(file: FoundFile, known: StoredDocument | FileStat | SkippedRow | None) -> bool:
     if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
     same_stat = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
