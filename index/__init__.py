@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from index.storage.sealed import read_sealed, write_derived
     from index.storage.vectors import PassageColumns, Vectors
     from index.stores import (
+        choose_store,
         is_built,
         open_index,
         open_store,
         store_of,
-        use_store,
         verify_index,
         verify_store,
     )
@@ -77,7 +77,7 @@ _NAMES = {
     "storage.rows": "Link StoredDocument StoredPassage",
     "storage.sealed": "read_sealed write_derived",
     "storage.vectors": "PassageColumns Vectors",
-    "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
+    "stores": "choose_store is_built open_index open_store store_of verify_index verify_store",
     "update.copy": "copy_index",
     "update.diff": "Diff find_changes not_selected",
     "update.report": "BuildReport Choice Progress ProgressCallback Request",

@@ -17,6 +17,7 @@ from index.postgres.address import (
     accepted_address,
     collection_name,
     forget_address,
+    is_accepted,
     parse_address,
     remember_address,
     remembered_address,
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 _BATCH = 1000
 
 
-def open_index(folder: Path) -> Index:
-    """Open the newest generation of an index folder, `.qa`, for reading, from the store that it names.
+def open_index(folder: Path, store: str | None = None) -> Index:
+    """Open the newest generation of an index folder, `.qa`, for reading, from `store` or the store that it names.
 
     Raises:
         UsageError: The folder names a server that this user has not accepted for it.
@@ -43,7 +44,7 @@ def open_index(folder: Path) -> Index:
         DamagedIndexError: It is damaged.
         StorageError: Its server cannot be reached, or refuses.
     """
-    address = accepted_address(folder)
+    address = accepted_address(folder) if store is None else parse_address(store)
     return Snapshot(folder) if address is None else _open_remote(address, folder)
 
 
@@ -71,10 +72,11 @@ def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
 
 
 @contextlib.contextmanager
-def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
+def open_writer(folder: Path, store: str | None = None, *, own: bool = False) -> Iterator[IndexWriter]:
     """Open or create the index of a folder for writing; the caller holds the lock of the folder.
 
-    With `own`, use the folder's own files, even if it names another store.
+    With `store`, keep it there; the folder names that store only once the caller has succeeded, so that until then,
+    even after a kill, its previous index stays in use. With `own`, use the own files of a folder that names a store.
 
     Raises:
         LockedError: Another process writes this collection.
@@ -82,12 +84,14 @@ def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
-    address = None if own else accepted_address(folder)
+    address = parse_address(store) if store is not None else None if own else accepted_address(folder)
     if address is not None:
         from index.postgres.store import PostgresStore
 
         with PostgresStore(address) as remote:
             yield remote
+            if store is not None:
+                remember_address(folder, address)
         return
     # Questions never need these.
     from index.commit.store import Store
@@ -95,23 +99,23 @@ def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
     from index.integrity import salvage
 
     salvage.resume(folder)
-    with Store(folder) as store:
+    with Store(folder) as local:
         vectors = salvage.salvaged_vectors(folder)
         while rows := list(islice(vectors, _BATCH)):
-            store.adopt_vectors(rows)
-        info = store.info()
+            local.adopt_vectors(rows)
+        info = local.info()
         # A process killed right after its commit left the previous generation's files.
         delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
-        yield store
+        yield local
         # Only once there is a generation: after a kill, its model and selection are still needed.
         salvage.discard(folder)
 
 
-def is_built(folder: Path) -> bool:
-    """Return whether an index was begun in a folder, or in the store that it names."""
-    if remembered_address(folder) is None:
+def is_built(folder: Path, store: str | None = None) -> bool:
+    """Return whether an index was begun in a folder, or published in `store` or the store that it names."""
+    if store is None and remembered_address(folder) is None:
         return (folder / DATABASE).exists()
-    with contextlib.suppress(NoIndexError), open_index(folder):
+    with contextlib.suppress(NoIndexError), open_index(folder, store):
         return True
     return False
 
@@ -141,23 +145,31 @@ def store_of(folder: Path) -> str | None:
     return None if address is None else address.url_with_name
 
 
-def use_store(folder: Path, url: str) -> None:
-    """Keep an index folder's collection in PostgreSQL from now on.
+def choose_store(folder: Path, url: str) -> str:
+    """Return the address at which to keep an index folder's collection, and record that this user named it for that.
 
     If the address names no collection, it is named after the folder of documents; UsageError if there already is one
     of that name that this folder has not used.
     """
-    address, before = parse_address(url), remembered_address(folder)
-    if not address.collection and before is not None and before.url == address.url:
-        accept_address(folder, before)
-        return
-    address = address if address.collection else _new_collection(address, collection_name(folder.parent))
+    address = parse_address(url)
+    if not address.collection:
+        address = _unnamed_collection(folder, address)
     from index.postgres.connection import connect
 
-    connect(address, reading=True).close()  # raises before an unreachable server is remembered
-    make_index_folder(folder)
+    connect(address, reading=True).close()  # raises before an unreachable server is accepted
     accept_address(folder, address)
-    remember_address(folder, address)
+    return address.url_with_name
+
+
+def _unnamed_collection(folder: Path, address: StoreAddress) -> StoreAddress:
+    with contextlib.suppress(UsageError):  # an unreadable record is written again
+        before = remembered_address(folder)
+        if before is not None and before.url == address.url:
+            return before
+    named = address.named(collection_name(folder.parent))
+    if is_accepted(folder, named) and not is_built(folder, named.url_with_name):
+        return named  # the first build was interrupted
+    return _new_collection(address, named.collection)
 
 
 def _name_of(source: Path | str) -> str:

@@ -1,4 +1,6 @@
-"""Run the command line as `python -m qa`."""
+"""Run the command line, as `python -m qa` or as the program `qa`."""
+
+from __future__ import annotations
 
 import os
 import sys
@@ -17,7 +19,23 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH
 if sys.path[:1] == [_working_directory()] != [_HOME]:
     del sys.path[:1]
 
-from qa.cli.main import main  # noqa: E402
+import signal  # noqa: E402
+
+
+def _leave(*_: object) -> None:
+    os.write(2, b"qa: interrupted\n")
+    os._exit(130)
+
+
+def main() -> None:
+    """Run the command line, and end the process; Ctrl-C during its imports, which take a while, ends it at once."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+    from qa.cli.main import main as run  # noqa: PLC0415
+
+    run(before)
+
 
 if __name__ == "__main__":
     main()

@@ -25,6 +25,7 @@ def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
 
     Raises:
         NoIndexError: There is none; the message says how to build one.
+        CorpusError: The named folder may not be looked into.
     """
     if index is not None:
         return _named(index, "")
@@ -101,6 +102,8 @@ def _named(index: Path, origin: str) -> Path:
         return root
     if not root.is_dir():
         raise NoIndexError(f"no such folder: {root}{origin}. Give the folder of documents or its .qa folder.")
+    if not _may_enter(root):
+        raise CorpusError(f"cannot look for an index in {root}: permission denied. Make the folder accessible (+x).")
     around = next(filter(has_index, root.parents), None)
     if around is not None:
         inside = shlex.quote(f"{root.relative_to(around).as_posix()}/")
@@ -108,6 +111,11 @@ def _named(index: Path, origin: str) -> Path:
             f"no index in {root}{origin}; it is part of the collection {around}: use that with --path {inside}"
         )
     raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
+
+
+def _may_enter(folder: Path) -> bool:
+    """Return whether this user could see an index in a folder."""
+    return os.access(folder, os.X_OK) or not os.access(folder, os.F_OK)
 
 
 def _upward(start: Path | None) -> Path:
@@ -119,4 +127,5 @@ def _upward(start: Path | None) -> Path:
         if has_index(folder):
             return folder
     where = "here" if start is None else f"in {here}"
-    raise NoIndexError(f"no index {where} or in any folder above. Build one with: {command_for(here)}")
+    closed = "".join(f" (no permission to look into {each})" for each in (here, *here.parents) if not _may_enter(each))
+    raise NoIndexError(f"no index {where} or in any folder above{closed}. Build one with: {command_for(here)}")

@@ -19,9 +19,19 @@ from typing import Any
 import psycopg
 import pytest
 
+from index.postgres.address import parse_address, remember_address
+from index.stores import choose_store, make_index_folder
+
 # The server refuses to run as root; this is "nobody".
 _NOBODY = 65_534
 _OPTIONS = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_addresses=127.0.0.1"
+
+
+def use_store(folder: Path, url: str) -> None:
+    """Keep an index folder's collection at an address, as after a first build there."""
+    address = choose_store(folder, url)
+    make_index_folder(folder)
+    remember_address(folder, parse_address(address))
 
 
 @dataclass(slots=True)

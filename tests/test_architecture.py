@@ -82,6 +82,10 @@ SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
 MAY_CHANGE = {
     # OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
     "index/compiled/compiled_copy.py: .save_model",
+    # A copy for one process, if the cache cannot be written.
+    "index/compiled/compiled_copy.py: tempfile.TemporaryDirectory",
+    # A line on stderr.
+    "qa/__main__.py: os.write",
     # A temporary folder of the reader process, in which its library converts files.
     "corpus/readers/office/office97.py: tempfile.TemporaryDirectory",
 }

@@ -23,6 +23,7 @@ _ENDINGS = {
     ".min.css": _MINIFIED,
     ".bundle.js": _MINIFIED,
 }
+_ANY_ENDING = tuple(_ENDINGS)
 
 
 def kind_of(entries: Iterable[str]) -> str:
@@ -48,7 +49,7 @@ class LeftOut:
 
     def file(self, name: str) -> bool:
         """Whether a file is left out because of its name; if so, count it."""
-        for ending, kind in _ENDINGS.items():
+        for ending, kind in _ENDINGS.items() if name.endswith(_ANY_ENDING) else ():
             if name.endswith(ending) and not any(pattern.endswith(ending) for pattern in self._requested):
                 return self.add(name, kind)
         return False

@@ -15,7 +15,7 @@ from corpus.discovery.generated_files import LeftOut, kind_of
 from corpus.discovery.limits import Limits
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.errors import CorpusError, Unreadable
-from corpus.formats import MIB, format_of, read_as, size_limit, unsupported
+from corpus.formats import MIB, format_of, read_as, unsupported
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -234,10 +234,11 @@ class _Walker:
             self._skip(path, "not a regular file")
             return
         name = read_as(path, self._formats)
-        if format_of(name) is None:
+        promised = format_of(name)
+        if promised is None:
             self._skip(path, unsupported(name))
-        elif status.st_size > size_limit(name):
-            self._skip(path, f"{too_large(size_limit(name))} ({status.st_size:,} bytes)")
+        elif status.st_size > promised.limit:
+            self._skip(path, f"{too_large(promised.limit)} ({status.st_size:,} bytes)")
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 

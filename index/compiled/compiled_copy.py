@@ -9,7 +9,9 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from corpus.errors import ModelError, QAError
@@ -64,29 +66,27 @@ class CompiledCopy:
         """Return the compiled model, whose loading may have begun, making it if it is missing or damaged.
 
         Raises:
-            CompileError: It cannot be made or loaded, or there is nowhere to keep it.
+            CompileError: It cannot be made or loaded.
             ImportError: OpenVINO cannot be imported.
             ModelError: The model itself cannot be loaded.
         """
         if self._ahead is not None and (loaded := self._ahead.run(lambda loaded: loaded)) is not None:
             return loaded
         folder = self._folder()
-        if folder is None:
-            raise CompileError("there is no cache folder to keep a compiled model in")
         with openvino() as library:
-            if not _is_sound(folder):
-                self._make(library, folder)
-                if not _is_sound(folder):
-                    raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
             try:
-                return self._load(library, folder, hint, precision)
-            except Exception as error:  # whatever the library raises
-                raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
+                if not _is_sound(folder):
+                    self._make(library, folder)
+            except OSError as error:
+                _warn_not_kept(folder.parent, error.strerror or str(error))
+                return self._load_temporary(library, hint, precision)
+            if not _is_sound(folder):
+                raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
+            return self._loaded(library, folder, hint, precision)
 
     def exists(self) -> bool:
         """Return whether the copy has been made and is undamaged."""
-        folder = self._folder()
-        return folder is not None and _is_sound(folder)
+        return _is_sound(self._folder())
 
     def begin_loading(self, hint: Hint) -> None:
         """Start loading the copy, if there is one, in a background thread.
@@ -101,7 +101,7 @@ class CompiledCopy:
             return
 
         def load() -> Any:
-            if folder is not None and _is_sound(folder):
+            if _is_sound(folder):
                 # Failures are reported once the model is needed.
                 with contextlib.suppress(Exception):
                     return self._load(library, folder, hint)
@@ -110,18 +110,25 @@ class CompiledCopy:
         self._ahead = Unloadable(load)
         self._ahead.begin()
 
-    def _folder(self) -> Path | None:
-        cache = cache_folder()
-        return None if cache is None else cache / "compiled" / self.key
+    def _folder(self) -> Path:
+        return cache_folder() / "compiled" / self.key
+
+    def _load_temporary(self, library: Any, hint: Hint, precision: str) -> Any:
+        """Make and load a copy for this process only."""
+        try:
+            # The loaded model keeps its files open, or in memory, when their names are gone.
+            with TemporaryDirectory(prefix="qa-", ignore_cleanup_errors=True) as name:
+                self._write(library, Path(name))
+                return self._loaded(library, Path(name), hint, precision)
+        except OSError as error:
+            raise CompileError(f"the compiled model cannot be written to a temporary folder: {error}") from error
 
     def _make(self, library: Any, folder: Path) -> None:
+        """Write the copy into the cache; raises OSError if it cannot be kept there."""
         temporary = disk.temporary_name(folder)
-        try:
-            disk.make_folders(folder.parent)
-            sweep(folder.parent, older_than=ABANDONED_SECONDS)
-            disk.make_folder(temporary, mode=0o700)
-        except OSError as error:
-            raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
+        disk.make_folders(folder.parent)
+        sweep(folder.parent, older_than=ABANDONED_SECONDS)
+        disk.make_folder(temporary, mode=0o700)
         try:
             _LOG.warning("preparing %s for this machine (once)", self.name)
             self._write(library, temporary)
@@ -134,10 +141,10 @@ class CompiledCopy:
             disk.delete_all(folder)
             disk.rename(temporary, folder)
             disk.sync_folder(folder.parent)
-        except OSError as error:
+        except OSError:
             # Another process may have put its own copy there, which is just as good.
             if not _is_sound(folder):
-                raise CompileError(f"the compiled model cannot be written to {folder}: {error.strerror}") from error
+                raise
         finally:
             with contextlib.suppress(OSError):
                 disk.delete_all(temporary)
@@ -148,7 +155,7 @@ class CompiledCopy:
             if self.quantised and self._write_graph(library, folder, quantised=True):
                 return
             self._write_graph(library, folder, quantised=False)
-        except (CompileError, ModelError):
+        except (CompileError, ModelError, OSError):
             raise
         except Exception as error:  # an unusual model can make the libraries raise anything
             raise CompileError(f"{self.name} cannot be compiled: {error}") from error
@@ -175,11 +182,28 @@ class CompiledCopy:
             return False
         return True
 
+    def _loaded(self, library: Any, folder: Path, hint: Hint, precision: str) -> Any:
+        try:
+            return self._load(library, folder, hint, precision)
+        except Exception as error:  # whatever the library raises
+            raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
+
     def _load(self, library: Any, folder: Path, hint: Hint, precision: str = "") -> Any:
         if not self.quantised:
             return _load(library, folder / _GRAPH, hint, precision, {})
         # The group size only affects weights in eight bits; all else is in float32.
         return _load(library, folder / _GRAPH, hint, "f32", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})
+
+
+@cache
+def _warn_not_kept(folder: Path, reason: str) -> None:
+    """Warn once, not for each model."""
+    _LOG.warning(
+        "cannot keep compiled models in %s: %s. Every command prepares them again, which takes seconds. "
+        "Set XDG_CACHE_HOME to a folder of yours.",
+        folder,
+        reason,
+    )
 
 
 def _is_sound(folder: Path) -> bool:

@@ -54,13 +54,11 @@ def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
     """Return a model's parameters, and its tokenizer as JSON of the tokenizers library; raises ModelError."""
     if model.name == DEFAULT_MODEL:
         return _DEFAULT, (model.folder / "tokenizer.json").read_bytes()
-    cache = cache_folder()
-    file = None if cache is None else cache / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
-    found = None if file is None else _read(file, model)
+    file = cache_folder() / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
+    found = _read(file, model)
     if found is None:
         found = describe(model)
-        if file is not None:
-            _write(file, model, *found)
+        _write(file, model, *found)
     return found
 
 

@@ -75,7 +75,9 @@ def remembered_address(folder: Path) -> StoreAddress | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StorageError(f"cannot read {file}: {error.strerror or error}. Check its permissions.") from error
+        raise StorageError(
+            f"cannot read {file}: {error.strerror or error}. Check its permissions and its folder's."
+        ) from error
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{file} cannot be read: {error}. Name the store again: qa index --store URL") from error
 

@@ -133,7 +133,7 @@ class PostgresStore(IndexWriter):
         except DamagedIndexError as error:
             problems = (str(error),)
         if problems:
-            _LOG.warning("rebuilding the index: %s", problems[0])
+            _LOG.warning("rebuilding the index: %s.", problems[0].rpartition(". ")[0])
             with self._transaction():
                 discard_all(self._connection)
 

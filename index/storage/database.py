@@ -152,8 +152,18 @@ def _translated(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedE
         return LockedError(f"{file} is in use by another process. Wait for it to end.")
     system_errors = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
     if name.startswith(system_errors) and name != "SQLITE_IOERR_SHORT_READ":
-        return StorageError(f"the system refused to read or write {file}: {error}. Check space and permissions.")
+        reason = _refusal(file) or error
+        return StorageError(f"the system refused to read or write {file}: {reason}. Check space and permissions.")
     return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
+
+
+def _refusal(file: Path) -> str | None:
+    """Return why the system refuses to open a file, which SQLite does not say."""
+    try:
+        with file.open("rb"):
+            return None
+    except OSError as error:
+        return error.strerror
 
 
 def open_for_writing(file: Path) -> sqlite3.Connection:

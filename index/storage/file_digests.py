@@ -48,18 +48,15 @@ def _sha256(path: Path) -> str:
 
 
 def _read_cache() -> dict[str, object]:
-    folder = cache_folder()
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads((folder / _CACHE).read_text(encoding="utf-8")) if folder else {}
+        found = json.loads((cache_folder() / _CACHE).read_text(encoding="utf-8"))
         return found if isinstance(found, dict) else {}
     return {}
 
 
 def _write_cache(content: dict[str, object]) -> None:
-    folder = cache_folder()
-    if folder is not None:
-        existing = {path: digest for path, digest in content.items() if Path(path).exists()}
-        try:
-            write_to_cache(folder / _CACHE, json.dumps(existing).encode())
-        except QAError as error:
-            _LOG.debug("the digests of the model are not cached: %s", error)
+    existing = {path: digest for path, digest in content.items() if Path(path).exists()}
+    try:
+        write_to_cache(cache_folder() / _CACHE, json.dumps(existing).encode())
+    except QAError as error:
+        _LOG.debug("the digests of the model are not cached: %s", error)

@@ -81,15 +81,15 @@ def size_of(files: Iterable[Path]) -> int:
     return total
 
 
-def cache_folder() -> Path | None:
-    """Return the user's cache folder, which need not exist; None if the user has no home."""
+def cache_folder() -> Path:
+    """Return the user's cache folder, which need not exist, and cannot if the user has no home."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "qa"
     try:
         return Path.home() / ".cache" / "qa"
     except RuntimeError:  # no HOME and no entry for this user
-        return None
+        return Path(os.devnull) / "qa"
 
 
 def config_folder() -> Path:

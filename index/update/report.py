@@ -85,6 +85,7 @@ class Request:
         retry: Whether files that could not be read are tried again even if they have not changed.
         progress: Called as the update advances.
         workers: Embed instead of the encoder, with which their vectors must agree.
+        store: Where to keep the index from now on, as `choose_store` returns it; None for where it is.
     """
 
     root: Path
@@ -94,3 +95,4 @@ class Request:
     retry: bool = True
     progress: ProgressCallback | None = None
     workers: Embedder | None = None
+    store: str | None = None

@@ -45,7 +45,7 @@ def update_index(request: Request) -> BuildReport:
         StorageError: A read or write failed; the index is as it was.
     """
     started = time.monotonic()
-    with _lock(request.root) as folder, open_writer(folder) as store:
+    with _lock(request.root) as folder, open_writer(folder, request.store) as store:
         return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
 
 
@@ -58,13 +58,14 @@ def rebuild_index(request: Request) -> BuildReport:
     started = time.monotonic()
     with _lock(request.root) as folder:
         try:
-            with open_writer(folder) as store:
+            with open_writer(folder, request.store) as store:
                 store.require_intact()
                 return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.FULL)
         except (DamagedIndexError, IncompatibleError) as error:
-            if isinstance(error, NewerFormatError | ModelError) or store_of(folder) is not None:
+            if isinstance(error, NewerFormatError | ModelError) or (request.store or store_of(folder)) is not None:
                 raise
-            _LOG.warning("rebuilding the index: %s", error)
+            # Without the advice to do this.
+            _LOG.warning("rebuilding the index: %s.", str(error).rpartition(". ")[0])
             selection = _read_salvaged(request, folder)
             salvage.set_aside(folder)
         with open_writer(folder) as store:

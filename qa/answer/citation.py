@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from corpus.errors import Unreadable
 from index import Index, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Hit, Location, Source, State
+
+_log = logging.getLogger(__name__)
 
 
 def cited(
@@ -61,10 +64,18 @@ def cited(
     )
 
 
+def state_without(path: str, error: Unreadable) -> State:
+    """Return the state of a file that cannot be read, with a warning if the system refuses to read it."""
+    if error.unknown:
+        _log.warning("%s: %s. Make it readable to have it checked.", path, error.reason)
+        return State.UNCHECKED
+    return State.MISSING if error.gone else State.CHANGED
+
+
 def file_state(root: Path, path: str, sha256: str) -> State:
     """Read a file again and compare its bytes with those that were indexed."""
     try:
         data = read_file(root, path)
     except Unreadable as error:
-        return State.MISSING if error.gone else State.CHANGED
+        return state_without(path, error)
     return State.VERIFIED if digest(data) == sha256 else State.CHANGED

@@ -15,7 +15,7 @@ _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
 FLAGS = {
     "changed": "changed since it was indexed",
     "missing": "file is missing",
-    "unchecked": "not checked: its file is not on this machine",
+    "unchecked": "not checked: its file is not on this machine, or cannot be read",
 }
 # The lowest probability for each word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))

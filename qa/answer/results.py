@@ -16,7 +16,7 @@ DEFAULT_K, MAX_HITS = 5, 1000
 
 
 class State(StrEnum):
-    """Whether a file is still as it was indexed; `UNCHECKED` if this machine does not have the files."""
+    """Whether a file is still as it was indexed; `UNCHECKED` if it is not on this machine, or may not be read."""
 
     VERIFIED = "verified"
     CHANGED = "changed"

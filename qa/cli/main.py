@@ -220,17 +220,21 @@ def copy(*, source: str, target: str) -> int:
     return FOUND
 
 
-def main() -> None:
-    """Run the command line, as the program `qa`, and end the process."""
+def main(on_interrupt: Any = None) -> None:
+    """Run the command line, as the program `qa`, and end the process; first restore what Ctrl-C does, if given."""
     code = errors.BUG
     # Most objects live until the command ends: collecting garbage would take a twentieth of a question's time.
     gc.set_threshold(_GC_THRESHOLD)
     # Idle threads of NumPy's OpenBLAS should sleep at once; otherwise they keep processors busy for a while.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
+        if on_interrupt is not None:
+            signal.signal(signal.SIGINT, on_interrupt)
         app(prog_name="qa")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else errors.BUG
+    except KeyboardInterrupt:  # before or after `app` catches it
+        code = INTERRUPTED
     finally:
         # A second Ctrl-C from here on would only print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

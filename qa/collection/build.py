@@ -39,7 +39,7 @@ from index import (
     prepare_for_questions,
     wait_for_writer,
 )
-from qa.collection.settings import read_settings, with_slashes
+from qa.collection.settings import missing_paths, read_settings, with_slashes
 from qa.locate import root_of
 from qa.reader.reader import Reader
 from qa.require import require_type
@@ -95,7 +95,8 @@ def build_index(
         progress: Called with the bytes read so far.
         encoder: Used instead of loading a model.
         device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
-        store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it.
+        store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it once
+            the index is there.
         workers: How many processes embed, sharing the cores; 0 to embed in this one.
         dask: Embed on the Dask cluster whose scheduler has this address, such as `tcp://host:8786`.
 
@@ -113,28 +114,29 @@ def build_index(
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
     root = existing_root(path)
-    from index import open_workers, rebuild_index, update_index, use_store
+    from index import choose_store, open_workers, rebuild_index, update_index
 
     if store is not None:
         require_type("store", store, str)
-        use_store(root / INDEX_FOLDER, store)
+        store = choose_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
-        is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
-        name = _absolute(model) if model else model_of(root)
+        is_first = not is_built(root / INDEX_FOLDER, store)  # then it is sure to embed
+        name = _absolute(model) if model else model_of(root, store)
         choice = settings.choice(include, exclude, with_slashes(root, paths))
-        if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
-            _require_files(root, choice)
+        if on_empty is OnEmpty.FAIL:
+            _require_files(root, choice, is_new=is_first or mode is BuildMode.FULL)
         request = Request(
             root=root,
             encoder=encoder or load_encoder(name, ahead=is_first, device=Device.CPU if plan else device),
             choice=choice,
             allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
+            store=store,
         )
         try:
             load = partial(load_encoder, name, device=device)
@@ -146,7 +148,7 @@ def build_index(
                 raise
             continue
         if not report.documents and on_empty is OnEmpty.FAIL:
-            raise _nothing_to_index(root, report.skipped, choice.more_paths)
+            raise _nothing_to_index(root, report.skipped, choice)
         if is_first and encoder is None:
             _prepare_for_questions(name)
         return report
@@ -167,17 +169,25 @@ def _require_members(*pairs: tuple[type[Enum], object]) -> None:
             raise UsageError(f"{given!r} is not of type {kind.__name__}. Give {' or '.join(map(str, kind))}.")
 
 
-def _require_files(root: Path, choice: Choice) -> None:
-    """Require files before anything is written, since the wrong folder may have been named."""
-    found = walk(root, include=choice.include or (), exclude=choice.exclude or (), formats=choice.formats or ())
+def _require_files(root: Path, choice: Choice, *, is_new: bool) -> None:
+    """Require files before a new index is written, since the wrong folder or path may have been named."""
+    missing = missing_paths(root, choice.paths or ())
+    if not is_new and not missing:
+        return
+    patterns = {"include": choice.include or (), "exclude": choice.exclude or (), "formats": choice.formats or ()}
+    found = walk(root, **patterns, paths=(*choice.paths, *choice.more_paths) if choice.paths else ())
     if not found.files:
-        raise _nothing_to_index(root, found.skipped)
+        raise _nothing_to_index(root, found.skipped, choice)
+    if missing:
+        _log.warning("%s. Correct it there.", missing)
 
 
-def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], paths: Sequence[str] = ()) -> CorpusError:
-    missing = [path for path in paths if not os.path.lexists(root / path)]
+def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], choice: Choice) -> CorpusError:
+    missing = [path for path in choice.more_paths if not os.path.lexists(root / path)]
     if missing:
         reason = f"there is no {missing[0]}"
+    elif unknown := missing_paths(root, choice.paths or ()):
+        reason = f"{unknown}. Correct it there"
     elif skipped:
         more = f" ({len(skipped) - 1:,} more skipped)" if len(skipped) > 1 else ""
         reason = f"{skipped[0].path}: {skipped[0].reason}{more}"
@@ -225,11 +235,11 @@ def _absolute(model: str) -> str:
     return str(folder.absolute()) if folder.is_dir() else model
 
 
-def model_of(root: Path) -> str:
-    """Return the model an index was built with; the default if that is unknown."""
+def model_of(root: Path, store: str | None = None) -> str:
+    """Return the model an index, of the folder or in `store`, was built with; the default if that is unknown."""
     folder = root / INDEX_FOLDER
     try:
-        with open_index(folder) as snapshot:
+        with open_index(folder, store) as snapshot:
             return snapshot.info.model
     except (NoIndexError, DamagedIndexError, IncompatibleError):
         from index import salvaged_model

@@ -103,11 +103,21 @@ def not_applied(root: Path, info: Info) -> str:
     names = not_selected(info, read_settings(root).choice())
     if not names:
         return ""
+    return f"{_file_of(root)} and the index differ in {', '.join(names)}"
+
+
+def _file_of(root: Path) -> str:
+    """Return the name of the file with a collection's settings."""
     if (root / SETTINGS_FILE).exists():
-        file = SETTINGS_FILE
-    else:  # neither file has any, if those the index was built with are gone
-        file = PROJECT_FILE if _collection_settings(root) else "the settings"
-    return f"{file} and the index differ in {', '.join(names)}"
+        return SETTINGS_FILE
+    # Neither file has any, if those the index was built with are gone.
+    return PROJECT_FILE if _collection_settings(root) else "the settings"
+
+
+def missing_paths(root: Path, paths: Sequence[str]) -> str:
+    """Return a message on the paths in a collection's settings that do not exist; "" if all do."""
+    missing = [path for path in paths if not os.path.lexists(root / path)]
+    return f"paths in {_file_of(root)} names what does not exist: {', '.join(missing)}" if missing else ""
 
 
 def read_settings(root: Path) -> CollectionSettings:

@@ -15,6 +15,7 @@ from corpus.errors import Unreadable, UsageError
 from corpus.formats import HTML, PDF, page_label
 from corpus.types import Document
 from index import Index, StoredDocument, StoredPassage, open_index
+from qa.answer.citation import state_without
 from qa.answer.display import count
 from qa.answer.results import State
 from qa.places import Place, in_page, required_place
@@ -82,7 +83,7 @@ def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:
     except Unreadable as error:
         if request.document is None:
             raise UsageError(f"{request.path}: {error.reason}") from error
-        return _stored_view(request, stored, State.MISSING if error.gone else State.CHANGED)
+        return _stored_view(request, stored, state_without(request.path, error))
     state = _compare(document, request.document)
     lines = _numbered(document)
     if request.lines is not None:

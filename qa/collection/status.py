@@ -113,4 +113,4 @@ def is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> 
     """Return whether a file differs; one of the same size and time, indexed right after a change, is read."""
     if document is None or (file.size, file.mtime_ns) != (document.size, document.mtime_ns):
         return True
-    return file_state(root, file.path, document.sha256) is not State.VERIFIED
+    return file_state(root, file.path, document.sha256) in (State.CHANGED, State.MISSING)

@@ -170,7 +170,7 @@ def view(found: View, style: TerminalStyle, place: Places) -> str:
 
 _GONE: dict[State | None, str] = {
     State.MISSING: "the file is missing",
-    State.UNCHECKED: "its file is not on this machine",
+    State.UNCHECKED: "its file is not on this machine, or cannot be read",
 }
 
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from index import Encoder, load_encoder, open_index
 from index.storage.vectors import Vectors
-from index.stores import use_store
 from qa import build_index
 from tests.benchmarks.common import EncoderWrapper, read_lines
-from tests.postgres_server import Server, kept_server
+from tests.postgres_server import Server, kept_server, use_store
 
 # Passages per file.
 _PASSAGES = 100

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import QAError
-from index.stores import open_index, use_store, verify_index
+from index.stores import open_index, verify_index
 from index.update.report import Request
 from index.update.update import update_index
 from qa import Retriever
 from tests.encoders import BagEncoder
 from tests.index.postgres.killing import KILLS, killed, numbers_in, numbers_of, write_number, writing
-from tests.postgres_server import Server, kept_server
+from tests.postgres_server import Server, kept_server, use_store
 
 _READERS = 4
 # Questions that a reader asks before it checks for a new generation.

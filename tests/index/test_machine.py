@@ -315,7 +315,7 @@ class Folder(RuleBasedStateMachine):
         encoder = ENCODERS[self.model]()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("qa.collection.build.load_encoder", lambda _, **__: encoder)
-            patch.setattr("qa.collection.build.model_of", lambda _: self.model)
+            patch.setattr("qa.collection.build.model_of", lambda *_: self.model)
             try:
                 repaired = check.repair(self.root).rebuilt is not None
             except (NoIndexError, IncompatibleError) as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from corpus.errors import NoIndexError
+from corpus.errors import CorpusError, NoIndexError
 from qa.locate import command_for, find_index, find_or_here, has_index, near_paths, root_of, working_directory
 
 
@@ -121,3 +122,14 @@ def test_symbolic_links_are_not_resolved(tmp_path: Path) -> None:
     """The user chose the link's name."""
     (tmp_path / "link").symlink_to(_corpus(tmp_path / "real"))
     assert root_of(tmp_path / "link" / ".qa") == tmp_path / "link"
+
+
+def test_a_folder_that_may_not_be_entered_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have an index, so it is not called a folder without one."""
+    (closed := tmp_path / "closed").mkdir()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (closed, os.X_OK) and access(path, mode))
+    with pytest.raises(CorpusError, match=f"cannot look for an index in {closed}: permission denied"):
+        find_index(index=closed)
+    with pytest.raises(NoIndexError, match=f"folder above \\(no permission to look into {closed}\\). Build one"):
+        find_index(closed / "deep")

@@ -170,7 +170,7 @@ def test_newly_unreadable_files_are_kept_and_reported(shared: Path) -> None:
     (shared / "b.md").chmod(0)
     (shared / "sub").chmod(0)
     refused = [("b.md", "cannot be read: Permission denied"), ("sub/", "folder cannot be read: Permission denied")]
-    states = [verified[0], ("b.md", "changed"), ("sub/c.md", "changed")]
+    states = [verified[0], ("b.md", "unchecked"), ("sub/c.md", "unchecked")]
     assert value_of(ask) == readable | {"skipped": refused, "states": states}
     (shared / "b.md").chmod(0o644)
     (shared / "sub").chmod(0o755)

@@ -14,6 +14,7 @@ from corpus import LineMap, Sandbox, digest, load, read_file
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import MARKDOWN, PDF
 from corpus.types import Block, BlockKind, Document
+from qa.answer.citation import state_without
 from qa.answer.results import State, cite
 from qa.places import Place, find_place
 from qa.web.page.marks import Marks, Span, window
@@ -104,7 +105,7 @@ class Sources:
                 return self._page(view, place, wanted, read_file(root, place.path), sandbox)
             document = self._load(root, place.path, snapshot.info.formats, sandbox, digest(read_file(root, place.path)))
         except Unreadable as error:
-            state = State.MISSING if error.gone else State.CHANGED
+            state = state_without(place.path, error)
             return replace(view, state=state, is_there=False, reason=error.reason)
         return _text(view, place, wanted, document)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from corpus import formats
 from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, walk
 from corpus.errors import CorpusError, UsageError
-from corpus.formats import MAX_BYTES
+from corpus.formats import MAX_BYTES, PLAIN, Format
 
 
 def make(root: Path, *paths: str) -> None:
@@ -328,3 +330,18 @@ def test_entered_folders_are_listed(tmp_path: Path) -> None:
     ignore(tmp_path, ".gitignore", ["build/"])
     assert walk(tmp_path, exclude=["old/"]).folders == ("", "a/", "a/b/", "d/")
     assert walk(tmp_path, include=["/a/**"]).folders == ("", "a/", "a/b/")
+
+
+def test_the_format_of_each_file_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a part of the time that a question takes in a large folder."""
+    asked: list[str] = []
+
+    def plain(path: str) -> Format:
+        asked.append(path)
+        return PLAIN
+
+    for module in (formats, sys.modules[walk.__module__]):
+        monkeypatch.setattr(module, "format_of", plain)
+    make(tmp_path, "a.txt", "b.md")
+    walk(tmp_path)
+    assert asked == ["a.txt", "b.md"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -79,7 +80,7 @@ def test_damaged_or_foreign_cache_is_not_used(cache: Path, loads: list[str], sma
 def test_without_a_cache_the_model_is_loaded_every_time(
     monkeypatch: pytest.MonkeyPatch, loads: list[str], small: ModelFiles
 ) -> None:
-    monkeypatch.setattr(module, "cache_folder", lambda: None)
+    monkeypatch.setattr(module, "cache_folder", lambda: Path(os.devnull))
     assert load_parameters(small) == load_parameters(small)
     assert len(loads) == 2
 

@@ -10,8 +10,7 @@ import pytest
 
 from index.postgres import schema
 from index.postgres.address import remembered_address
-from index.stores import use_store
-from tests.postgres_server import Server, running_server
+from tests.postgres_server import Server, running_server, use_store
 
 _NUMBERS = count(1)
 

@@ -6,18 +6,23 @@ import json
 import shlex
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
+import psycopg
 import pytest
 from click.testing import CliRunner
 
 from corpus.errors import StorageError, UsageError
 from index.postgres.address import ACCEPTED_FILE, STORE_FILE, parse_address
-from index.stores import is_built, open_index, open_writer, store_of, use_store, verify_index
+from index.stores import is_built, open_index, open_writer, store_of, verify_index
 from qa.cli.main import app
+from qa.collection.build import build_index
+from tests.encoders import BagEncoder
 from tests.index.conftest import build
-from tests.postgres_server import Server
+from tests.postgres_server import Server, use_store
 
 
 def strangers(folder: Path, store: str) -> Path:
@@ -120,3 +125,43 @@ def test_two_folders_of_the_same_name_do_not_overwrite_each_other(tmp_path: Path
     use_store(tmp_path / "a" / name / ".qa", server.url)
     with pytest.raises(UsageError, match=f"already has a collection {name}. To write to that one, name it: .*#{name};"):
         use_store(tmp_path / "b" / name / ".qa", server.url)
+
+
+class Interrupted(BagEncoder):
+    """Is interrupted by Ctrl-C as it begins to embed."""
+
+    def encode_passages(self, texts: Sequence[str]) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+def test_a_folder_keeps_its_index_until_the_store_has_one(root: Path, server: Server, tmp_path: Path) -> None:
+    """An interrupted build leaves it in use; the same command then continues, without the name of the collection."""
+    (folder := root.rename(tmp_path / "moving")).joinpath("more.txt").write_text("A word.\n")
+    build(folder)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(folder, encoder=Interrupted(), store=server.url)
+    assert store_of(folder / ".qa") is None
+    assert build(folder).unchanged == 4
+    assert build_index(folder, encoder=BagEncoder(), store=server.url).added == 4
+    assert store_of(folder / ".qa") == f"{server.url}#moving"
+
+
+def test_a_store_that_refuses_leaves_the_index_of_the_folder_in_use(root: Path, server: Server) -> None:
+    build(root)
+    with suppress(psycopg.errors.DuplicateObject):
+        server.run("CREATE ROLE nobody LOGIN")
+    url = server.url.replace("postgres@", "nobody@") + "#refused"
+    with pytest.raises(StorageError, match="this account may not do that"):
+        build_index(root, encoder=BagEncoder(), store=url)
+    assert store_of(root / ".qa") is None
+    assert build(root).unchanged == 3
+
+
+def test_naming_a_store_again_replaces_a_damaged_record(root: Path, address: str) -> None:
+    """As its error message says."""
+    build_index(root, encoder=BagEncoder(), store=address)
+    (root / ".qa" / STORE_FILE).write_text("{")
+    with pytest.raises(UsageError, match="Name the store again: qa index --store URL"):
+        build(root)
+    build_index(root, encoder=BagEncoder(), store=address)
+    assert store_of(root / ".qa") == address

@@ -49,7 +49,7 @@ def test_a_collection_is_built_once_and_asked_from_anywhere(
     assert [one["score"] for one in found["passages"]] == [one.score for one in known.passages]
     assert {one["source"]["state"] for one in found["passages"]} == {"unchecked"}
     shown = run("ask", "--store", address, "--no-reader", "Where do fish swim?")
-    assert "! not checked: its file is not on this machine" in shown.stdout
+    assert "! not checked: its file is not on this machine, or cannot be read" in shown.stdout
     with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as there:
         assert {hit.source.state for hit in there.similar("cats.md").passages or ()} == {State.UNCHECKED}
         assert there.topics(n=1).total == 4

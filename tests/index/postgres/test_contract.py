@@ -16,13 +16,14 @@ from index.lexical.analyzer import terms
 from index.postgres import keyword_writer
 from index.protocol import Index
 from index.storage.vectors import vector_digest
-from index.stores import is_built, open_index, open_writer, use_store, verify_index
+from index.stores import is_built, open_index, open_writer, verify_index
 from index.update.copy import as_passage
 from index.update.diff import find_changes
 from index.update.report import Request
 from index.update.update import rebuild_index
 from tests.encoders import BagEncoder
 from tests.index.conftest import build
+from tests.postgres_server import use_store
 
 # Words in several passages, and a text that occurs twice.
 FILES = {

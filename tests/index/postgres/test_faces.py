@@ -80,7 +80,7 @@ def test_a_conversation_uses_only_the_store(ferries: Path, address: str, tmp_pat
     assert "not indexed" not in answer
     for line in ("1", "/open 1"):
         shown = terminal.say(line)
-        assert "ferry.md  its file is not on this machine; this is the indexed text" in shown
+        assert "ferry.md  its file is not on this machine, or cannot be read; this is the indexed text" in shown
         assert "3  The ferry to the island leaves at nine." in shown
     terminal.type("\x04")
     assert terminal.close() == 0

@@ -10,12 +10,12 @@ import pytest
 
 from corpus.errors import NoIndexError, StorageError
 from index.postgres import generation_writer
-from index.stores import open_store, use_store
+from index.stores import open_store
 from qa import Retriever
 from tests.encoders import BagEncoder
 from tests.index.conftest import build, delete_documents
 from tests.index.postgres.killing import numbers_in, write_number
-from tests.postgres_server import Server, running_standby
+from tests.postgres_server import Server, running_standby, use_store
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from index.postgres import generation_writer, schema
 from index.postgres.address import parse_address
 from index.postgres.snapshot import PostgresSnapshot
 from index.postgres.store import PostgresStore
-from index.stores import open_index, open_store, use_store, verify_index
+from index.stores import open_index, open_store, verify_index
 from index.workers.workers import WorkerPlan
 from tests.encoders import BagEncoder
 from tests.index.conftest import build, delete_documents
@@ -25,7 +25,7 @@ from tests.index.postgres.conftest import schema_of
 from tests.index.postgres.killing import KILLS, killed, numbers_in, write_number
 from tests.index.workers import builds
 from tests.marks import needs_fork
-from tests.postgres_server import Server
+from tests.postgres_server import Server, use_store
 from tests.recorded import recorded
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from hashlib import sha256
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -42,6 +44,19 @@ def test_missing(root: Path) -> None:
     assert file_state(root, "notes/a.md", DIGEST) is State.MISSING
     (root / "notes").write_bytes(DATA)
     assert file_state(root, "notes/a.md", DIGEST) is State.MISSING
+
+
+def test_a_file_that_may_not_be_read(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is not called changed, and the file and the permission are named."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("os.open", refuse)
+    assert file_state(root, "notes/a.md", DIGEST) is State.UNCHECKED
+    assert caplog.messages == ["notes/a.md: cannot be read: Permission denied. Make it readable to have it checked."]
 
 
 @pytest.mark.parametrize("kind", ["fifo", "folder", "link"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from index.encoder.devices import Device
 from index.encoder.load import load_encoder
 from qa.collection import build
 from tests.encoders import BagEncoder
-from tests.qa.commands import TALKS, qa
+from tests.qa.commands import TALKS, documents, qa
 from tests.qa.indexes import write
 
 
@@ -100,6 +102,32 @@ def test_index_of_a_path_that_does_not_exist(notes: Path, paths: list[str]) -> N
     assert done.exit_code == 2
     assert re.fullmatch(r"qa: (\S*/)?gone\S* does not exist\. .*\n", done.stderr)
     assert not list(notes.rglob(".qa"))
+
+
+def test_paths_in_the_settings_that_do_not_exist(notes: Path) -> None:
+    """They are an error that names the file and the key, or a warning if there are others; neither changes an index."""
+    wrong = "paths in qa.toml names what does not exist: nope. Correct it there.\n"
+    (notes / "qa.toml").write_text('paths = ["nope"]')
+    done = qa("index")
+    assert (done.exit_code, done.stderr) == (2, f"qa: nothing to index in {notes}: {wrong}")
+    assert not list(notes.rglob(".qa"))
+    (notes / "qa.toml").write_text('paths = ["nope", "talks.md"]')
+    done = qa("index")
+    assert (done.exit_code, done.stderr) == (0, f"qa: {wrong}")
+    assert documents(notes) == ["talks.md"]
+    (notes / "qa.toml").write_text('paths = ["nope"]')
+    assert qa("index").stderr == f"qa: nothing to index in {notes}: {wrong}"
+    assert documents(notes) == ["talks.md"]
+
+
+def test_a_full_build_of_an_old_format_gives_no_advice_to_run_it(notes: Path) -> None:
+    assert qa("index").exit_code == 0
+    with closing(sqlite3.connect(notes / ".qa" / "index.db")) as database:
+        database.execute("PRAGMA user_version = 8")
+    assert qa("index").exit_code == 5
+    done = qa("index", "--full")
+    warning = f"qa: rebuilding the index: {notes / '.qa' / 'index.db'} has the old format 8.\n"
+    assert (done.exit_code, done.stderr) == (0, warning)
 
 
 def test_dry_run_writes_nothing(notes: Path) -> None:

@@ -179,6 +179,22 @@ def test_exit_code_after_an_interrupt(indexed: Path) -> None:
     assert (done.returncode, done.stderr) == (130, "qa: interrupted\n")
 
 
+@pytest.mark.parametrize("module", ["qa.cli.main", "click", "qa.cli.ask"])
+def test_exit_code_after_an_interrupt_while_importing(indexed: Path, module: str) -> None:
+    program = f"""
+import os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interrupting:
+    def find_spec(name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting)
+runpy.run_module("qa", run_name="__main__", alter_sys=True)
+"""
+    done = run_python("-c", program, "ask", "soup", "--index", indexed)
+    assert (done.returncode, done.stderr) == (130, "qa: interrupted\n")
+
+
 def test_check_and_repair(indexed: Path) -> None:
     """A changed byte in the database or in the FAISS file gives exit code 4, and --repair repairs both."""
     intact = f"{indexed / '.qa'} is intact: 2 documents, 3 passages; all checksums match\n"
