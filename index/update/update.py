@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
@@ -47,6 +48,26 @@ def update_index(request: Request) -> BuildReport:
     started = time.monotonic()
     with _lock(request.root) as folder, open_writer(folder) as store:
         return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
+
+
+def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
+    """Record the stat values of files that were read and are the same, so that they need not be read again.
+
+    Raises:
+        LockedError: Another process is writing this index.
+        DamagedIndexError: The index is damaged.
+        IncompatibleError: It has another format version.
+        StorageError: A read or write failed; the index is as it was.
+    """
+    with _lock(root) as folder, open_writer(folder) as store:
+        documents = store.documents()
+        rows = [
+            replace(documents[one.path], size=one.size, mtime_ns=one.mtime_ns, checked_ns=one.checked_ns)
+            for one in same
+            if one.path in documents and documents[one.path].sha256 == one.sha256
+        ]
+        paths = {one.path for one in rows}
+        store.update_stats(rows, [one for one in store.skipped() if one.path not in paths])
 
 
 def rebuild_index(request: Request) -> BuildReport:

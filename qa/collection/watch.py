@@ -27,6 +27,7 @@ from index import (
     load_encoder,
     not_selected,
     open_index,
+    record_same,
     require_same_encoder,
     update_index,
     wait_for_writer,
@@ -227,6 +228,9 @@ class _Watcher:
             # Before looking: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
             before = self._look()
+            if before.diff.same:
+                with suppress(LockedError):
+                    record_same(self._root, before.diff.same)
             info, settings = before.info, read_settings(self._root)
             choice = settings.choice()
             if before.diff.is_current and not not_selected(info, choice):

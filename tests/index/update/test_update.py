@@ -113,11 +113,16 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
         assert len(snapshot.keyword("birds", 5)) == 1
 
 
-def test_a_file_changed_too_recently_is_suspect(root: Path) -> None:
+def test_a_file_changed_too_recently_is_read_again(root: Path) -> None:
+    """A change of the same size and time is found."""
     build(root)
+    times = (root / "birds.txt").stat().st_atime_ns, (root / "birds.txt").stat().st_mtime_ns
+    (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
+    os.utime(root / "birds.txt", ns=times)
     with Snapshot(root / ".qa") as snapshot:
         diff = find_changes(root, snapshot)
-    assert [file.path for file in diff.suspect] == ["birds.txt", "cats.md", "notes/fish.md"]
+    assert [file.path for file in diff.suspect] == ["birds.txt"]
+    assert [file.path for file in diff.unchanged] == [one.path for one in diff.same] == ["cats.md", "notes/fish.md"]
 
 
 def test_find_changes_names_all_differences(root: Path) -> None:
