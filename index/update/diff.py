@@ -20,7 +20,7 @@ from index.update.report import Choice
 _RACY_NS = 2_000_000_000
 # How much a comparison reads to find out whether files that look changed are: a tenth to a third of a second, at 350 to
 # 1,000 MB/s. Opening a file takes as long as reading this many bytes.
-_MAX_READ_BYTES = 100_000_000
+MAX_READ_BYTES = 100_000_000
 _OPEN_BYTES = 20_000
 
 
@@ -29,7 +29,7 @@ class Diff:
     """How a folder differs from its index."""
 
     added: tuple[FoundFile, ...]  # files that are not in the index
-    suspect: tuple[FoundFile, ...]  # files whose size or time differs, or that changed too recently to tell
+    suspect: tuple[FoundFile, ...]  # files whose size or time differs, or that may have changed since they were read
     removed: tuple[str, ...]  # indexed paths that are gone
     unchanged: tuple[FoundFile, ...]  # files with the same size and time, or that were read and are the same
     kept: tuple[str, ...]  # indexed paths that cannot be read at the moment
@@ -81,7 +81,7 @@ def find_changes(root: Path, snapshot: Index) -> Diff:
     with snapshot.newest() as newest:  # it has the stat values that were recorded since the snapshot was opened
         now = {one.path: one for one in newest.documents()}
     same = {path: now[path] for path, one in documents.items() if path in now and now[path].sha256 == one.sha256}
-    return read_suspects(root, diff, same, limit=_MAX_READ_BYTES)
+    return read_suspects(root, diff, same, limit=MAX_READ_BYTES)
 
 
 def read_suspects(root: Path, diff: Diff, documents: Mapping[str, StoredDocument], *, limit: float = math.inf) -> Diff:
@@ -91,7 +91,7 @@ def read_suspects(root: Path, diff: Diff, documents: Mapping[str, StoredDocument
         root: The corpus root.
         diff: How it differs from the index by stat values.
         documents: The indexed documents, by path.
-        limit: Each file counts as some bytes more than it has, for opening it.
+        limit: Each file counts as some bytes more than it has, for opening it. Beyond it, size and time decide.
     """
     suspect: list[FoundFile] = []
     unchanged: list[FoundFile] = []
@@ -101,13 +101,15 @@ def read_suspects(root: Path, diff: Diff, documents: Mapping[str, StoredDocument
         if _is_unchanged(file, document):
             unchanged.append(file)
         elif document is None or document.size != file.size or limit < file.size + _OPEN_BYTES:
-            suspect.append(file)
+            (unchanged if _is_same(file, document) else suspect).append(file)
         else:
             limit -= file.size + _OPEN_BYTES
             checked_ns = time.time_ns()
             if _has_bytes(root, file.path, document.sha256):
-                same.append(replace(document, mtime_ns=file.mtime_ns, checked_ns=checked_ns))
                 unchanged.append(file)
+                row = replace(document, mtime_ns=file.mtime_ns, checked_ns=checked_ns)
+                if _is_unchanged(file, row):  # otherwise it would have to be read again anyway
+                    same.append(row)
             else:
                 suspect.append(file)
     unchanged = sorted((*diff.unchanged, *unchanged), key=lambda file: file.path)
@@ -141,8 +143,10 @@ def compare(
     still_skipped: list[SkippedRow] = []
     for file in found.files:
         document = documents.get(file.path)
-        if _is_unchanged(file, skip_again.get(file.path)):
-            still_skipped.append(skip_again[file.path])
+        skip = skip_again.get(file.path)
+        # A file that was unreadable may have got other permissions.
+        if skip is not None and _is_same(file, skip) and not (skip.unreadable and _is_touched(file, skip, 0)):
+            still_skipped.append(skip)
         elif document is None:
             added.append(file)
         else:
@@ -163,11 +167,22 @@ def compare(
     )
 
 
-def _is_unchanged(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool:
+def _is_unchanged(file: FoundFile, known: StoredDocument | None) -> bool:
+    return known is not None and _is_same(file, known) and not _is_touched(file, known, _RACY_NS)
+
+
+def _is_same(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool:
+    """Whether a file has the known size and time, and that time was long past when it was read."""
     if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
     same_stat = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
     return same_stat and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
+
+
+def _is_touched(file: FoundFile, known: StoredDocument | SkippedRow, margin: int) -> bool:
+    """Whether something about a file changed after it was read, or at most `margin` nanoseconds before."""
+    # A time to come only shows that the clock was set back.
+    return (known.checked_ns or 0) - margin < file.ctime_ns <= time.time_ns()
 
 
 def _is_under(path: str, folders: Set[str]) -> bool:

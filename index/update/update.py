@@ -28,7 +28,7 @@ from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.stores import make_index_folder, open_index, open_writer, store_of
-from index.update.diff import compare, select
+from index.update.diff import compare, read_suspects, select
 from index.update.report import BuildReport, Choice, Request
 from index.update.run import Build, Findings
 
@@ -121,7 +121,7 @@ def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
         info, skipped = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
     selection = select(info, choice or Choice())
-    diff = compare(root, documents, skipped, selection, retry=True)
+    diff = read_suspects(root, compare(root, documents, skipped, selection, retry=True), documents)
     found = Findings()
     for read in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):
         stored = documents.get(read.file.path)

@@ -50,8 +50,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def retriever(tmp_path: Path) -> Iterator[Retriever]:
+def retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Retriever]:
     """A collection of more files than a question indexes, all of them old."""
+    monkeypatch.setattr(diff, "_RACY_NS", 0)  # else what is touched now would have to be read again for two seconds
     write(tmp_path, MANY)
     touch(tmp_path, 1_000_000_000)
     build(tmp_path)
@@ -103,7 +104,7 @@ def test_a_question_reads_a_limited_amount(
     retriever: Retriever, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next question reads the next files, until all are known to be the same."""
-    monkeypatch.setattr(diff, "_MAX_READ_BYTES", 40 * 20_100)
+    monkeypatch.setattr(diff, "MAX_READ_BYTES", 40 * 20_100)
     touch(retriever.root, 1_100_000_000)
     (retriever.root / "big.md").write_text("harp " * 500_000)
     assert opening.refresh_if_small(retriever).note.startswith("31 new or changed files are not indexed yet")
