@@ -107,9 +107,7 @@ def read_suspects(root: Path, diff: Diff, documents: Mapping[str, StoredDocument
             checked_ns = time.time_ns()
             if _has_bytes(root, file.path, document.sha256):
                 unchanged.append(file)
-                row = replace(document, mtime_ns=file.mtime_ns, checked_ns=checked_ns)
-                if _is_unchanged(file, row):  # otherwise it would have to be read again anyway
-                    same.append(row)
+                same.append(replace(document, mtime_ns=file.mtime_ns, checked_ns=checked_ns))
             else:
                 suspect.append(file)
     unchanged = sorted((*diff.unchanged, *unchanged), key=lambda file: file.path)

@@ -33,7 +33,7 @@ from qa.retrieval.retriever import Retriever
 MAX_REFRESH_FILES = 64
 MAX_REFRESH_BYTES = 2_000_000
 # How long a question waits for another process that writes the index, most likely to index the same changes.
-_WAIT_SECONDS = 2.5
+_WAIT_SECONDS = 3.0
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
 _PAUSE_SECONDS = 0.1
 
@@ -114,12 +114,13 @@ def refresh_if_small(
     With `patient`, another process that writes the index is waited for, as it may be indexing these changes.
     """
     started = time.monotonic()
-    until = started + _WAIT_SECONDS if patient else started
+    until = 0.0
     while True:
         began = time.monotonic()
         try:
             return replace(_refresh(retriever, progress, device), waited=began - started)
         except LockedError as error:
+            until = until or time.monotonic() + (_WAIT_SECONDS if patient else 0)
             if time.monotonic() >= until:
                 retriever.reload()
                 return OpenedCollection(retriever, note=_not_updated(error), waited=began - started)
