@@ -29,11 +29,15 @@ MAX_PATTERNS = 1000
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that is a document by its name; `path` is relative to the root, with forward slashes."""
+    """A file that is a document by its name; `path` is relative to the root, with forward slashes.
+
+    `ctime_ns` is when its content, name or owner last changed, which no program can set; on Windows, when it was made.
+    """
 
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +244,7 @@ class _Walker:
         elif status.st_size > promised.limit:
             self._skip(path, f"{too_large(promised.limit)} ({status.st_size:,} bytes)")
         else:
-            self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
+            self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
 
     def _is_generated(self, folder: str, found: Sequence[os.DirEntry[str]], rules: tuple[_Rules, ...]) -> bool:
         """Whether a folder is left out because of its contents; an ignore file may say otherwise."""

@@ -7,9 +7,9 @@ import hashlib
 import io
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
@@ -70,7 +70,9 @@ class CompiledCopy:
             ImportError: OpenVINO cannot be imported.
             ModelError: The model itself cannot be loaded.
         """
-        if self._ahead is not None and (loaded := self._ahead.run(lambda loaded: loaded)) is not None:
+        # Taken, not kept: the model would outlive whoever gets it.
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and (loaded := ahead.run(lambda loaded: loaded)) is not None:
             return loaded
         folder = self._folder()
         with openvino() as library:
@@ -99,15 +101,8 @@ class CompiledCopy:
                 pass
         except ImportError:
             return
-
-        def load() -> Any:
-            if _is_sound(folder):
-                # Failures are reported once the model is needed.
-                with contextlib.suppress(Exception):
-                    return self._load(library, folder, hint)
-            return None
-
-        self._ahead = Unloadable(load)
+        # Not a method of this copy: a cycle would keep a dropped one until the next garbage collection.
+        self._ahead = Unloadable(partial(_load_if_sound, library, folder, hint, quantised=self.quantised))
         self._ahead.begin()
 
     def _folder(self) -> Path:
@@ -170,7 +165,7 @@ class CompiledCopy:
         library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
         # Prepare for all hints, so that the first question need not; eight bits are for questions only.
         hints = (Hint.LATENCY,) if self.quantised else Hint
-        compiled, *_ = (self._load(library, folder, hint) for hint in hints)
+        compiled, *_ = (_load(library, folder, hint, quantised=self.quantised) for hint in hints)
         try:
             check(compiled, quantised=quantised)
         except CompileError as error:
@@ -184,15 +179,9 @@ class CompiledCopy:
 
     def _loaded(self, library: Any, folder: Path, hint: Hint, precision: str) -> Any:
         try:
-            return self._load(library, folder, hint, precision)
+            return _load(library, folder, hint, precision, quantised=self.quantised)
         except Exception as error:  # whatever the library raises
             raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
-
-    def _load(self, library: Any, folder: Path, hint: Hint, precision: str = "") -> Any:
-        if not self.quantised:
-            return _load(library, folder / _GRAPH, hint, precision, {})
-        # The group size only affects weights in eight bits; all else is in float32.
-        return _load(library, folder / _GRAPH, hint, "f32", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})
 
 
 @cache
@@ -216,12 +205,25 @@ def _is_sound(folder: Path) -> bool:
         return False
 
 
-def _load(library: Any, graph: Path, hint: Hint, precision: str, more: Mapping[str, str]) -> Any:
+def _load_if_sound(library: Any, folder: Path, hint: Hint, *, quantised: bool) -> Any:
+    """Return the loaded copy, or None: failures are reported once the model is needed."""
+    if _is_sound(folder):
+        with contextlib.suppress(Exception):
+            return _load(library, folder, hint, quantised=quantised)
+    return None
+
+
+def _load(library: Any, folder: Path, hint: Hint, precision: str = "", *, quantised: bool) -> Any:
     """Load a compiled copy for the processor, in bf16 where it has units for that, or as `precision` says.
 
     The model that OpenVINO prepares for this processor is kept next to the graph, without the weights: loading that
-    takes half as long as preparing it again. `more` are further settings of OpenVINO.
+    takes half as long as preparing it again.
     """
+    graph = folder / _GRAPH
+    more = {}
+    if quantised:
+        # The group size only affects weights in eight bits; all else is in float32.
+        precision, more = "f32", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)}
     core = library.Core()
     # OpenVINO's threads then end with the last model, so that the process can fork.
     core.set_property({"FORCE_TBB_TERMINATE": True})

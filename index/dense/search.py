@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,20 +99,10 @@ class DenseIndex:
     @cached_property
     def _segments(self) -> VectorIndex:
         folder, dimension = self._file.parent, self._info.dimension
-        return open_all(folder, self._info.segments, self._members, self._fetch, dimension=dimension)
-
-    def _fetch(self, ids: Ids) -> Stored:
-        with translate_errors(self._file):
-            return read_vectors(self._connection, self._file, ids.tolist(), self._info.dimension)
-
-    def _members(self, segment: Segment) -> Ids:
-        """Return the row numbers of a segment's live vectors, ascending."""
-        with translate_errors(self._file):
-            condition = "segment = ? AND refcount > 0"
-            vectors = read_ref_table(self._connection, self._file, condition, (segment.number,)).vectors
-        if len(vectors) != segment.live:
-            raise damaged(self._file, f"the number of vectors in {segment.name} is inconsistent")
-        return vectors
+        # Not methods of this index: a cycle would keep its vectors until the next garbage collection.
+        members = partial(_members, self._connection, self._file)
+        fetch = partial(_fetch, self._connection, self._file, dimension)
+        return open_all(folder, self._info.segments, members, fetch, dimension=dimension)
 
     def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
         """Return negative exact scores with their vectors, best first."""
@@ -141,6 +131,21 @@ class DenseIndex:
             wrong = min(vector for vector in counted | refcounts if counted[vector] != refcounts[vector])
             raise damaged(self._file, f"the refcount of vector {wrong} is inconsistent")
         return sorted((negative_of[link.vector], link.key, link) for link in links if scope is None or scope.has(link))
+
+
+def _members(connection: sqlite3.Connection, file: Path, segment: Segment) -> Ids:
+    """Return the row numbers of a segment's live vectors, ascending."""
+    with translate_errors(file):
+        condition = "segment = ? AND refcount > 0"
+        vectors = read_ref_table(connection, file, condition, (segment.number,)).vectors
+    if len(vectors) != segment.live:
+        raise damaged(file, f"the number of vectors in {segment.name} is inconsistent")
+    return vectors
+
+
+def _fetch(connection: sqlite3.Connection, file: Path, dimension: int, ids: Ids) -> Stored:
+    with translate_errors(file):
+        return read_vectors(connection, file, ids.tolist(), dimension)
 
 
 def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import sys
 import time
@@ -45,16 +46,20 @@ def writer_lock(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def wait_for_writer(folder: Path) -> None:
+def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
     """Wait until no other process holds the writer lock, logging once which one does.
 
     Returns immediately if there is no such folder, or it cannot be locked.
+
+    Args:
+        folder: The index folder.
+        until: Wait no longer than to this time of `time.monotonic`, and log nothing.
     """
     path = folder / LOCK_NAME
-    logged = False
+    logged = until < math.inf
     with contextlib.suppress(StorageError, PermissionError):
         # Opened anew each time: the folder may be deleted and recreated in the meantime.
-        while path.exists():
+        while path.exists() and time.monotonic() < until:
             try:
                 os.close(_locked(path))
             except LockedError:

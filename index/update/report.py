@@ -82,7 +82,8 @@ class Request:
         encoder: Embeds passages.
         choice: Which files to index.
         allow_empty: Whether an index may lose its last documents.
-        retry: Whether files that could not be read are tried again even if they have not changed.
+        retry: Whether files that could not be read are tried again even if they have not changed, and all files that
+            may have changed are compared, not only the first 100 MB.
         progress: Called as the update advances.
         workers: Embed instead of the encoder, with which their vectors must agree.
         store: Where to keep the index from now on, as `choose_store` returns it; None for where it is.

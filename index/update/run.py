@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from dataclasses import asdict, dataclass, field, replace
 
@@ -15,7 +16,7 @@ from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.storage.vectors import vector_digest
-from index.update.diff import Diff, compare, select
+from index.update.diff import MAX_READ_BYTES, Diff, compare, read_suspects, select
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request
 
@@ -110,6 +111,10 @@ class Build:
         # A full build retries skipped files: a later version may be able to read them.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
         diff = compare(self._request.root, self._documents, skipped, config, retry=self._request.retry)
+        if mode is BuildMode.INCREMENTAL:
+            limit = math.inf if self._request.retry else MAX_READ_BYTES
+            diff = read_suspects(self._request.root, diff, self._documents, limit=limit)
+            self._unchanged = [*diff.same]
         embedding = self._read(diff, mode)
         info = self._commit(diff, mode)
         report = self._found.report(diff, mode, info, self._started)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
@@ -27,7 +28,7 @@ from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.stores import make_index_folder, open_index, open_writer, store_of
-from index.update.diff import compare, select
+from index.update.diff import compare, read_suspects, select
 from index.update.report import BuildReport, Choice, Request
 from index.update.run import Build, Findings
 
@@ -47,6 +48,26 @@ def update_index(request: Request) -> BuildReport:
     started = time.monotonic()
     with _lock(request.root) as folder, open_writer(folder, request.store) as store:
         return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
+
+
+def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
+    """Record the stat values of files that were read and are the same, so that they need not be read again.
+
+    Raises:
+        LockedError: Another process is writing this index.
+        DamagedIndexError: The index is damaged.
+        IncompatibleError: It has another format version.
+        StorageError: A read or write failed; the index is as it was.
+    """
+    with _lock(root) as folder, open_writer(folder) as store:
+        documents = store.documents()
+        rows = [
+            replace(documents[one.path], size=one.size, mtime_ns=one.mtime_ns, checked_ns=one.checked_ns)
+            for one in same
+            if one.path in documents and documents[one.path].sha256 == one.sha256
+        ]
+        paths = {one.path for one in rows}
+        store.update_stats(rows, [one for one in store.skipped() if one.path not in paths])
 
 
 def rebuild_index(request: Request) -> BuildReport:
@@ -101,7 +122,7 @@ def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
         info, skipped = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
     selection = select(info, choice or Choice())
-    diff = compare(root, documents, skipped, selection, retry=True)
+    diff = read_suspects(root, compare(root, documents, skipped, selection, retry=True), documents)
     found = Findings()
     for read in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):
         stored = documents.get(read.file.path)

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from corpus import splitter_version
+from corpus import INDEX_FOLDER, splitter_version
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index import (
     BuildReport,
@@ -21,6 +23,7 @@ from index import (
     find_changes,
     load_encoder,
     require_same_encoder,
+    wait_for_writer,
 )
 from qa.collection.settings import not_applied
 from qa.locate import command_for, folder_gone
@@ -29,6 +32,10 @@ from qa.retrieval.retriever import Retriever
 # The largest change that a question indexes before it is answered: a second or two of embedding.
 MAX_REFRESH_FILES = 64
 MAX_REFRESH_BYTES = 2_000_000
+# How long a question waits for another process that writes the index, most likely to index the same changes.
+_WAIT_SECONDS = 3.0
+# Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
+_PAUSE_SECONDS = 0.1
 
 
 class Refresh(Enum):
@@ -41,11 +48,16 @@ class Refresh(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OpenedCollection:
-    """A collection ready for questions: what was indexed before, and a note on the state of the index for the user."""
+    """A collection ready for questions.
+
+    `report` says what was indexed before, `note` tells the user of the state of the index, and `waited` is for how many
+    seconds another process that was writing it was waited for.
+    """
 
     retriever: Retriever
     report: BuildReport | None = None
     note: str = ""
+    waited: float = 0.0
 
 
 def open_collection(
@@ -91,20 +103,50 @@ def _build_and_open(
 
 
 def refresh_if_small(
-    retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
+    retriever: Retriever,
+    *,
+    progress: ProgressCallback | None = None,
+    device: Device = Device.AUTO,
+    patient: bool = True,
 ) -> OpenedCollection:
-    """Index changes since the last build if they are small, and reload; files are compared by stat."""
+    """Index changes since the last build if they are small, and reload.
+
+    With `patient`, another process that writes the index is waited for, as it may be indexing these changes.
+    """
+    started = time.monotonic()
+    until = 0.0
+    while True:
+        began = time.monotonic()
+        try:
+            return replace(_refresh(retriever, progress, device), waited=began - started)
+        except LockedError as error:
+            until = until or time.monotonic() + (_WAIT_SECONDS if patient else 0)
+            if time.monotonic() >= until:
+                retriever.reload()
+                return OpenedCollection(retriever, note=_not_updated(error), waited=began - started)
+        time.sleep(_PAUSE_SECONDS)
+        wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+
+
+def _refresh(retriever: Retriever, progress: ProgressCallback | None, device: Device) -> OpenedCollection:
+    """Make one attempt of `refresh_if_small`; a LockedError if another process is writing the index."""
     root = retriever.root
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
         note = _settings_note(root, info)
     except CorpusError as error:
-        if not root.exists():
-            return OpenedCollection(retriever, note=str(folder_gone(root)))
-        return OpenedCollection(retriever, note=_not_updated(error))
+        gone = not root.exists()
+        return OpenedCollection(retriever, note=str(folder_gone(root)) if gone else _not_updated(error))
+    if diff.same:
+        from index import record_same
+
+        with suppress(LockedError, StorageError):  # then they are read again at the next question
+            record_same(root, diff.same)
     if diff.is_current:
         return OpenedCollection(retriever, note=note)
+    if retriever.reload():  # another process has indexed something meanwhile
+        return _refresh(retriever, progress, device)
     reason = _reason_to_wait(diff, info.documents)
     if not reason and info.splitter != splitter_version():
         reason = "this version of qa splits documents differently, so all files need to be read again"
@@ -117,7 +159,7 @@ def refresh_if_small(
         encoder = load_encoder(info.model, device=device)
         require_same_encoder(info, encoder)
         report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
-    except (LockedError, StorageError, CorpusError) as error:
+    except (StorageError, CorpusError) as error:
         return OpenedCollection(retriever, note=_not_updated(error))
     retriever.reload()
     return OpenedCollection(retriever, report, note)

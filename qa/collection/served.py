@@ -172,11 +172,12 @@ class ServedCollection:
             self._settings = read_settings(self.root)
         except UsageError as error:
             note = f"{error} Until then, the previous settings apply."
-        opened = refresh_if_small(self._retriever)
+        # Who writes longer than a first wait is not waited for again.
+        opened = refresh_if_small(self._retriever, patient=not self.note)
         self._set_note(note or opened.note)
         now = time.monotonic()
         # How long a change took to index says nothing about the next look.
-        rest = _REST * (now - began) if opened.report is None else 0.0
+        rest = _REST * (now - began - opened.waited) if opened.report is None else 0.0
         self._look_at = now + max(_LOOK_SECONDS, rest)
 
     def _set_note(self, note: str) -> None:

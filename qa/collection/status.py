@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus import INDEX_FOLDER, FoundFile, SkippedFile
+from corpus import INDEX_FOLDER, SkippedFile
 from corpus.errors import CorpusError, UsageError
-from index import Info, StoredDocument, find_changes, open_index, open_store, store_of
-from qa.answer.citation import file_state
-from qa.answer.results import State
+from index import Info, find_changes, open_index, open_store, store_of
 from qa.collection.settings import not_applied
 from qa.locate import command_for
 
@@ -40,7 +38,7 @@ class Status:
 
     @property
     def changes(self) -> int:
-        """How many files differ, as far as stat can tell."""
+        """How many files differ."""
         return len(self.added) + len(self.changed) + len(self.removed)
 
     @property
@@ -77,7 +75,7 @@ class Status:
 
 
 def status(root: Path) -> Status:
-    """Return the state of an index; its files are compared by stat."""
+    """Return the state of an index, compared with its files."""
     folder = root / INDEX_FOLDER
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -89,8 +87,7 @@ def status(root: Path) -> Status:
         try:
             diff = find_changes(root, snapshot)
             added, removed = tuple(file.path for file in diff.added), diff.removed
-            documents = {document.path: document for document in snapshot.documents()}
-            changed = tuple(file.path for file in diff.suspect if is_changed(root, file, documents.get(file.path)))
+            changed = tuple(file.path for file in diff.suspect)
         except CorpusError as error:
             problem = str(error)
         try:
@@ -107,10 +104,3 @@ def store_status(url: str) -> Status:
         skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
         facts = (url, snapshot.info, snapshot.format, snapshot.size())
     return Status(*facts, (), (), (), "its files were not compared", "", skipped)
-
-
-def is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:
-    """Return whether a file differs; one of the same size and time, indexed right after a change, is read."""
-    if document is None or (file.size, file.mtime_ns) != (document.size, document.mtime_ns):
-        return True
-    return file_state(root, file.path, document.sha256) in (State.CHANGED, State.MISSING)

@@ -27,6 +27,7 @@ from index import (
     load_encoder,
     not_selected,
     open_index,
+    record_same,
     require_same_encoder,
     update_index,
     wait_for_writer,
@@ -42,6 +43,8 @@ _RETRY_SECONDS = 10.0
 _POLL_SECONDS = 1.0
 # After an update, rest this many times as long as it took: looking at files takes at most a tenth of the time.
 _REST = 9.0
+# But no longer than this for the indexing itself, or a large change would delay the next one by minutes.
+_LONGEST_REST = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -156,7 +159,7 @@ class _Watcher:
                 elapsed = time.monotonic() - started
                 if update is not None:
                     yield update
-                self._stop.wait(_REST * elapsed)
+                self._stop.wait(_rest(elapsed, update))
 
     def _events(self) -> Iterator[None]:
         """Yield when files may have changed, until the folders to watch change."""
@@ -227,6 +230,9 @@ class _Watcher:
             # Before looking: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
             before = self._look()
+            if before.diff.same:
+                with suppress(LockedError):
+                    record_same(self._root, before.diff.same)
             info, settings = before.info, read_settings(self._root)
             choice = settings.choice()
             if before.diff.is_current and not not_selected(info, choice):
@@ -242,6 +248,12 @@ class _Watcher:
             self.encoder = load_encoder(info.model, device=self._device)
         require_same_encoder(info, self.encoder)
         return self.encoder
+
+
+def _rest(elapsed: float, update: Update | None) -> float:
+    """Return how many seconds to rest after an update, or after having looked for one, that took `elapsed` seconds."""
+    indexing = 0.0 if update is None or update.report is None else update.report.seconds
+    return _REST * (elapsed - indexing) + min(_REST * indexing, _LONGEST_REST)
 
 
 def _compare(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:

@@ -154,15 +154,21 @@ def test_torch_is_used_without_a_temporary_folder_too(
     assert "embedding with torch, which is slower: the compiled model cannot be written to a temporary" in caplog.text
 
 
-def test_a_dropped_encoder_is_freed_at_once() -> None:
-    """A server loads one for each update, and garbage collection may be rare."""
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
+    """With its model: a server loads one for each update, and garbage collection may be rare."""
+    CompiledEncoder(find(), hint=Hint.LATENCY).prepare()
     gc.disable()
     try:
-        encoder = FastestEncoder(find())
+        encoder = FastestEncoder(find(), ahead=ahead, hint=Hint.LATENCY)
         encoder.encode_query(QUESTION)
-        dropped = weakref.ref(encoder)
-        del encoder
-        assert dropped() is None
+        backend = encoder._backend()
+        assert isinstance(backend, CompiledEncoder)
+        backend._engine._thread.shutdown()  # its last call may still be ending
+        dropped = [weakref.ref(one) for one in (encoder, encoder._copy, backend._engine)]
+        assert encoder._copy._ahead is None  # else it would keep the model that the engine has
+        del encoder, backend
+        assert [one() for one in dropped] == [None] * 3
     finally:
         gc.enable()
 
@@ -171,8 +177,9 @@ def test_collections_that_are_asked_share_an_encoder() -> None:
     """A process may open a hundred; builds have encoders of their own, and the last one to go frees the shared one."""
     gc.disable()
     try:
-        first, second = (load_encoder(hint=Hint.LATENCY) for _ in range(2))
+        first, second = (load_encoder(ahead=True, hint=Hint.LATENCY) for _ in range(2))
         assert first is second
+        first.encode_query(QUESTION)
         assert load_encoder() is not first
         shared = weakref.ref(first)
         del first, second

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -12,12 +13,15 @@ from typing import NoReturn
 
 import pytest
 
+from corpus import FoundFile, walk
 from corpus.chunking import splitter
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError
 from corpus.loading.sandbox import Sandbox
 from index.encoder.protocol import require_same_encoder
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
+from index.storage.metadata import Selection, SkippedRow
+from index.update import diff as differences
 from index.update import embed_queue
 from index.update.diff import find_changes
 from index.update.report import BuildReport, Choice, Progress, Request
@@ -116,11 +120,16 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
         assert len(snapshot.keyword("birds", 5)) == 1
 
 
-def test_a_file_changed_too_recently_is_suspect(root: Path) -> None:
+def test_a_file_changed_too_recently_is_read_again(root: Path) -> None:
+    """A change of the same size and time is found."""
     build(root)
+    times = (root / "birds.txt").stat().st_atime_ns, (root / "birds.txt").stat().st_mtime_ns
+    (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
+    os.utime(root / "birds.txt", ns=times)
     with Snapshot(root / ".qa") as snapshot:
         diff = find_changes(root, snapshot)
-    assert [file.path for file in diff.suspect] == ["birds.txt", "cats.md", "notes/fish.md"]
+    assert [file.path for file in diff.suspect] == ["birds.txt"]
+    assert [file.path for file in diff.unchanged] == [one.path for one in diff.same] == ["cats.md", "notes/fish.md"]
 
 
 def test_find_changes_names_all_differences(root: Path) -> None:
@@ -177,13 +186,47 @@ def test_preview_counts_and_writes_nothing(root: Path) -> None:
     assert generation(root) == 1
 
 
-def test_rebuild_detects_edits_with_unchanged_size_and_time(root: Path) -> None:
+def test_an_edit_with_unchanged_size_and_time_is_found(root: Path) -> None:
+    """The system knows when anything about a file last changed, whatever its time was set to."""
+    make_old(root)
+    build(root)
+    (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
+    make_old(root)
+    assert counts(preview_update(root)) == (0, 1, 0, 2, 0, 0)
+    assert counts(build(root)) == (0, 1, 0, 2, 1, 0)
+
+
+def test_rebuild_detects_edits_that_no_time_shows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)
     make_old(root)
     build(root)
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
     make_old(root)
     assert counts(build(root)) == (0, 0, 0, 3, 0, 0)
     assert counts(rebuild_index(Request(root, BagEncoder()))) == (0, 1, 0, 2, 1, 3)
+
+
+def test_times_after_the_last_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in the future shows nothing, as the clock must have been set back."""
+    monkeypatch.setattr(time, "time_ns", lambda: 9_000_000_000)
+    read = SkippedRow("a.md", "cannot be read", unreadable=True, checked_ns=5_000_000_000)
+    for margin, seconds in ((2 * 10**9, [4, 5, 6, 7, 8, 9]), (0, [6, 7, 8, 9])):
+        files = [FoundFile("a.md", 1, 0, now * 10**9) for now in range(12)]
+        touched = [file.ctime_ns // 10**9 for file in files if differences._is_touched(file, read, margin)]
+        assert touched == seconds
+
+
+@pytest.mark.parametrize(("seconds", "unreadable", "tried"), [(-3, True, 3), (3, True, 0), (-3, False, 0)])
+def test_an_unreadable_file_with_new_permissions_is_tried_again(
+    root: Path, seconds: int, unreadable: bool, tried: int
+) -> None:
+    """It was last read some seconds before or after its permissions changed."""
+    make_old(root)
+    rows = [
+        SkippedRow(one.path, "no", unreadable, one.size, one.mtime_ns, one.ctime_ns + seconds * 10**9)
+        for one in walk(root).files
+    ]
+    assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
 
 
 def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 from corpus.errors import StorageError
 from index.encoder.devices import Device
 from qa.answer import results
+from qa.collection import opening
 from qa.retrieval import retriever
 from tests.qa.commands import BagRetriever, WordRetriever, qa
 
@@ -260,8 +261,9 @@ def test_ask_when_the_folder_is_emptied(indexed: Path) -> None:
     assert "! file is missing" in done.stdout
 
 
-def test_ask_while_another_process_writes(indexed: Path) -> None:
-    """The question is answered from the index as it is, with a note."""
+def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a moment, the question is answered from the index as it is, with a note."""
+    monkeypatch.setattr(opening, "_WAIT_SECONDS", 0.1)
     (indexed / "new.md").write_text(HARP)
     with (indexed / ".qa" / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

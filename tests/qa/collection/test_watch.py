@@ -97,6 +97,15 @@ def put(path: Path, content: str | bytes) -> None:
     new.replace(path)
 
 
+def test_rest_after_an_update() -> None:
+    """Looking at many files takes a tenth of the time at most, but a large change does not delay the next."""
+    report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 60.0)
+    update = Update(datetime.now().astimezone(), (), report)
+    assert watch._rest(2.0, None) == 18
+    assert watch._rest(62.0, update) == 23
+    assert watch._rest(0.5, replace(update, report=replace(report, seconds=0.5))) == 4.5
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     folder = tmp_path.resolve() / "notes"

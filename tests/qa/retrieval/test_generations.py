@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import sqlite3
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from corpus.errors import NoIndexError, UsageError
 from index.protocol import Index
+from index.snapshot import Snapshot
 from qa.answer.results import Result
 from qa.retrieval.generations import Generation
 from qa.retrieval.retriever import Retriever
@@ -55,6 +58,21 @@ def test_newer_generation_is_used_after_a_reload(root: Path) -> None:
         assert is_closed(before)
         assert texts(retriever.ask(QUESTION))[0] == "The harbour closes in March."
         assert not retriever.reload()
+
+
+def test_a_closed_retriever_is_freed_at_once(root: Path) -> None:
+    """With its vectors: a program may open many, and garbage collection may be rare."""
+    gc.disable()
+    try:
+        with opened(root) as retriever:
+            retriever.ask(QUESTION)
+            snapshot = retriever.snapshot
+            assert isinstance(snapshot, Snapshot)
+            freed = [weakref.ref(one) for one in (retriever, snapshot, snapshot._nearest, snapshot._nearest._segments)]
+        del retriever, snapshot
+        assert [one() for one in freed] == [None] * 4
+    finally:
+        gc.enable()
 
 
 def test_a_rebuilt_index_is_newer(root: Path) -> None:

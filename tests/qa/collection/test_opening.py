@@ -1,0 +1,190 @@
+"""What a question indexes first: only files whose bytes differ, and only if no other process is doing so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from corpus import FoundFile, read_file
+from index.storage.locking import writer_lock
+from index.update import diff, run
+from qa.collection import listing, opening, status
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+from tests.qa.indexes import build, opened, write
+
+MANY = {f"n{number:02}.md": f"Note {number:02}.\n" for number in range(70)}
+
+
+def touch(root: Path, seconds: int) -> None:
+    """Give every file the same new time."""
+    for path in root.glob("*.md"):
+        os.utime(path, (seconds, seconds))
+
+
+@pytest.fixture
+def encoder(monkeypatch: pytest.MonkeyPatch) -> BagEncoder:
+    """It embeds what a question indexes."""
+    found = BagEncoder()
+    monkeypatch.setattr(opening, "load_encoder", lambda *_, **__: found)
+    return found
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the files that were read to compare them."""
+    paths: list[str] = []
+
+    def noted(root: Path, path: str) -> bytes:
+        paths.append(path)
+        return read_file(root, path)
+
+    monkeypatch.setattr(diff, "read_file", noted)
+    return paths
+
+
+@pytest.fixture
+def retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Retriever]:
+    """A collection of more files than a question indexes, all of them old."""
+    monkeypatch.setattr(diff, "_RACY_NS", 0)  # else what is touched now would have to be read again for two seconds
+    write(tmp_path, MANY)
+    touch(tmp_path, 1_000_000_000)
+    build(tmp_path)
+    with opened(tmp_path) as found:
+        yield found
+
+
+def test_files_that_were_only_touched_are_read_once(retriever: Retriever, read: list[str]) -> None:
+    """Nothing is to be said about them, and neither a later question nor another process reads them again."""
+    touch(retriever.root, 1_100_000_000)
+    assert status.status(retriever.root).changes == 0
+    assert {file.state for file in listing.listing(retriever.root)} == {"unchanged"}
+    read.clear()
+    found = opening.refresh_if_small(retriever)
+    assert (found.note, found.report, sorted(read)) == ("", None, sorted(MANY))
+    assert opening.refresh_if_small(retriever).note == ""
+    with opened(retriever.root) as other:
+        assert opening.refresh_if_small(other).note == ""
+    assert len(read) == len(MANY)
+    assert retriever.snapshot.info.generation == 1
+
+
+def test_only_changed_bytes_count_as_a_change(retriever: Retriever, encoder: BagEncoder) -> None:
+    touch(retriever.root, 1_100_000_000)
+    (retriever.root / "n07.md").write_text("Harp 07.\n")
+    (retriever.root / "n08.md").write_text("A longer note.\n")
+    found = opening.refresh_if_small(retriever)
+    assert found.note == ""
+    assert found.report is not None
+    assert (found.report.changed, found.report.unchanged, len(encoder.embedded)) == (2, 68, 2)
+
+
+def test_a_build_does_not_parse_files_that_were_only_touched(
+    retriever: Retriever, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    def noted(_: Path, files: Sequence[FoundFile], **__: object) -> tuple[()]:
+        loaded.extend(one.path for one in files)
+        return ()
+
+    monkeypatch.setattr(run, "load_all", noted)
+    touch(retriever.root, 1_100_000_000)
+    assert build(retriever.root).unchanged == len(MANY)
+    assert (len(read), loaded) == (len(MANY), [])
+
+
+def test_a_question_reads_a_limited_amount(
+    retriever: Retriever, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next question reads the next files, until all are known to be the same."""
+    monkeypatch.setattr(diff, "MAX_READ_BYTES", 40 * 20_100)
+    touch(retriever.root, 1_100_000_000)
+    (retriever.root / "big.md").write_text("harp " * 500_000)
+    assert opening.refresh_if_small(retriever).note.startswith("31 new or changed files are not indexed yet")
+    assert opening.refresh_if_small(retriever).note.startswith("1 new or changed file is not indexed yet")
+    assert sorted(read) == sorted(MANY)
+
+
+def test_files_that_were_only_touched_need_no_writing(retriever: Retriever, read: list[str]) -> None:
+    """While another process writes the index, there is nothing to wait for, and nothing to say."""
+    touch(retriever.root, 1_100_000_000)
+    with writer_lock(retriever.root / ".qa"):
+        assert opening.refresh_if_small(retriever, patient=False).note == ""
+        assert opening.refresh_if_small(retriever, patient=False).note == ""
+    assert len(read) == 2 * len(MANY)
+
+
+def test_another_writer_is_waited_for(
+    retriever: Retriever, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it has published the same changes, the question is answered from them without indexing anything."""
+    (retriever.root / "new.md").write_text("A harp.\n")
+    waits: list[Path] = []
+    with ExitStack() as lock:
+        lock.enter_context(writer_lock(retriever.root / ".qa"))
+
+        def publish(folder: Path, *, until: float) -> None:
+            waits.append(folder)
+            lock.close()
+            build(retriever.root)
+
+        monkeypatch.setattr(opening, "wait_for_writer", publish)
+        found = opening.refresh_if_small(retriever)
+    assert (found.note, found.report, encoder.embedded) == ("", None, [])
+    assert waits == [retriever.root / ".qa"]
+    assert [hit.source.path for hit in retriever.ask("harp").passages][:1] == ["new.md"]
+
+
+@pytest.mark.usefixtures("encoder")
+def test_a_long_writer_is_not_waited_for_to_the_end(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question is answered from the index as it is, with a note."""
+    monkeypatch.setattr(opening, "_WAIT_SECONDS", 0.2)
+    (retriever.root / "new.md").write_text("A harp.\n")
+    with writer_lock(retriever.root / ".qa"):
+        found = opening.refresh_if_small(retriever)
+    assert found.note.startswith(f"index not updated: {retriever.root}/.qa is being written by process {os.getpid()}")
+    assert found.note.endswith("Answering from the index as it is.")
+
+
+ASK = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from qa.collection import opening
+from tests.encoders import BagEncoder
+from tests.qa.indexes import opened
+opening.load_encoder = lambda *_, **__: BagEncoder()
+with opened(Path(sys.argv[1])) as retriever:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    found = opening.refresh_if_small(retriever)
+    embedded = 0 if found.report is None else found.report.embedded
+    print(repr((found.note, retriever.snapshot.info.generation, embedded)))
+"""
+
+
+def test_parallel_questions_after_a_change_are_all_answered_from_it(retriever: Retriever) -> None:
+    """One process indexes it, and the others wait for that."""
+    (retriever.root / "new.md").write_text("A harp.\n")
+    command = [sys.executable, "-c", ASK, str(retriever.root), *sys.path]
+    with ExitStack() as running:
+        asking = [
+            running.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+            for _ in range(6)
+        ]
+        for process in asking:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in asking:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        said = sorted(process.communicate()[0] for process in asking)
+    assert said == [*["('', 2, 0)\n"] * 5, "('', 2, 1)\n"]
