@@ -34,6 +34,10 @@ _SHORT = {
 _WORD = re.compile(r"[^\W_]+")
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
+# Stems of words before a value that take it back.
+_TAKES_BACK = frozenset(
+    term for word in "almost half nearly never no non not part partly without".split() for term in word_terms(word)
+)
 _LEAST_STEM = 3
 # The most words in a name or value.
 _LONGEST = 6
@@ -123,6 +127,27 @@ class Explained:
         for word in self.words:
             word.is_explained |= start <= word.start < end
 
+    def name_states(self) -> None:
+        """Find recurring values that resemble the name of a column: "open", beside a column "opened"."""
+        columns_by_state: dict[tuple[str, ...], set[int]] = {}
+        for i in range(len(self.table.columns)):
+            cells = self.table.column(i)
+            for cell in cells if len(set(cells)) < len(cells) else ():
+                columns_by_state.setdefault(tuple(words_of(cell)), set()).add(i)
+        names = {tuple(words_of(name)) for name in self.table.columns}
+        stems = [stem for name in self.table.columns for stem in stems_of(name)]
+        for state in sorted(columns_by_state.keys() - names - {()}, key=lambda words: (-len(words), words)):
+            columns = columns_by_state[state]
+            for first in range(len(self.words) - len(state) + 1):
+                inside = self.words[first : first + len(state)]
+                is_asked = state == tuple(one.text for one in inside) and not any(one.is_explained for one in inside)
+                if is_asked and len(columns) == 1 and any(_is_among(one.stem, stems) for one in inside):
+                    (column,) = columns
+                    asked = [one.stem for one in inside]
+                    cells_asked = enumerate(map(stems_of, self.table.column(column)))
+                    rows = frozenset(row for row, cell in cells_asked if _affirms(cell, asked))
+                    self._add(NamedValue(column, rows, first, first + len(state)))
+
     def name_columns(self) -> None:
         """Find the columns that the question names, longest names first; raises NotExplainedError."""
         names = [stems_of(name) for name in self.table.columns]
@@ -151,7 +176,7 @@ class Explained:
             # A year may be part of a date, but no other number is part of anything.
             is_number = all(stem.isdecimal() for stem in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
             exact = {at for at, cell_stems in candidates.items() if cell_stems == stems}
-            partial = {at for at, cell_stems in candidates.items() if not is_number and _is_in(stems, cell_stems)}
+            partial = {at for at, cell_stems in candidates.items() if not is_number and _affirms(cell_stems, stems)}
             found = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
             columns = {i for i, _ in exact or found}
             if len(columns) > 1:
@@ -160,8 +185,7 @@ class Explained:
                 raise NotExplainedError
             if columns:
                 rows = frozenset(row for i, row in exact | found if i in columns)
-                self.values.append(NamedValue(columns.pop(), rows, first, end))
-                self.explain(self.words[first].start, self.words[end - 1].end)
+                self._add(NamedValue(columns.pop(), rows, first, end))
 
     def name_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
@@ -175,7 +199,9 @@ class Explained:
         for at, word in enumerate(self.words):
             named: list[NamedValue | Mention] = [*self.values, *self.mentions] if word.start >= start else []
             if found := [one for one in named if one.first == at]:
-                return found[0]
+                # In "not assigned to Ana", it is the value that is denied.
+                behind = [one for one in self.values if one.first > at and one.column == found[0].column]
+                return behind[0] if behind and isinstance(found[0], Mention) else found[0]
         raise NotExplainedError
 
     def measures(self, column: int) -> list[Amount | None] | None:
@@ -199,6 +225,10 @@ class Explained:
         names = [i for i in distinct if not self.kind(i) and not (i and self._has_fractions(i))]
         keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
+
+    def _add(self, value: NamedValue) -> None:
+        self.values.append(value)
+        self.explain(self.words[value.first].start, self.words[value.end - 1].end)
 
     def _has_fractions(self, column: int) -> bool:
         return self.measures(column) is not None and any(
@@ -253,5 +283,7 @@ def _is_among(stem: str, names: Sequence[str]) -> bool:
     )
 
 
-def _is_in(few: Sequence[str], many: Sequence[str]) -> bool:
-    return any(list(many[at : at + len(few)]) == list(few) for at in range(len(many) - len(few) + 1))
+def _affirms(cell: Sequence[str], value: Sequence[str]) -> bool:
+    """Whether a cell contains a value, without a word before it that takes it back: not open, partly paid."""
+    places = [at for at in range(len(cell)) if list(cell[at : at + len(value)]) == list(value)]
+    return any(not at or cell[at - 1] not in _TAKES_BACK for at in places)

@@ -39,7 +39,7 @@ _PERSON = frozenset({
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
 _PERSON_COLUMN = frozenset({
-    "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead", "leader",
+    "assignee", "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead", "leader",
     "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
@@ -118,7 +118,8 @@ def select_rows(question: str, table: WholeTable) -> RowSelection | None:
 def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     """Explain all words of a question, and return its other parts; raises NotExplainedError."""
     question = explained.question
-    limits = bounds(question)
+    has_dates = any(explained.kind(i) == "date" for i in range(len(explained.table.columns)))
+    limits = [one for one in bounds(question) if has_dates or not one.is_period]
     tops = [one for one in superlatives(question) if not any(meet(one.span, limit.span) for limit in limits)]
     negations = [one.span() for one in _NEGATION.finditer(question)]
     if len(tops) > 1:
@@ -128,6 +129,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     head = _head(explained.words, asks.end(), stop, is_who=is_who)
     for span in (asks.span(), *(top.span for top in tops), *(limit.span for limit in limits), *negations):
         explained.explain(*span)
+    explained.name_states()
     explained.name_columns()
     explained.name_values()
     explained.name_subject()
