@@ -183,6 +183,8 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
         if is_negated or mention.column not in used:
             if not is_negated and _is_other_form(explained, mention):
                 return None
+            if not is_negated and mention.column == explained.key():
+                continue  # the rows themselves
             having = _having(table.column(mention.column), yes_or_no=target != explained.key())
             rows = rows - having if is_negated else rows & having
             filters += 1
