@@ -64,10 +64,12 @@ class RowSelection(NamedTuple):
     Attributes:
         rows: In the order of the table; includes ties.
         column: The number of the column that the question asks for.
+        by_file_name: Whether nothing but the file name explains some word of the question.
     """
 
     rows: tuple[Row, ...]
     column: int
+    by_file_name: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
     # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it.
     asked = set(words_of(explained.question))
     is_new = any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
-    return RowSelection(chosen, target) if is_new else None
+    return RowSelection(chosen, target, explained.by_file_name) if is_new else None
 
 
 def _best(explained: Explained, rows: set[int], column: int, sign: int) -> set[int]:
