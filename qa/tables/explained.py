@@ -34,10 +34,8 @@ _SHORT = {
 _WORD = re.compile(r"[^\W_]+")
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
-# Stems of words before a value that take it back.
-_TAKES_BACK = frozenset(
-    term for word in "almost half nearly never no non not part partly without".split() for term in word_terms(word)
-)
+# Words before a value that take it back, as stems.
+_TAKES_BACK = frozenset({"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"})
 _LEAST_STEM = 3
 # The most words in a name or value.
 _LONGEST = 6

@@ -39,8 +39,8 @@ _PERSON = frozenset({
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
 _PERSON_COLUMN = frozenset({
-    "assignee", "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead", "leader",
-    "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
+    "assignee", "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead",
+    "leader", "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
 # Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
@@ -167,7 +167,8 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
     table, top = explained.table, parts.top
     target = _target_column(explained, parts)
     rows = set(range(len(table.rows)))
-    used = {target}
+    # Every row has a key: "who has open tickets?"
+    used = {target, explained.key()}
     for limit in parts.limits:
         column, amount = _bounded(explained, parts, limit, target)
         used.add(column)
@@ -185,8 +186,6 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
         if is_negated or mention.column not in used:
             if not is_negated and _is_other_form(explained, mention):
                 return None
-            if not is_negated and mention.column == explained.key():
-                continue  # the rows themselves
             having = _having(table.column(mention.column), yes_or_no=target != explained.key())
             rows = rows - having if is_negated else rows & having
             filters += 1
