@@ -15,7 +15,7 @@ from qa.tables.whole_table import WholeTable
 # Verbs that only say that a row has a value.
 _PLAIN_VERBS = frozenset({
     "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
-    "contain", "contains", "equipped", "get", "gets", "got", "held", "include", "includes", "kept", "listed",
+    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes", "kept", "listed",
     "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit", "permits",
     "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
     "use", "used", "uses", "using", "work", "working", "works",
@@ -35,7 +35,9 @@ _WORD = re.compile(r"[^\W_]+")
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
 # Words before a value that take it back, as stems.
-_TAKES_BACK = frozenset({"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"})
+_TAKES_BACK = frozenset(
+    {"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"}
+)
 _LEAST_STEM = 3
 # The most words in a name or value.
 _LONGEST = 6
@@ -181,7 +183,9 @@ class Explained:
             columns = {i for i, _ in exact or found}
             if len(columns) > 1:
                 columns &= {one.column for one in self.mentions if one.end == first or one.first == end}
-            if (exact or found) and len(columns) != 1:
+            # Box 123 is no row with the shelf 123.
+            before = {one.column for one in self.mentions if one.end == first} if is_number else columns
+            if (exact or found) and (len(columns) != 1 or (before and before != columns)):
                 raise NotExplainedError
             if columns:
                 rows = frozenset(row for i, row in exact | found if i in columns)

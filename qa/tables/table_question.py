@@ -241,7 +241,10 @@ def _target_column(explained: Explained, parts: _Parts) -> int:
     if parts.is_who:
         return _person_column(explained, parts)
     head = parts.head
-    in_head = sorted((one for one in explained.mentions if one.first in head), key=lambda one: one.first)
+    # In "which high priority tickets are open?" the priority is no column that is asked for, but part of a value.
+    of_values = {(one.column, at) for one in explained.values for at in (one.first, one.end)}
+    mentions = [one for one in explained.mentions if not {(one.column, one.first), (one.column, one.end)} & of_values]
+    in_head = sorted((one for one in mentions if one.first in head), key=lambda one: one.first)
     # In "which staff joined before 2016" and "which room seats the most people" the last one is the verb: none follows.
     if in_head and in_head[-1].first > head.start and not _is_verb(explained.words, head.stop):
         in_head.pop()
