@@ -64,7 +64,7 @@ _BREAK = re.compile(
 # name with its value: "no signal -> restart", "**Status:** closed", "port = 8443".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
 _FIELD = re.compile(
-    r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
+    r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?=]*(?: [^\s:.!?=]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
 )
 # A line that begins with a number or a version.
 _NUMBERED = re.compile(r"\s*(?:v\.? ?|version )?\d", re.IGNORECASE)

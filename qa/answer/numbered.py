@@ -42,9 +42,14 @@ _UNIT_BEHIND = re.compile(
 _MONTH = re.compile(MONTH)
 # Whoever does what the word before the number says: "may I bring 3 guests?"
 _DOERS = frozenset({"he", "i", "it", "not", "she", "they", "to", "we", "who", "you"})
-_BOUND_BEFORE = re.compile(r"\b(?:since|from|until|before|after|up to|at (?:least|most)|than)\s(?:the\s)?$", re.IGNORECASE)
-_BOUND_BEHIND = re.compile(r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE)
-_FIELD = re.compile(r"[^\s:|][^\n:|]{0,39}:[ \t].*")
+_BOUND_BEFORE = re.compile(
+    r"\b(?:since|from|until|before|after|up to|at (?:least|most)|than)\s(?:the\s)?$", re.IGNORECASE
+)
+_BOUND_BEHIND = re.compile(
+    r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|this|these|both|he|she|his|her)\b", re.IGNORECASE)
+_FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 
 
 class Numbered(NamedTuple):
@@ -82,6 +87,24 @@ def numbered_in(question: str) -> list[Numbered]:
     return [one for one in _numbered(question, _DOERS) if one.noun and not one.is_loose]
 
 
+def of_the_things(
+    things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int], scored: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """Return the answering sentence, or if it is about another thing, the best sentence, row or field that names it.
+
+    Args:
+        things: Those that the question names.
+        passage: The passage.
+        lead: The answering sentence; one with a pronoun may be about the thing of the sentence before.
+        scored: All sentences of the passage, best first.
+    """
+    wrong = [thing for thing in things if _has_another(_own(passage, lead), thing)]
+    if not wrong or _PRONOUN.search(passage.text, *lead):
+        return lead
+    owns = ((span, _own(passage, span)) for span in scored)
+    return next((span for span, own in owns if all(_has(own, thing) for thing in wrong)), lead)
+
+
 def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int]) -> bool:
     """Whether a passage's answering sentence, row or record is about another thing than one of these.
 
@@ -92,15 +115,27 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
         return False
     path = re.sub(r"[\W_]+", " ", passage.document.path.rsplit(".", 1)[0])
     above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
-    row = _row(passage, lead)
-    own = list(_numbered(f"{above}\n{row or passage.text[slice(*lead)]}"))
-    everywhere = own if row else [*own, *_numbered(passage.text)]
+    own = [*_numbered(above), *_own(passage, lead)]
+    everywhere = own if _row(passage, lead) else [*own, *_numbered(passage.text)]
     return any(
-        any(one.is_other(thing) for one in own)
-        and not any(one.is_same(thing) for one in everywhere if one.noun == thing.noun)
+        _has_another(own, thing)
+        and not _has(everywhere, thing)
         and not any(one.is_same(thing) for one in own if not one.noun)
         for thing in things
     )
+
+
+def _has(named: Sequence[Numbered], thing: Numbered) -> bool:
+    return any(one.noun == thing.noun and one.is_same(thing) for one in named)
+
+
+def _has_another(named: Sequence[Numbered], thing: Numbered) -> bool:
+    return not _has(named, thing) and any(one.is_other(thing) for one in named)
+
+
+def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
+    """Return what a sentence, or the row or record that it is part of, names by number."""
+    return list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
 
 
 def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
@@ -112,7 +147,9 @@ def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
                 pairs = zip(table.columns, cells, strict=True)
                 return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in pairs)
     end = text.find("\n\n", lead[1])
-    lines = text[max(text.rfind("\n\n", 0, lead[0]), passage.body, 0) : end if end >= 0 else len(text)].strip().split("\n")
+    lines = (
+        text[max(text.rfind("\n\n", 0, lead[0]), passage.body, 0) : end if end >= 0 else len(text)].strip().split("\n")
+    )
     return "\n".join(lines) if len(lines) > 1 and all(map(_FIELD.fullmatch, lines)) else ""
 
 
@@ -127,7 +164,9 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
                 is_noun = _is_noun(word) and before not in not_before
                 noun, start, in_list = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start(), False
             before = word.lower()
-        elif not (_TIME_OR_ORDINAL.fullmatch(word) or _UNIT_BEHIND.match(text, token.end()) or gap[-1:] in tuple("€$£")):
+        elif not (
+            _TIME_OR_ORDINAL.fullmatch(word) or _UNIT_BEHIND.match(text, token.end()) or gap[-1:] in tuple("€$£")
+        ):
             gap = gap.lstrip(".") if before in _LINKS else gap
             noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
             is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
