@@ -146,7 +146,7 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
 def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
     """Whether a sentence is a question, or a title: no full stop, field or row, and only words of the question."""
     terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_title = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
+    is_title = sentence[-1:].isalpha() and not re.search(r"[:=|\t]", sentence)
     return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
 
 

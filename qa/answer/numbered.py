@@ -35,8 +35,9 @@ _MEASURES = frozenset({
     "take", "takes", "times", "took", "top", "weigh", "weighs", "within",
 })  # fmt: skip
 _UNIT_BEHIND = re.compile(
-    r"\s?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|[mk]?[wl]|kwh|kb|mb"
-    r"|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people|persons|am|pm)\b)",
+    r"\s?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|[mk]?[wl]|kwh|kb"
+    r"|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
+    r"|persons|am|pm)\b)",
     re.IGNORECASE,
 )
 _MONTH = re.compile(MONTH)
@@ -189,5 +190,4 @@ def _is_noun(word: str) -> bool:
 
 def _normal(code: str) -> str:
     plain = _DIGITS.get(code, _DIGITS.get(code.lower(), code.lower())).replace(",", "")
-    plain = re.sub(r"(?<=[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", plain)
-    return plain
+    return re.sub(r"(?<=[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", plain)

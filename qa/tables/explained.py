@@ -15,9 +15,9 @@ from qa.tables.whole_table import WholeTable
 # Verbs that only say that a row has a value.
 _PLAIN_VERBS = frozenset({
     "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
-    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes", "kept", "listed",
-    "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit", "permits",
-    "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
+    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
+    "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
+    "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
     "use", "used", "uses", "using", "work", "working", "works",
 })  # fmt: skip
 # Names of columns that number the rows.

@@ -291,3 +291,8 @@ def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
     question: str, text: str, answer: str
 ) -> None:
     assert extracted(question, text).answer == answer
+
+
+def test_a_setting_is_no_title() -> None:
+    text = 'license = "MIT"\ndependencies = ["numpy"]'
+    assert extracted("Which license does it have?", text).answer == 'license = "MIT"'
