@@ -109,19 +109,26 @@ def of_the_things(
 def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int]) -> bool:
     """Whether a passage's answering sentence, row or record is about another thing than one of these.
 
-    So it is if it, or what is above it, has the noun with another number, and has the number at most after other nouns.
-    The number may also be elsewhere in the passage, unless that consists of rows or records.
+    So it is if it, or what is above it, has the noun with another number, and has the number at most after other nouns;
+    so is any sentence, if the whole passage has both so. The number may also be elsewhere in the passage, unless that
+    consists of rows or records.
     """
     if not things:
         return False
     path = re.sub(r"[\W_]+", " ", passage.document.path.rsplit(".", 1)[0])
     above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
     own = [*_numbered(above), *_own(passage, lead)]
-    everywhere = own if _row(passage, lead) else [*own, *_numbered(passage.text)]
+    everywhere = [*own, *_numbered(passage.text)]
+    is_row = bool(_row(passage, lead))
     return any(
-        _has_another(own, thing)
-        and not _has(everywhere, thing)
-        and not any(one.is_same(thing) for one in own if not one.noun)
+        not _has(own if is_row else everywhere, thing)
+        and (
+            (_has_another(own, thing) and not any(one.is_same(thing) for one in own if not one.noun))
+            or (
+                _has_another(everywhere, thing)
+                and {bool(one.noun) for one in everywhere if one.is_same(thing)} == {True}
+            )
+        )
         for thing in things
     )
 
