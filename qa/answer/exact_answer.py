@@ -9,7 +9,7 @@ from typing import NamedTuple
 from index import STOP_WORDS, StoredPassage
 from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
-from qa.answer.results import Alternative, Answer
+from qa.answer.results import Alternative, Answer, Highlight
 from qa.answer.values import compared, completed, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
@@ -61,9 +61,13 @@ _COMPARES = frozenset({"against", "compared", "versus", "vs"})
 _BEHIND = 3
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
-# Least `answered` logit of a passage for it to count as agreeing, or as contradicting.
+# Least `answered` logit of a passage for it to count as agreeing or its heading as an answer, or as contradicting.
 _AGREES = 0.0
 _CONTRADICTS = 1.5
+# A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.
+_BARE = re.compile(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULTILINE)
+# Least probability that the answer is in the heading rather than in the text.
+_LEAST_SHARE = 0.5
 
 
 class _PassageAnswer(NamedTuple):
@@ -111,6 +115,25 @@ def exact_answer(
         return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
+
+
+def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
+    """Return the heading right above a passage's text if it answers; None if the text does, or nothing.
+
+    If both say the same, a sentence of the text is the better evidence.
+    """
+    if not passage.body or reading.answered < _AGREES or not asks_for_words(question):
+        return None
+    text = passage.text
+    below = reading.best(passage.body, len(text)) or (0, 0)
+    for line in _BARE.finditer(text, 0, passage.body):
+        heading = line.span("name")
+        found = reading.best(*heading)
+        words, share = text[slice(*(found or (0, 0)))], reading.share(*heading)
+        if share >= _LEAST_SHARE and adds_information(question, words) and not is_same(words, text[slice(*below)]):
+            first, last = (passage.start + at for at in heading)
+            return Extract((Highlight((first, last), line["name"]),), share, heading, line["name"])
+    return None
 
 
 def asks_for_words(question: str) -> bool:

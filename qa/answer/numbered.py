@@ -22,7 +22,7 @@ _DIGITS = {name: str(number) for names in (_SMALL, _ROMAN) for number, name in e
 _CODE = re.compile(rf"(?=\D{{0,5}}\d)[^\W_].*|[A-HJ-Z]|{'|'.join(name for name in _ROMAN if len(name) > 1)}")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_NUMBERS = re.compile(r"(\d+)(?:\s?[-–—]\s?(\d+))?")
+_RANGE = re.compile(r"(\d+)-(\d+)")
 # Between a noun and its number, and between two numbers of a list or range.
 _AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
 _IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
@@ -71,10 +71,8 @@ class Numbered(NamedTuple):
         """Whether this is, or includes, the number of another: 2.1.3 is a 2.1, and 5 to 9 includes 7."""
         if f"{self.code}.".startswith(f"{other.code}."):
             return True
-        numbers = _NUMBERS.fullmatch(self.code)
-        return bool(numbers and numbers[2] and other.code.isdecimal()) and (
-            int(numbers[1]) <= int(other.code) <= int(numbers[2])
-        )
+        numbers = _RANGE.fullmatch(self.code) if other.code.isdecimal() else None
+        return numbers is not None and int(numbers[1]) <= int(other.code) <= int(numbers[2])
 
     def is_other(self, other: Numbered) -> bool:
         """Whether this clearly is another one of the same kind; a year is no number of things, nor 7 another 7.2."""

@@ -17,9 +17,8 @@ from corpus.errors import ModelError, UsageError
 from index import Among, CompileError, CrossEncoderModel, Encoder, Index, Scope, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
-from qa.answer.exact_answer import exact_answer
+from qa.answer.exact_answer import exact_answer, heading_answer
 from qa.answer.extract import Extract, SpanScore, extract
-from qa.answer.heading_answer import heading_answer
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.exact_answer import exact_answer
+from qa.answer.exact_answer import exact_answer, heading_answer
 from qa.answer.extract import Extract
-from qa.answer.heading_answer import heading_answer
 from qa.answer.results import Highlight
 from tests.qa.indexes import write
 from tests.qa.passages import reading, stored

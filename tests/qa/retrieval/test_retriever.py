@@ -584,6 +584,13 @@ def test_an_answer_after_the_first_ten_comes_first(tmp_path: Path, monkeypatch: 
     assert result.passages[-1].source.path == "21.txt"
 
 
+def test_a_sentence_about_another_thing_of_the_kind_is_not_found(tmp_path: Path) -> None:
+    build(tmp_path, {"attic.txt": "Shelf 124 holds box 370. Shelf 125 holds box 371.\n"})
+    with opened(tmp_path) as retriever:
+        assert retriever.ask("box 370").found
+        assert not retriever.ask("box 124").found
+
+
 def test_a_lookup_finds_its_passage_first(tmp_path: Path) -> None:
     """Even among passages that differ only in their codes, which otherwise count as near-duplicates."""
     rows = [f"Error TM-{code} is given when too many requests come in from one host.\n" for code in range(401, 441)]
