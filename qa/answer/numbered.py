@@ -19,10 +19,10 @@ _SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _DIGITS = {name: str(number) for names in (_SMALL, _ROMAN) for number, name in enumerate(names, start=1)}
 # A letter is a code only as a capital, but not "I".
-_CODE = re.compile(rf"(?=\D{{0,5}}\d)[^\W_].*|[A-HJ-Z]|{'|'.join(name for name in _ROMAN if len(name) > 1)}")
+_CODE = re.compile(rf"(?=\D{{0,5}}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?|{'|'.join(name for name in _ROMAN if len(name) > 1)}")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_RANGE = re.compile(r"(\d+)-(\d+)")
+_RANGE = re.compile(r"(\d+|[a-z])-(\d+|[a-z])")
 # Between a noun and its number, and between two numbers of a list or range.
 _AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
 _IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
@@ -71,14 +71,21 @@ class Numbered(NamedTuple):
         """Whether this is, or includes, the number of another: 2.1.3 is a 2.1, and 5 to 9 includes 7."""
         if f"{self.code}.".startswith(f"{other.code}."):
             return True
-        numbers = _RANGE.fullmatch(self.code) if other.code.isdecimal() else None
-        return numbers is not None and int(numbers[1]) <= int(other.code) <= int(numbers[2])
+        ends = _RANGE.fullmatch(self.code)
+        return ends is not None and _in_order(ends[1], other.code, ends[2])
 
     def is_other(self, other: Numbered) -> bool:
         """Whether this clearly is another one of the same kind; a year is no number of things, nor 7 another 7.2."""
         is_alike = bool(_YEAR.fullmatch(self.code)) == bool(_YEAR.fullmatch(other.code))
         is_part = f"{other.code}.".startswith(f"{self.code}.")
         return self.noun == other.noun and is_alike and not (self.is_loose or is_part or self.is_same(other))
+
+
+def _in_order(*codes: str) -> bool:
+    """Whether numbers, or single letters, are in order."""
+    if all(map(str.isdecimal, codes)):
+        return sorted(codes, key=int) == list(codes)
+    return all(len(one) == 1 and one.isalpha() for one in codes) and sorted(codes) == list(codes)
 
 
 def numbered_in(question: str) -> list[Numbered]:
@@ -113,7 +120,7 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
     """
     if not things:
         return False
-    path = re.sub(r"[\W_]+", " ", passage.document.path.rsplit(".", 1)[0])
+    path = re.sub(r"[/_-]+", " ", passage.document.path.rsplit(".", 1)[0])
     above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
     own = [*_numbered(above), *_own(passage, lead)]
     everywhere = [*own, *_numbered(passage.text)]

@@ -30,6 +30,7 @@ ABOUT_ANOTHER = [
     ("when does bus 42 leave?", "Bus 17 leaves at 7:42.", ""),
     ("where does bus M4 stop?", "Bus M5 stops at the museum.", ""),
     ("what is in annex C?", "Annex B has the prices.", ""),
+    ("how much leave is there in grade F?", "Grades A–D get 26 days.", ""),
     ("what is vitamin D good for?", "Vitamin C is good for the gums.", ""),
     ("what is phase II about?", "Phase III is about the cellar.", ""),
     ("what is phase 2 about?", "Phase III is about the cellar.", ""),
@@ -66,6 +67,8 @@ OF_THE_SAME = [
     ("when does bus 42 leave?", "The bus leaves at 7:17.", ""),
     ("when does bus 42 leave?", "Lines 17 and 42: the bus leaves at 7:17.", ""),
     ("what is in annex C?", "Annex C has the prices.", ""),
+    ("how much leave is there in grade F?", "Grades E–H get 29 days.", ""),
+    ("how much leave is there in grade F?", "Grades E-H get 29 days.", ""),
     ("what is phase 2 about?", "Phase II is about the cellar.", ""),
     ("what is step 3?", "Step three is to rinse.", ""),
     ("may I bring 3 guests?", "You may bring 2 guests.", ""),
@@ -100,3 +103,10 @@ def test_the_number_may_be_above_the_sentence() -> None:
         text = f"## {heading}\n\nCables and lamps."
         passage = stored(text, context=heading, body=len(f"## {heading}\n\n"))
         assert is_about_another(things, passage, (passage.body, len(text))) is is_another
+
+
+def test_the_number_may_be_in_the_path() -> None:
+    text = "The oldest version of a client is 3.0."
+    passage = stored(text, path="murrel-3.2-settings.md")
+    assert not is_about_another(numbered_in("what may clients of murrel 3.2 do?"), passage, (0, len(text)))
+    assert is_about_another(numbered_in("what may clients of murrel 4.1 do?"), passage, (0, len(text)))
