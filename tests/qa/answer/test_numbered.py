@@ -68,6 +68,7 @@ OF_THE_SAME = [
     ("when does bus 42 leave?", "Lines 17 and 42: the bus leaves at 7:17.", ""),
     ("what is in annex C?", "Annex C has the prices.", ""),
     ("how much leave is there in grade F?", "Grades E–H get 29 days.", ""),
+    ("how much leave is there in grade F?", "| Group | Days |\n|---|---|\n| Grades E–H | 29 |", "Grades E–H | 29"),
     ("how much leave is there in grade F?", "Grades E-H get 29 days.", ""),
     ("what is phase 2 about?", "Phase II is about the cellar.", ""),
     ("what is step 3?", "Step three is to rinse.", ""),
