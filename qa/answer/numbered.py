@@ -35,8 +35,8 @@ _MEASURES = frozenset({
     "take", "takes", "times", "took", "top", "weigh", "weighs", "within",
 })  # fmt: skip
 _UNIT_BEHIND = re.compile(
-    r"[^\S\n]?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|[mk]?[wl]|kwh"
-    r"|kb|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
+    r"[^\S\n]?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|[mk]?[wl]"
+    r"|kwh|kb|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
     r"|persons|am|pm)\b)",
     re.IGNORECASE,
 )
