@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
 from qa.reader.tables import tables
@@ -111,7 +112,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
-        lead = _answering(question, text, spans, _with_code(question, text, [(one[1], one[2]) for one in scored]))
+        best_first = [(one[1], one[2]) for one in scored]
+        lead = of_the_things(numbered_in(question), passage, _with_code(question, text, best_first), best_first)
+        lead = _answering(question, text, spans, lead)
     items = _list_after(text, spans, lead)
     if tasks:
         lead, items = tasks[0], tasks[1:]
@@ -145,7 +148,7 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
 def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
     """Whether a sentence is a question, or a title: no full stop, field or row, and only words of the question."""
     terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_title = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
+    is_title = sentence[-1:].isalpha() and not re.search(r"[:=|\t]", sentence)
     return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
 
 

@@ -22,6 +22,7 @@ from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.heading_answer import heading_answer, with_definition
 from qa.answer.lookup import Lookup
+from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
@@ -155,6 +156,8 @@ class Pipeline:
                 is_found = query.lookup.match(best) is not None
                 is_nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
                 probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
+            if rows is None and is_about_another(numbered_in(query.asked), best, extracts[best.id].lead):
+                probability = min(probability, confidence.IS_ABOUT_ANOTHER)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info, cross_encoder = self.snapshot.info, self.models.cross_encoder if request.rerank else None

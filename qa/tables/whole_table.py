@@ -58,11 +58,14 @@ class WholeTable:
 
     @property
     def about(self) -> str:
-        """The text that names the subject of the rows: the file name, the title, and the headings above all rows."""
-        first = self.rows[0].passage
-        name = PurePosixPath(first.document.path).stem.replace("_", " ")
+        """The text that names the subject of the rows: the title, and the headings above all rows."""
         headings = (one for one in _headings(self.rows[0]) if all(one in row.passage.heading for row in self.rows))
-        return " ".join((name, first.document.title, *headings))
+        return " ".join((self.rows[0].passage.document.title, *headings))
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, which may name the subject of the rows, too."""
+        return PurePosixPath(self.rows[0].passage.document.path).stem.replace("_", " ")
 
 
 def whole_tables(snapshot: Index, ranked: Sequence[StoredPassage]) -> Iterator[WholeTable]:

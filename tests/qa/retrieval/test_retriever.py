@@ -335,6 +335,13 @@ def test_each_file_is_read_once_per_answer(root: Path, monkeypatch: pytest.Monke
     assert reads.count("travel.md") == 1
 
 
+def test_a_sentence_about_another_thing_of_the_kind_is_not_found(tmp_path: Path) -> None:
+    build(tmp_path, {"attic.txt": "Shelf 124 holds box 370. Shelf 125 holds box 371.\n"})
+    with opened(tmp_path) as retriever:
+        assert retriever.ask("box 370").found
+        assert not retriever.ask("box 124").found
+
+
 def test_an_unknown_unit_is_refused_with_the_choices(retriever: Retriever) -> None:
     """It is not taken for passages."""
     wrong: Any = "document"

@@ -21,7 +21,7 @@ def test_a_table_that_spans_several_passages(tmp_path: Path) -> None:
     assert table.column(0) == [f"boat {number}" for number in range(90)]
     assert len({row.passage.id for row in table.rows}) > 2
     assert all(row.passage.text[slice(*row.span)] == f"{row.cells[0]} | {row.cells[1]}" for row in table.rows)
-    assert table.about.split() == ["fleet", "Fleet", "Fleet"]
+    assert (table.file_name, table.about.split()) == ("fleet", ["Fleet", "Fleet"])
 
 
 def test_records_with_different_fields(tmp_path: Path) -> None:

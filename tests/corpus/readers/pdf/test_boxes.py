@@ -10,7 +10,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.loading.sandbox import Sandbox
 from qa import Retriever, build_index
-from qa.answer.pdf_boxes import BoxFinder
+from qa.answer.citation import BoxFinder
 from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
 from tests.qa.commands import qa
