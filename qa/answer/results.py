@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from corpus.formats import page_label
 from corpus.types import PageBox
 from qa.answer import display
+
+if TYPE_CHECKING:
+    from index import Info
 
 # How many passages are returned for a question, by default and at most.
 DEFAULT_K, MAX_HITS = 5, 1000
@@ -204,12 +207,26 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The state of the index that answered."""
+    """The state of the index that answered.
+
+    Attributes:
+        documents: How many documents it has.
+        passages: How many passages it has.
+        model: The model it was built with.
+        generation: Increases with each update.
+        note: What users should know, such as that the index is behind the files; "" if nothing is known.
+    """
 
     documents: int
     passages: int
     model: str
     generation: int
+    note: str = ""
+
+    @classmethod
+    def of(cls, info: Info, note: str = "") -> IndexInfo:
+        """Return what answers say about an index."""
+        return cls(info.documents, info.passages, info.model, info.generation, note)
 
 
 class Correction(NamedTuple):
@@ -286,11 +303,13 @@ def json_value(value: Any) -> Any:
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
         members = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
+        # Few answers have these, so the others omit them.
+        omitted = {}
         if isinstance(value, Answer):
-            # Few answers have these, so the others omit them.
             omitted = {"more": not value.more, "prose": value.prose is None, "cited_by_line": not value.cited_by_line}
-            members = {name: member for name, member in members.items() if not omitted.get(name)}
-        return members
+        elif isinstance(value, IndexInfo):
+            omitted = {"note": not value.note}
+        return {name: member for name, member in members.items() if not omitted.get(name)}
     if isinstance(value, tuple):
         return [json_value(part) for part in value]
     return value.value if isinstance(value, StrEnum) else value

@@ -164,7 +164,7 @@ class Pipeline:
             confidence=probability,
             answer=answer,
             passages=hits,
-            index=IndexInfo(info.documents, info.passages, info.model, info.generation),
+            index=IndexInfo.of(info),
             timings_ms=clock.timings_ms(),
             corrections=query.corrections,
             rerank_model=None if cross_encoder is None else cross_encoder.name,

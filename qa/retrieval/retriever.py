@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -48,6 +49,11 @@ class Retriever:
     Any number of threads may share one. A forked process may go on using its parent's: it switches to the newest
     generation, and loads the models for itself. Open it as a context manager, or close it; questions in progress during
     `close` or `reload` are still answered. Each citation is checked against its file when the question is asked.
+
+    Attributes:
+        root: The folder of the collection.
+        note: Told to callers in each result, as `result.index.note`; set by whoever compares the files with the index,
+            which a retriever itself does not.
     """
 
     def __init__(
@@ -60,6 +66,7 @@ class Retriever:
         cross_encoder: CrossEncoderModel | None = None,
     ) -> None:
         self.root = root
+        self.note = ""
         self._generations = Generations(Pipeline(root, snapshot, Models(encoder, reader, cross_encoder)))
 
     @classmethod
@@ -297,11 +304,16 @@ class Retriever:
         with self._generations.pinned() as pipeline:
             request = request.checked()
             if topic is None:
-                return pipeline.answer(request, pipeline.among(only), clock)
-            require_type("topic", topic, str)
-            from qa.explore.topics import scope_of
+                among = pipeline.among(only)
+            else:
+                require_type("topic", topic, str)
+                from qa.explore.topics import scope_of
 
-            return pipeline.answer(request, scope_of(pipeline.snapshot, topic, only), clock)
+                among = scope_of(pipeline.snapshot, topic, only)
+            result, features = pipeline.answer(request, among, clock)
+        if self.note:
+            result = replace(result, index=replace(result.index, note=self.note))
+        return result, features
 
 
 def _checked(unit: Unit) -> Unit:

@@ -200,7 +200,7 @@ def test_a_failing_converter_is_a_compile_error(tmp_path: Path, monkeypatch: pyt
     """Nothing is left behind, and torch can be used instead."""
     monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path)
 
-    def fail(*_: object) -> object:
+    def fail(*_: object, **__: object) -> object:
         raise RuntimeError("no such operation")
 
     monkeypatch.setattr(compiled_copy, "_load", fail)
