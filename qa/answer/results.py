@@ -248,7 +248,7 @@ class Result:
         answer: The best answering text, or None if there is none to quote.
         passages: Best first; given even if `found` is false.
         index: The state of the index that answered.
-        timings_ms: Milliseconds by step, and their `total`.
+        timings_ms: Milliseconds by step, and their `total`; equal results may differ in these.
         corrections: Misspelt words of the question.
         rerank_model: The name of the cross-encoder that ordered the first passages; None without one.
         writing: How the prose in `answer` was written; None without a language model.
@@ -261,7 +261,7 @@ class Result:
     answer: Answer | None
     passages: tuple[Hit, ...]
     index: IndexInfo
-    timings_ms: dict[str, float] = field(hash=False)
+    timings_ms: dict[str, float] = field(compare=False)
     corrections: tuple[Correction, ...] = ()
     rerank_model: str | None = None
     writing: Writing | None = None

@@ -117,7 +117,7 @@ def test_closing_ends_an_update(collection: ServedCollection, encoder: SlowEncod
     encoder.go.set()
     closing.join()
     assert look.exception() is None
-    with opening.Retriever.open(collection.root, reader=False) as now:
+    with retriever.Retriever.open(collection.root, reader=False) as now:
         assert now.snapshot.info.generation == 1
 
 
