@@ -108,7 +108,8 @@ def _named(index: Path, origin: str) -> Path:
     if around is not None:
         inside = shlex.quote(f"{root.relative_to(around).as_posix()}/")
         raise NoIndexError(
-            f"no index in {root}{origin}; it is part of the collection {around}: use that with --path {inside}"
+            f"no index in {root}{origin}; it is part of the collection {around}: use that with --path {inside} "
+            "(path= in Python)"
         )
     raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
 

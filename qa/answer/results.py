@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from corpus.formats import page_label
 from corpus.types import PageBox
@@ -229,7 +229,8 @@ class IndexInfo:
         return cls(info.documents, info.passages, info.model, info.generation, note)
 
 
-class Correction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Correction:
     """A word of a question that no passage has, and the word that was searched for instead."""
 
     word: str
@@ -279,14 +280,12 @@ class Result:
             "version": 1,
             "id": self.id,
             "question": self.question,
-            # Added to version 1 later: the words that were searched for in place of misspelt ones.
-            "corrections": [one._asdict() for one in self.corrections],
+            "corrections": json_value(self.corrections),
             "found": self.found,
             "confidence": self.confidence,
             "answer": json_value(self.answer),
             "passages": json_value(self.passages),
             "index": json_value(self.index),
-            # Added later, too.
             "rerank_model": self.rerank_model,
             "timings_ms": self.timings_ms,
             **({} if self.writing is None else {"writing": json_value(self.writing)}),

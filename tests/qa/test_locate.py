@@ -73,7 +73,7 @@ def test_folders_above_a_named_one_are_not_searched(tmp_path: Path) -> None:
     """A mistyped --index must not find some other collection."""
     root = _corpus(tmp_path / "notes")
     (root / "deep").mkdir()
-    with pytest.raises(NoIndexError, match=rf"no index in .*deep; .* collection {root}: use that with --path .*deep/$"):
+    with pytest.raises(NoIndexError, match=rf"no index in .*deep; .* collection {root}: use that with --path .*deep/ "):
         find_index(index=root / "deep")
     with pytest.raises(NoIndexError, match="no such folder"):
         find_index(index=root / "typo")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -172,8 +173,28 @@ def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
 
 def test_a_mode_may_be_given_by_name(retriever: Retriever) -> None:
     assert retriever.search("spoon", mode="keyword") == retriever.search("spoon", mode=Mode.KEYWORD)
-    with pytest.raises(UsageError, match="mode must be hybrid, dense, keyword, not 'fast'"):
+    with pytest.raises(UsageError, match="mode must be hybrid, dense or keyword, not 'fast'"):
         retriever.ask("spoon", mode="fast")
+
+
+def test_an_unknown_device_is_named(root: Path) -> None:
+    with pytest.raises(UsageError, match="device must be auto, cpu, cuda or mps, not 'tpu'"):
+        opened(root, device="tpu")
+
+
+def test_a_folder_inside_a_collection_is_not_taken_for_it(root: Path) -> None:
+    """As on the command line: the whole collection would answer, not the folder."""
+    with pytest.raises(NoIndexError, match=r"it is part of the collection .*: use that with --path notes/ \(path= in"):
+        opened(root / "notes")
+    with opened(root / ".qa") as found:
+        assert repr(found) == f"<Retriever of {root}: 7 passages, generation 1>"
+
+
+def test_coroutines_take_the_arguments_of_their_methods() -> None:
+    """Type checkers and editors know them."""
+    for name in ("ask", "search"):
+        plain, waits = (inspect.signature(getattr(Retriever, one)) for one in (name, f"a{name}"))
+        assert plain == waits
 
 
 def test_several_paths_are_searched_together(retriever: Retriever) -> None:
@@ -351,9 +372,11 @@ def test_another_encoder_is_refused(root: Path) -> None:
         assert retriever.search("soup", k=1)
 
 
-def test_index_is_found_from_any_folder_inside(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index is found from its root, its `.qa` folder, a folder below, or the working directory."""
-    for place in (root, root / ".qa", str(root / "notes")):
+def test_index_is_found_by_its_name_or_around_the_working_directory(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is its root or its `.qa` folder."""
+    for place in (root, str(root / ".qa")):
         with Retriever.open(place, encoder=BagEncoder()) as retriever:
             assert retriever.root == root
     monkeypatch.chdir(root / "notes")
@@ -419,7 +442,7 @@ def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch
 def test_each_way_of_scoring_sentences_has_its_own_confidence_model(
     retriever: Retriever, rerank: bool, model: confidence.LogisticModel
 ) -> None:
-    asked = AskRequest(question="when does the harbour close", k=3, rerank=rerank)
+    asked = AskRequest.of("when does the harbour close", k=3, rerank=rerank)
     result, features = retriever._answer(asked)
     assert features is not None
     assert result.confidence == round(confidence.probability(features, model), 4)
@@ -525,7 +548,7 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:
-        result, features = retriever._answer(AskRequest(question="which red fox saw the hen", k=12))
+        result, features = retriever._answer(AskRequest.of("which red fox saw the hen", k=12))
     assert len(read) == 5
     assert len({one.answered for one in read.values()}) > 1
     assert features is not None
