@@ -40,7 +40,7 @@ from index import (
     wait_for_writer,
 )
 from qa.collection.settings import missing_paths, read_settings, with_slashes
-from qa.locate import root_of
+from qa.locate import file_in_the_way, root_of
 from qa.reader.reader import Reader
 from qa.require import require_member, require_type
 
@@ -220,10 +220,12 @@ def preview_index(
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:
-    """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it is not a folder."""
+    """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it cannot be one."""
     root = root_of(Path(path))
     if not root.is_dir():
         raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")
+    if in_the_way := file_in_the_way(root):
+        raise CorpusError(in_the_way)
     return root
 
 
