@@ -12,7 +12,7 @@ from posixpath import splitext
 from corpus.errors import Unreadable
 
 # Incremented whenever the same bytes would be read differently; indexes are then rebuilt from the files.
-VERSION = 14
+VERSION = 15
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
@@ -130,6 +130,8 @@ _SUFFIXES = {
     Format("text/x-tex", "tex.latex"): ".tex .latex",
     Format("message/rfc822", "records.mail", limit=MAX_PACKED_BYTES): ".eml",
     Format("application/mbox", "records.mail", limit=MAX_PACKED_BYTES, page="message"): ".mbox",
+    Format("text/calendar", "plaintext.calendars"): ".ics",
+    Format("text/vcard", "plaintext.calendars"): ".vcf",
     **{Format(f"text/{name}", "source.code"): suffixes for name, suffixes in _CODE.items()},
 }
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()} | {"": PLAIN}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from index.snapshot import Snapshot
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.disk import append_private
-    from index.storage.files import config_folder, write_atomically
+    from index.storage.files import config_folder, write_output
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info, Verified
     from index.storage.rows import Link, StoredDocument, StoredPassage
@@ -71,7 +71,7 @@ _NAMES = {
     "snapshot": "Snapshot",
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.disk": "append_private",
-    "storage.files": "config_folder write_atomically",
+    "storage.files": "config_folder write_output",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info Verified",
     "storage.rows": "Link StoredDocument StoredPassage",

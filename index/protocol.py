@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from index.dense.scope import Among
     from index.dense.search import Candidate
     from index.storage.metadata import Info, SkippedRow
-    from index.storage.rows import Link, Place, StoredDocument, StoredPassage
+    from index.storage.rows import FileStat, Link, Place, StoredDocument, StoredPassage
     from index.storage.vectors import PassageColumns, Stored, Vectors
 
 _MAX_SCOPES = 16  # cached, as many questions share them
@@ -33,8 +33,8 @@ _MAX_SCOPES = 16  # cached, as many questions share them
 class Index(Protocol):
     """One generation of an index, open for reading: a context manager that several threads may use.
 
-    It does not change while it is open, and every row is checked as it is read: all methods raise DamagedIndexError
-    if one is damaged or missing. Row ids are valid in this generation only.
+    It does not change while it is open, and every row is checked as it is read (except in `file_stats`): all methods
+    raise DamagedIndexError if one is damaged or missing. Row ids are valid in this generation only.
 
     Attributes:
         folder: The index folder, `.qa`, of the indexed files; None if they are not on this machine.
@@ -67,6 +67,13 @@ class Index(Protocol):
 
     def documents(self) -> tuple[StoredDocument, ...]:
         """Return all files, by path."""
+
+    def file_stats(self) -> dict[str, FileStat]:
+        """Return what `stat` said of all files when they were read, by path.
+
+        Only here rows are not checked, as that takes half the time of a question about a large folder. Damage makes a
+        file look new, gone or changed, and the update that follows checks all rows.
+        """
 
     def document(self, path: str) -> StoredDocument | None:
         """Return the file with this path, or None."""

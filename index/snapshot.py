@@ -21,11 +21,14 @@ from index.storage.files import size_of
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
+    FILE_STAT,
+    FileStat,
     Link,
     StoredDocument,
     StoredPassage,
     count_documents,
     damaged,
+    file_stats,
     ids_json,
     read_document,
     read_documents,
@@ -85,6 +88,11 @@ class Snapshot(Index):
         if len(documents) != self.info.files:
             raise damaged(self._file, "the number of documents is inconsistent")
         return documents
+
+    def file_stats(self) -> dict[str, FileStat]:
+        with translate_errors(self._file):
+            rows = self._connection.execute(f"SELECT {FILE_STAT} FROM documents d NOT INDEXED")
+            return file_stats(rows, self.info.files, self._file)
 
     def document(self, path: str) -> StoredDocument | None:
         with translate_errors(self._file):

@@ -17,7 +17,7 @@ from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever a document would be split or its passages named differently; documents are then split again.
-VERSION = 13
+VERSION = 14
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000

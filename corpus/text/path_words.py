@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-# "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; digits are words of their own.
-_WORD = re.compile(r"[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+")
+# "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; digits are words of their own, and so is a date.
+_WORD = re.compile(
+    r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)|[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+"
+)
 _SUFFIX = re.compile(r"\.\w{1,8}$")
 
 

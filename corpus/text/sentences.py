@@ -61,9 +61,11 @@ _BREAK = re.compile(
     re.VERBOSE,
 )
 # A line in columns, as in a list of telephone numbers, or with dots between them, as in a price list; and one that is a
-# name with its value: "no signal -> restart", "**Status:** closed".
+# name with its value: "no signal -> restart", "**Status:** closed", "port = 8443".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
-_FIELD = re.compile(r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?::[*_]*| ?(?:[-=]>|→)) +\S")
+_FIELD = re.compile(
+    r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?=]*(?: [^\s:.!?=]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
+)
 # A line that begins with a number or a version.
 _NUMBERED = re.compile(r"\s*(?:v\.? ?|version )?\d", re.IGNORECASE)
 # A line that the next one continues.

@@ -22,11 +22,14 @@ from index.postgres.rows import (
 )
 from index.storage.rows import (
     DOCUMENT,
+    FILE_STAT,
+    FileStat,
     Link,
     StoredDocument,
     StoredPassage,
     damaged,
     document_of,
+    file_stats,
     links_of,
     passages_of,
     require_all,
@@ -57,6 +60,10 @@ class PostgresSnapshot(PinnedGeneration):
         if len(found) != self.info.files:
             raise damaged(self._place, "the number of documents is inconsistent")
         return tuple(found)
+
+    def file_stats(self) -> dict[str, FileStat]:
+        rows = self._rows(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
+        return file_stats(map(restored, rows), self.info.files, self._place)
 
     def document(self, path: str) -> StoredDocument | None:
         return next(self._documents("d.path = %s", storable(path)), None)

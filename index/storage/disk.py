@@ -111,6 +111,15 @@ def write_new(path: Path, data: bytes | memoryview) -> None:
         os.close(descriptor)
 
 
+def write_into(path: Path, data: bytes) -> None:
+    """Write into a pipe or a device."""
+    descriptor = os.open(path, os.O_WRONLY | _BINARY)
+    try:
+        write(descriptor, data, path)
+    finally:
+        os.close(descriptor)
+
+
 def rename(path: Path, target: Path) -> None:
     """Rename a file or folder; an existing file of that name is replaced."""
     about_to("rename", target)

@@ -42,6 +42,23 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
             disk.delete_all(temporary)
 
 
+def write_output(path: Path, data: bytes) -> bool:
+    """Write to stdout ("-"), a pipe or a device, or replace a file at once; return whether it was a file.
+
+    Raises:
+        StorageError: The file cannot be written.
+    """
+    exists = path.exists()
+    if str(path) == "-" or (exists and os.path.samestat(path.stat(), os.fstat(1))):
+        disk.write(1, data, path)
+    elif exists and not path.is_file():
+        disk.write_into(path, data)
+    else:
+        write_atomically(Path(os.path.realpath(path)), data)
+        return True
+    return False
+
+
 def write_to_cache(path: Path, data: bytes | memoryview) -> None:
     """Write like `write_atomically` into a cache, whose folder need not exist and has no lock."""
     with os_errors("create", path.parent, "Check space and permissions."):

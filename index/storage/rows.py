@@ -44,6 +44,14 @@ class StoredDocument:
         return tuple((name, value) for name, value in json.loads(self.metadata))
 
 
+class FileStat(NamedTuple):
+    """The columns of a document that are compared with its file: see `StoredDocument`."""
+
+    size: int
+    mtime_ns: int
+    checked_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
     """A passage of the index, from a checked row; the attributes not listed here are as in `corpus.types.Passage`.
@@ -114,6 +122,7 @@ PASSAGE_COLUMNS: Mapping[str, type | UnionType] = {
 }  # fmt: skip
 # The same as SQL selects them, by the alias of the table.
 DOCUMENT = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
+FILE_STAT = ", ".join(f"d.{name}" for name in ("path", *FileStat._fields))
 PASSAGE = ", ".join(f"p.{name}" for name in PASSAGE_COLUMNS)
 LINK = ", ".join(f"p.{name}" for name in (*Link._fields, "link_checksum"))
 # Ids are bound as one JSON list, since SQLite limits the number of parameters.
@@ -150,6 +159,18 @@ def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[Store
     # Read from the table itself, as a damaged SQL index can lack a row.
     for row in connection.execute(f"SELECT {DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
         yield document_of(row, file)
+
+
+def file_stats(rows: Iterable[Sequence[Any]], count: int, place: Place) -> dict[str, FileStat]:
+    """Return the values in rows of `FILE_STAT`, by path, without their checksums; raises DamagedIndexError."""
+    found: dict[str, FileStat] = {}
+    for path, size, mtime, checked in rows:
+        if not type(size) is type(mtime) is type(checked) is int or type(path) is not str:
+            raise damaged(place, "a document has a wrong type of value")
+        found[path] = FileStat(size, mtime, checked)
+    if len(found) != count:
+        raise damaged(place, "the number of documents is inconsistent")
+    return found
 
 
 def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from corpus import FoundFile, digest, outermost, read_file, walk
 from corpus.errors import Unreadable
 from index.protocol import Index
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
-from index.storage.rows import StoredDocument
+from index.storage.rows import FileStat, StoredDocument
 from index.update.report import Choice
 
 # Some file systems (FAT) store times to only 2 s, so a file read this soon after its last change may have changed again
@@ -74,10 +74,10 @@ def find_changes(root: Path, snapshot: Index) -> Diff:
 
     Files that look changed are read, the first 100 MB of them, since a copied or cloned folder has only new times.
     """
-    documents = {document.path: document for document in snapshot.documents()}
-    diff = compare(root, documents, snapshot.skipped(), snapshot.info, retry=False)
+    diff = compare(root, snapshot.file_stats(), snapshot.skipped(), snapshot.info, retry=False)
     if not diff.suspect:
         return diff
+    documents = {document.path: document for document in snapshot.documents()}
     with snapshot.newest() as newest:  # it has the stat values that were recorded since the snapshot was opened
         now = {one.path: one for one in newest.documents()}
     same = {path: now[path] for path, one in documents.items() if path in now and now[path].sha256 == one.sha256}
@@ -123,7 +123,7 @@ def _has_bytes(root: Path, path: str, sha256: str) -> bool:
 
 def compare(
     root: Path,
-    documents: Mapping[str, StoredDocument],
+    documents: Mapping[str, StoredDocument | FileStat],
     skipped: Iterable[SkippedRow],
     selection: Selection,
     *,
@@ -165,11 +165,11 @@ def compare(
     )
 
 
-def _is_unchanged(file: FoundFile, known: StoredDocument | None) -> bool:
+def _is_unchanged(file: FoundFile, known: StoredDocument | FileStat | None) -> bool:
     return known is not None and _is_same(file, known) and not _is_touched(file, known, _RACY_NS)
 
 
-def _is_same(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool:
+def _is_same(file: FoundFile, known: StoredDocument | FileStat | SkippedRow | None) -> bool:
     """Whether a file has the known size and time, and that time was long past when it was read."""
     if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
@@ -177,7 +177,7 @@ def _is_same(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool
     return same_stat and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
 
 
-def _is_touched(file: FoundFile, known: StoredDocument | SkippedRow, margin: int) -> bool:
+def _is_touched(file: FoundFile, known: StoredDocument | FileStat | SkippedRow, margin: int) -> bool:
     """Whether something about a file changed after it was read, or at most `margin` nanoseconds before."""
     # A time to come only shows that the clock was set back.
     return (known.checked_ns or 0) - margin < file.ctime_ns <= time.time_ns()

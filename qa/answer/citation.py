@@ -1,16 +1,25 @@
-"""Cite passages, and check each citation against the current file."""
+"""Cite passages, check each citation against the current file, and find its boxes on the pages of a PDF."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from corpus import digest, read_file
 from corpus.errors import Unreadable
+from corpus.formats import PDF
 from index import Index, StoredPassage
 from qa.answer.extract import Extract
-from qa.answer.results import Hit, Location, Source, State
+from qa.answer.results import Hit, Location, Result, Source, State
+
+if TYPE_CHECKING:
+    from corpus import Sandbox
 
 _log = logging.getLogger(__name__)
 
@@ -79,3 +88,44 @@ def file_state(root: Path, path: str, sha256: str) -> State:
     except Unreadable as error:
         return state_without(path, error)
     return State.VERIFIED if digest(data) == sha256 else State.CHANGED
+
+
+class BoxFinder(ExitStack):
+    """Reads cited PDF pages again. Use it as a context manager; it costs nothing until a PDF is cited."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = root
+        self._sandbox: Sandbox | None = None
+        self._starting = Lock()
+
+    def fill(self, result: Result) -> Result:
+        """Return the result with boxes for the highlights in PDF files, if they can be found."""
+        return replace(result, passages=tuple(self._filled(result.passages)))
+
+    def _filled(self, hits: tuple[Hit, ...]) -> Iterator[Hit]:
+        for hit in hits:
+            source = hit.source
+            is_verified_pdf = source.media_type == PDF.media_type and source.state is State.VERIFIED
+            if not is_verified_pdf or source.page is None or not hit.highlights:
+                yield hit
+                continue
+            sentences = [(source.page, mark.text) for mark in hit.highlights]
+            boxes_by_sentence: list[tuple[tuple[int, float, float, float, float], ...]] = [()] * len(sentences)
+            # The file may have changed since it was verified, and a sentence that cannot be drawn still answers.
+            with contextlib.suppress(Unreadable):
+                data = read_file(self._root, source.path)
+                if digest(data) == source.sha256:
+                    boxes_by_sentence = self.sandbox.boxes(data, sentences)
+            marks = (replace(mark, boxes=boxes) for mark, boxes in zip(hit.highlights, boxes_by_sentence, strict=True))
+            yield replace(hit, highlights=tuple(marks))
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The reader process, started when it is first needed."""
+        with self._starting:
+            if self._sandbox is None:
+                from corpus import Sandbox  # noqa: PLC0415 - most answers cite text
+
+                self._sandbox = self.enter_context(Sandbox())
+            return self._sandbox

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
 from qa.reader.tables import tables
@@ -80,12 +81,14 @@ class Extract:
         score: The best sentence's score.
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
+        name: The part of `answer` that answers, if that is known.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
+    name: str = ""
 
     @property
     def has_list(self) -> bool:
@@ -109,7 +112,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
-        lead = _answering(question, text, spans, _with_code(question, text, [(one[1], one[2]) for one in scored]))
+        best_first = [(one[1], one[2]) for one in scored]
+        lead = of_the_things(numbered_in(question), passage, _with_code(question, text, best_first), best_first)
+        lead = _answering(question, text, spans, lead)
     items = _list_after(text, spans, lead)
     if tasks:
         lead, items = tasks[0], tasks[1:]
@@ -122,7 +127,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
-    lead_with_list = text[lead[0] : items[-1][1] if items else lead[1]]
+    lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
     return Extract(tuple(highlights), -negative, lead, answer)
 
@@ -143,7 +148,7 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
 def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
     """Whether a sentence is a question, or a title: no full stop, field or row, and only words of the question."""
     terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_title = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
+    is_title = sentence[-1:].isalpha() and not re.search(r"[:=|\t]", sentence)
     return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
 
 
@@ -176,7 +181,7 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
     items: list[tuple[int, int]] = []
     for start, end in spans[spans.index(lead) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        is_item = _MARKER.fullmatch(text[line:start].lstrip())
+        is_item = _with_marker(text, start) < start
         # Further sentences of an item belong to it; a paragraph after the list does not.
         continues_item = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
         if len(items) == _MAX_LIST_ITEMS or not (is_item or continues_item):
@@ -216,6 +221,12 @@ def _list_around(
 def _is_item(text: str, span: tuple[int, int]) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
     return bool(_MARKER.match(text[line : span[1]].lstrip()))
+
+
+def _with_marker(text: str, start: int) -> int:
+    """Return the start of the line of a sentence that follows the marker of an item; of another sentence, its own."""
+    line = text.rfind("\n", 0, start) + 1
+    return line if _MARKER.fullmatch(text[line:start].lstrip()) else start
 
 
 def _terms(text: str) -> set[str]:

@@ -67,7 +67,7 @@ class Highlight:
     Attributes:
         chars: Characters of the document, as in `Source`.
         text: The sentence.
-        boxes: Its boxes on the pages of a PDF, one per line, if requested; see `qa.answer.pdf_boxes`.
+        boxes: Its boxes on the pages of a PDF, one per line, if requested; see `qa.answer.citation`.
     """
 
     chars: tuple[int, int]

@@ -15,7 +15,7 @@ import click
 
 from corpus.errors import UsageError
 from qa import locate
-from qa.answer.pdf_boxes import BoxFinder
+from qa.answer.citation import BoxFinder
 from qa.answer.results import DEFAULT_K, Result
 from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of

@@ -97,7 +97,13 @@ def topics(
 
 @click.command("map")
 @FOLDER
-@click.option("-o", "output", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
+@click.option(
+    "-o",
+    "output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help='The file to write ("-": stdout).',
+)
 @_NUMBER
 @_DOCUMENTS
 @click.option("--svg", is_flag=True, help="Draw a picture for print instead of a page.")
@@ -123,9 +129,9 @@ def draw_map(
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
         written = draw(n=number, unit=_unit(documents), only=only)
-    from index import write_atomically  # noqa: PLC0415 - only writing needs it
+    from index import write_output  # noqa: PLC0415 - only writing needs it
 
     data = written.encode("utf-8", "replace")
-    write_atomically(output, data)
-    answers.out(explore_report.drawn(output, len(data)))
+    if write_output(output, data):
+        answers.out(explore_report.drawn(output, len(data)))
     return FOUND

@@ -98,8 +98,9 @@ def collection_root(
     """Return the collection named by a folder, --corpus or --index, or the one around the working directory."""
     if corpus is None:
         return named_root(folder, index)
-    if index is not None or folder is not None or no_update:
-        raise UsageError("--corpus names the folder and updates its index; leave out --index and --no-update.")
+    others = {"--index": index is not None, str(folder): folder is not None, "--no-update": no_update}
+    if given := [name for name, is_given in others.items() if is_given]:
+        raise UsageError(f"--corpus names the folder and updates its index; leave out {' and '.join(given)}.")
     return locate.root_of(corpus)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from corpus.errors import NoIndexError, UsageError
 from index import Index, Progress
-from qa.answer.pdf_boxes import BoxFinder
+from qa.answer.citation import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
 from qa.collection.opening import ANY_CHANGE, not_updated, refresh_if_small
 from qa.collection.settings import CollectionSettings, read_settings

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,9 @@ from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
-from qa.answer.heading_answer import heading_answer
+from qa.answer.heading_answer import heading_answer, with_definition
 from qa.answer.lookup import Lookup
+from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import DEFAULT_K, MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
@@ -119,11 +121,11 @@ class Pipeline:
 
     def among(self, only: Filter) -> Among:
         """Return the documents that pass a filter; raises UsageError if none does."""
-        documents = self._selected.get(only)
-        if documents is None and only:
-            if len(self._selected) >= _MAX_SELECTED:
-                self._selected.clear()
-            documents = self._selected[only] = select(self.snapshot, only)
+        with suppress(KeyError):  # another thread may clear it
+            return self._selected[only]
+        if len(self._selected) >= _MAX_SELECTED:
+            self._selected.clear()
+        documents = self._selected[only] = select(self.snapshot, only)
         return documents
 
     def search(self, request: AskRequest, among: Among, clock: Stopwatch) -> tuple[Hit, ...]:
@@ -311,6 +313,8 @@ def _confidence(
         is_found = query.lookup.match(best) is not None
         is_nowhere = query.lookup.is_nowhere(one.passage for one in ranked)
         probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
+    if not has_rows and is_about_another(numbered_in(query.asked), best, extracts[best.id].lead):
+        probability = min(probability, confidence.IS_ABOUT_ANOTHER)
     return probability, features
 
 
@@ -358,9 +362,10 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         match = None if query.lookup is None else query.lookup.match(passage)
         reading = judgements[passage.id].reading if passage.id in judgements and match is None else None
         from_heading = None if reading is None else heading_answer(query.text, passage, reading)
-        extracts[passage.id] = from_heading or extract(
+        extracted = from_heading or extract(
             passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
         )
+        extracts[passage.id] = with_definition(query.text, passage, extracted)
         if query.for_documents and query.lookup is not None:
             extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])
     return extracts

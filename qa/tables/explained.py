@@ -15,9 +15,9 @@ from qa.tables.whole_table import WholeTable
 # Verbs that only say that a row has a value.
 _PLAIN_VERBS = frozenset({
     "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
-    "contain", "contains", "equipped", "get", "gets", "got", "held", "include", "includes", "kept", "listed",
-    "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit", "permits",
-    "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
+    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
+    "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
+    "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
     "use", "used", "uses", "using", "work", "working", "works",
 })  # fmt: skip
 # Names of columns that number the rows.
@@ -34,6 +34,10 @@ _SHORT = {
 _WORD = re.compile(r"[^\W_]+")
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
+# Words before a value that take it back, as stems.
+_TAKES_BACK = frozenset(
+    {"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"}
+)
 _LEAST_STEM = 3
 # The most words in a name or value.
 _LONGEST = 6
@@ -105,6 +109,7 @@ class Explained:
         mentions: The columns that the question names.
         values: The values that it names.
         has_subject: Whether it names the subject of the rows.
+        by_file_name: Whether nothing but the file name explains some word.
     """
 
     question: str
@@ -113,6 +118,7 @@ class Explained:
     mentions: list[Mention] = field(default_factory=list)
     values: list[NamedValue] = field(default_factory=list)
     has_subject: bool = False
+    by_file_name: bool = False
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -122,6 +128,27 @@ class Explained:
         """Mark the words between two characters as explained."""
         for word in self.words:
             word.is_explained |= start <= word.start < end
+
+    def name_states(self) -> None:
+        """Find recurring values that resemble the name of a column: "open", beside a column "opened"."""
+        columns_by_state: dict[tuple[str, ...], set[int]] = {}
+        for i in range(len(self.table.columns)):
+            cells = self.table.column(i)
+            for cell in cells if len(set(cells)) < len(cells) else ():
+                columns_by_state.setdefault(tuple(words_of(cell)), set()).add(i)
+        names = {tuple(words_of(name)) for name in self.table.columns}
+        stems = [stem for name in self.table.columns for stem in stems_of(name)]
+        for state in sorted(columns_by_state.keys() - names - {()}, key=lambda words: (-len(words), words)):
+            columns = columns_by_state[state]
+            for first in range(len(self.words) - len(state) + 1):
+                inside = self.words[first : first + len(state)]
+                is_asked = state == tuple(one.text for one in inside) and not any(one.is_explained for one in inside)
+                if is_asked and len(columns) == 1 and any(_is_among(one.stem, stems) for one in inside):
+                    (column,) = columns
+                    asked = [one.stem for one in inside]
+                    cells_asked = enumerate(map(stems_of, self.table.column(column)))
+                    rows = frozenset(row for row, cell in cells_asked if _affirms(cell, asked))
+                    self._add(NamedValue(column, rows, first, first + len(state)))
 
     def name_columns(self) -> None:
         """Find the columns that the question names, longest names first; raises NotExplainedError."""
@@ -141,7 +168,7 @@ class Explained:
 
     def name_values(self) -> None:
         """Find the values that the question names, longest names first; raises NotExplainedError."""
-        subject = stems_of(self.table.about)
+        subject = [*stems_of(self.table.about), *stems_of(self.table.file_name)]
         cells = {
             word.stem: self._cells_with(word.stem) for word in self.words if not (word.is_explained or word.is_plain)
         }
@@ -151,31 +178,35 @@ class Explained:
             # A year may be part of a date, but no other number is part of anything.
             is_number = all(stem.isdecimal() for stem in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
             exact = {at for at, cell_stems in candidates.items() if cell_stems == stems}
-            partial = {at for at, cell_stems in candidates.items() if not is_number and _is_in(stems, cell_stems)}
+            partial = {at for at, cell_stems in candidates.items() if not is_number and _affirms(cell_stems, stems)}
             found = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
             columns = {i for i, _ in exact or found}
             if len(columns) > 1:
                 columns &= {one.column for one in self.mentions if one.end == first or one.first == end}
-            if (exact or found) and len(columns) != 1:
+            # Box 123 is no row with the shelf 123.
+            before = {one.column for one in self.mentions if one.end == first} if is_number else columns
+            if (exact or found) and (len(columns) != 1 or (before and before != columns)):
                 raise NotExplainedError
             if columns:
                 rows = frozenset(row for i, row in exact | found if i in columns)
-                self.values.append(NamedValue(columns.pop(), rows, first, end))
-                self.explain(self.words[first].start, self.words[end - 1].end)
+                self._add(NamedValue(columns.pop(), rows, first, end))
 
     def name_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
-        subject = stems_of(self.table.about)
+        subject, name = stems_of(self.table.about), stems_of(self.table.file_name)
         for word in self.words:
-            if not word.is_explained and not word.is_plain and _is_among(word.stem, subject):
+            if not word.is_explained and not word.is_plain and _is_among(word.stem, [*subject, *name]):
                 word.is_explained = self.has_subject = True
+                self.by_file_name |= not _is_among(word.stem, subject)
 
     def first_named(self, start: int) -> NamedValue | Mention:
         """Return the first column or value that is named after a character; raises NotExplainedError."""
         for at, word in enumerate(self.words):
             named: list[NamedValue | Mention] = [*self.values, *self.mentions] if word.start >= start else []
             if found := [one for one in named if one.first == at]:
-                return found[0]
+                # In "not assigned to Ana", it is the value that is denied.
+                behind = [one for one in self.values if one.first > at and one.column == found[0].column]
+                return behind[0] if behind and isinstance(found[0], Mention) else found[0]
         raise NotExplainedError
 
     def measures(self, column: int) -> list[Amount | None] | None:
@@ -199,6 +230,10 @@ class Explained:
         names = [i for i in distinct if not self.kind(i) and not (i and self._has_fractions(i))]
         keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
+
+    def _add(self, value: NamedValue) -> None:
+        self.values.append(value)
+        self.explain(self.words[value.first].start, self.words[value.end - 1].end)
 
     def _has_fractions(self, column: int) -> bool:
         return self.measures(column) is not None and any(
@@ -253,5 +288,7 @@ def _is_among(stem: str, names: Sequence[str]) -> bool:
     )
 
 
-def _is_in(few: Sequence[str], many: Sequence[str]) -> bool:
-    return any(list(many[at : at + len(few)]) == list(few) for at in range(len(many) - len(few) + 1))
+def _affirms(cell: Sequence[str], value: Sequence[str]) -> bool:
+    """Whether a cell contains a value, without a word before it that takes it back: not open, partly paid."""
+    places = [at for at in range(len(cell)) if list(cell[at : at + len(value)]) == list(value)]
+    return any(not at or cell[at - 1] not in _TAKES_BACK for at in places)

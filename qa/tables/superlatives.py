@@ -91,15 +91,16 @@ _AMOUNT = (
 _BOUND = re.compile(
     rf"\b(?:(?P<word>{'|'.join(word for word in _WORDS if word.endswith('er') or word in {'more', 'less'})})"
     rf"(?P<expensive> {_EXPENSIVE})? than|(?P<sign>over|above|exceed(?:s|ing)?|after|under|below|before|at least|since"
-    rf"|at most|up to|until))\s+{_AMOUNT}",
+    rf"|at most|up to|until|in|on))\s+{_AMOUNT}",
     re.IGNORECASE,
 )
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     "over": operator.gt, "above": operator.gt, "exceed": operator.gt, "after": operator.gt, "under": operator.lt,
     "below": operator.lt, "before": operator.lt, "at least": operator.ge, "since": operator.ge, "at most": operator.le,
-    "up to": operator.le, "until": operator.le,
+    "up to": operator.le, "until": operator.le, "on": operator.eq,
+    "in": lambda value, month: 0 <= value - month < 1 / 12 - 1e-6,
 }  # fmt: skip
-_OF_DATES = frozenset({"after", "before", "since", "until"})
+_OF_DATES = frozenset({"after", "before", "since", "until", "in", "on"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +127,14 @@ class Bound:
         holds: Compares a value with the amount.
         amount: The amount to compare with.
         span: Characters of the question.
+        is_period: Whether it is a day or month that values must be in, which may also be part of a value as written.
     """
 
     what: Property
     holds: Callable[[float, float], bool]
     amount: Amount
     span: Span
+    is_period: bool = False
 
     def is_met(self, measure: Amount | None) -> bool:
         """Whether a cell is within the bound; if that is a year, by the cell's year alone."""
@@ -164,7 +167,9 @@ def bounds(question: str) -> list[Bound]:
         unit, end = one["unit"] or "", one.end()
         is_unit = not unit[-1:].isalnum() or kind_of_unit(unit.strip()) is not None
         amount = measure_of(one["amount"] + (unit if is_unit else ""))
-        if amount is None:
+        is_period = (one["sign"] or "").lower() in {"in", "on"}
+        # "In 2022" and "on 2" are values.
+        if amount is None or (is_period and amount.kind != "date"):
             continue
         if one["word"]:
             what, sign = _WORDS[one["word"].lower()]
@@ -174,5 +179,5 @@ def bounds(question: str) -> list[Bound]:
             name = one["sign"].lower()
             holds = _SIGNS["exceed" if name.startswith("exceed") else name]
             what = _AGE if name in _OF_DATES else ANY
-        found.append(Bound(what, holds, amount, (one.start(), end if is_unit else end - len(unit))))
+        found.append(Bound(what, holds, amount, (one.start(), end if is_unit else end - len(unit)), is_period))
     return found

@@ -68,18 +68,15 @@ class RowsAnswer:
 def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> RowsAnswer | None:
     """Return the rows that a question asks for, from a table that explains it in the documents of some passages.
 
-    None if two tables answer differently, as the question may mean either.
+    A table that only its file name connects with the question does not count if another one answers. None if two tables
+    answer differently, as the question may mean either.
     """
     if not asks_for_rows(question):
         return None
-    found: RowsAnswer | None = None
-    for table in whole_tables(snapshot, ranked):
-        if (one := select_rows(question, table)) is not None:
-            other = RowsAnswer(one.rows, one.column)
-            if found is not None and found.cells != other.cells:
-                return None
-            found = found or other
-    return found
+    found = [one for table in whole_tables(snapshot, ranked) if (one := select_rows(question, table)) is not None]
+    answers = [RowsAnswer(one.rows, one.column) for one in found if not one.by_file_name]
+    answers = answers or [RowsAnswer(one.rows, one.column) for one in found]
+    return answers[0] if answers and all(one.cells == answers[0].cells for one in answers) else None
 
 
 def _text(row: Row) -> str:

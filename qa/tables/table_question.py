@@ -39,8 +39,8 @@ _PERSON = frozenset({
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
 _PERSON_COLUMN = frozenset({
-    "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead", "leader",
-    "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
+    "assignee", "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead",
+    "leader", "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
 # Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
@@ -64,10 +64,12 @@ class RowSelection(NamedTuple):
     Attributes:
         rows: In the order of the table; includes ties.
         column: The number of the column that the question asks for.
+        by_file_name: Whether nothing but the file name explains some word of the question.
     """
 
     rows: tuple[Row, ...]
     column: int
+    by_file_name: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,8 @@ def select_rows(question: str, table: WholeTable) -> RowSelection | None:
 def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     """Explain all words of a question, and return its other parts; raises NotExplainedError."""
     question = explained.question
-    limits = bounds(question)
+    has_dates = any(explained.kind(i) == "date" for i in range(len(explained.table.columns)))
+    limits = [one for one in bounds(question) if has_dates or not one.is_period]
     tops = [one for one in superlatives(question) if not any(meet(one.span, limit.span) for limit in limits)]
     negations = [one.span() for one in _NEGATION.finditer(question)]
     if len(tops) > 1:
@@ -128,6 +131,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     head = _head(explained.words, asks.end(), stop, is_who=is_who)
     for span in (asks.span(), *(top.span for top in tops), *(limit.span for limit in limits), *negations):
         explained.explain(*span)
+    explained.name_states()
     explained.name_columns()
     explained.name_values()
     explained.name_subject()
@@ -163,7 +167,8 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
     table, top = explained.table, parts.top
     target = _target_column(explained, parts)
     rows = set(range(len(table.rows)))
-    used = {target}
+    # Every row has a key: "who has open tickets?"
+    used = {target, explained.key()}
     for limit in parts.limits:
         column, amount = _bounded(explained, parts, limit, target)
         used.add(column)
@@ -198,7 +203,7 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
     # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it.
     asked = set(words_of(explained.question))
     is_new = any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
-    return RowSelection(chosen, target) if is_new else None
+    return RowSelection(chosen, target, explained.by_file_name) if is_new else None
 
 
 def _best(explained: Explained, rows: set[int], column: int, sign: int) -> set[int]:
@@ -236,7 +241,10 @@ def _target_column(explained: Explained, parts: _Parts) -> int:
     if parts.is_who:
         return _person_column(explained, parts)
     head = parts.head
-    in_head = sorted((one for one in explained.mentions if one.first in head), key=lambda one: one.first)
+    # In "which high priority tickets are open?" the priority is no column that is asked for, but part of a value.
+    of_values = {(one.column, at) for one in explained.values for at in (one.first, one.end)}
+    mentions = [one for one in explained.mentions if not {(one.column, one.first), (one.column, one.end)} & of_values]
+    in_head = sorted((one for one in mentions if one.first in head), key=lambda one: one.first)
     # In "which staff joined before 2016" and "which room seats the most people" the last one is the verb: none follows.
     if in_head and in_head[-1].first > head.start and not _is_verb(explained.words, head.stop):
         in_head.pop()

@@ -18,6 +18,8 @@ from qa.reader.tables import TextTable, tables
 _MAX_PASSAGES = 1000
 # The fewest fields of a record, columns of a table, and rows of a table.
 _LEAST = 2
+# Where the name of a column in camel case is divided: "unitPrice", but not "kWh".
+_CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _FIELD = re.compile(r"([^\s:][^\n:]{0,39}):(?: (.*))?")
 
 Span = tuple[int, int]
@@ -56,11 +58,14 @@ class WholeTable:
 
     @property
     def about(self) -> str:
-        """The text that names the subject of the rows: the file name, the title, and the headings above all rows."""
-        first = self.rows[0].passage
-        name = PurePosixPath(first.document.path).stem.replace("_", " ")
+        """The text that names the subject of the rows: the title, and the headings above all rows."""
         headings = (one for one in _headings(self.rows[0]) if all(one in row.passage.heading for row in self.rows))
-        return " ".join((name, first.document.title, *headings))
+        return " ".join((self.rows[0].passage.document.title, *headings))
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, which may name the subject of the rows, too."""
+        return PurePosixPath(self.rows[0].passage.document.path).stem.replace("_", " ")
 
 
 def whole_tables(snapshot: Index, ranked: Sequence[StoredPassage]) -> Iterator[WholeTable]:
@@ -89,7 +94,8 @@ def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
     if any(parts):
         columns = (*columns, "")
         rows = [Row((*row.cells, part), row.passage, row.span) for row, part in zip(rows, parts, strict=True)]
-    return WholeTable(columns, tuple(rows))
+    names = (_CAMEL.sub(" ", name) if name[:1].islower() else name for name in columns)
+    return WholeTable(tuple(names), tuple(rows))
 
 
 def _headings(row: Row) -> tuple[str, ...]:

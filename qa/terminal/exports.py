@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from corpus import LineMap, load, read_file
 from corpus.errors import Unreadable
@@ -43,11 +43,18 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
 
 
 def bibtex(answer: Result, root: Path, place: Places) -> str:
-    """Return an entry for each cited document: verbatim from a bibliography, else one whose note lists the places."""
+    """Return an entry for each cited document: verbatim from a bibliography, else one whose note lists the places.
+
+    A bibliography beside or above a document may have the entry with its title.
+    """
     documents: dict[tuple[str, str], list[Hit]] = {}
     for hit in answer.passages:
         documents.setdefault((hit.source.path, hit.title), []).append(hit)
     own_entries = {document: _entry_of(hits[0], root) for document, hits in documents.items()}
+    others = [hits[0] for document, hits in documents.items() if not own_entries[document]]
+    by_title = _entries_by_title(others, root)
+    for hit in others:
+        own_entries[hit.source.path, hit.title] = "" if _citekey(hit, root) else by_title.get(_letters(hit.title), "")
     keys = {found[1] for entry in own_entries.values() if (found := _ENTRY.match(entry))}
     entries = []
     for (path, title), hits in documents.items():
@@ -67,7 +74,7 @@ def bibtex(answer: Result, root: Path, place: Places) -> str:
         }
         body = ",\n".join(f"  {name} = {{{_bibtex(clean_line(value))}}}" for name, value in fields.items())
         entries.append(f"@misc{{{key},\n{body}\n}}\n")
-    return "\n".join(entries)
+    return "\n".join(dict.fromkeys(entries))  # a paper and its entry are one
 
 
 def vimgrep(answer: Result, root: Path, place: Places) -> str:
@@ -91,18 +98,44 @@ FORMATS: dict[str, Callable[[Result, Path, Places], str]] = {
 
 def _entry_of(hit: Hit, root: Path) -> str:
     """Return the bibliography entry that a passage is in, verbatim from the file, or ""."""
-    text = (
-        _text_of(hit, root) if hit.source.media_type == "text/x-bibtex" and hit.source.state is State.VERIFIED else ""
-    )
-    if not text or hit.source.lines is None:
+    source = hit.source
+    if source.media_type != "text/x-bibtex" or source.state is not State.VERIFIED or source.lines is None:
         return ""
-    at = LineMap(text).span(hit.source.lines[0])[1]
+    return _entry_at(_text_of(source.path, root), source.lines[0])
+
+
+def _entry_at(text: str, line: int) -> str:
+    """Return the entry of a bibliography that begins at or above a line, or ""."""
+    if not text:
+        return ""
+    at = LineMap(text).span(line)[1]
     starts = [found.start() for found in _ENTRY.finditer(text)]
     start = max((offset for offset in starts if offset <= at), default=at)
     end = min((offset for offset in starts if offset > at), default=len(text))
     entry = text[start:end].strip()
     # Cut comments between entries.
     return entry[: max(entry.rfind("}"), entry.rfind(")")) + 1] if _ENTRY.match(entry) else ""
+
+
+def _entries_by_title(hits: Sequence[Hit], root: Path) -> dict[str, str]:
+    """Return the entries of bibliographies beside or above passages that have these titles."""
+    hits = [hit for hit in hits if hit.title and hit.source.state is State.VERIFIED]
+    titles = {_letters(hit.title) for hit in hits}
+    found: dict[str, str] = {}
+    for folder in sorted({folder for hit in hits for folder in PurePosixPath(hit.source.path).parents}):
+        for file in sorted((root / folder).glob("*.bib")):
+            path = (folder / file.name).as_posix()
+            with suppress(Unreadable):
+                document = load(root, path)
+                text, lines = _text_of(path, root), LineMap(document.text)
+                for record in document.records:
+                    if (title := _letters(record.title)) in titles:
+                        found.setdefault(title, _entry_at(text, lines.line_of(record.start)))
+    return found
+
+
+def _letters(title: str) -> str:
+    return re.sub(r"[\W_]+", "", title).casefold()
 
 
 def _citekey(hit: Hit, root: Path) -> str:
@@ -115,10 +148,10 @@ def _citekey(hit: Hit, root: Path) -> str:
     return ""
 
 
-def _text_of(hit: Hit, root: Path) -> str:
+def _text_of(path: str, root: Path) -> str:
     """Return the text of a file, or "" if it is gone or not UTF-8."""
     try:
-        return read_file(root, hit.source.path).decode("utf-8")
+        return read_file(root, path).decode("utf-8")
     except (Unreadable, UnicodeDecodeError):
         return ""
 
@@ -126,7 +159,7 @@ def _text_of(hit: Hit, root: Path) -> str:
 def _position(hit: Hit, root: Path, first: int) -> tuple[int, int, str]:
     """Return a line number, a column in bytes (both from 1) and the line; the passage's first line if it moved."""
     at = hit.highlights[0].chars[0] if hit.highlights else hit.source.chars[0]
-    text = _text_of(hit, root)
+    text = _text_of(hit.source.path, root)
     if text[slice(*hit.source.chars)] != hit.text:  # extracted text, or the file has changed
         return first, 1, next(filter(str.strip, hit.text.split("\n")), "")
     line = LineMap(text).line_of(at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -17,6 +18,8 @@ from corpus.types import PageBox
 
 # Device units per point: PDFium rounds to whole units.
 _UNITS = 10
+# The most parts of a text, and the fewest letters and digits of each but the last.
+_MAX_PARTS, _MIN_PART = 4, 8
 
 
 class _DisplayedPage(NamedTuple):
@@ -59,16 +62,31 @@ def _to_display(page: Any, width: float, height: float, x: float, y: float) -> t
 def _find(text: str, pages: Sequence[_DisplayedPage]) -> Iterator[PageBox]:
     characters = [(page, line, i) for page in pages for line in page.lines for i in _alphanumeric(line.text)]
     letters = "".join(text[i].lower() for i in _alphanumeric(text))
-    start = "".join(line.text[i].lower() for _, line, i in characters).find(letters) if letters else -1
-    if start < 0:
-        return
-    for (_, line), group in groupby(characters[start : start + len(letters)], key=lambda c: (id(c[1]), c[1])):
+    spans = _spans("".join(line.text[i].lower() for _, line, i in characters), letters)
+    matched_characters = [one for start, end in spans for one in characters[start:end]]
+    for (_, line), group in groupby(matched_characters, key=lambda c: (id(c[1]), c[1])):
         matched = list(group)
         lefts, bottoms, rights, tops = zip(*(line.boxes[i] for _, _, i in matched), strict=True)
         to_display = matched[0][0].to_display
         corners = to_display(min(lefts), max(tops)), to_display(max(rights), min(bottoms))
         (left, right), (top, bottom) = map(sorted, zip(*corners, strict=True))
         yield line.page + 1, left, top, right, bottom
+
+
+def _spans(page: str, text: str) -> list[tuple[int, int]]:
+    """Find a text on a page, perhaps in parts: a running head, a note or a figure may be between them."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while text:
+        # Every part of a text that is found is found too.
+        length = bisect_left(range(1, len(text) + 1), x=True, key=lambda end: page.find(text[:end], at) < 0)
+        if length < min(len(text), _MIN_PART) or len(spans) == _MAX_PARTS:
+            return []
+        start = page.find(text[:length], at)
+        at = start + length
+        spans.append((start, at))
+        text = text[length:]
+    return spans
 
 
 def _alphanumeric(text: str) -> list[int]:

@@ -27,14 +27,10 @@ def heading_levels(paragraphs: Sequence[Paragraph], body: float) -> list[int]:
     Where headings are numbered, unnumbered ones count only if they are set in the same type.
     """
     levels = [_heading_level(paragraph, body) for paragraph in paragraphs]
-    types = list(map(_type, paragraphs))
+    types = [paragraph.type for paragraph in paragraphs]
     numbered = {types[i] for i, level in enumerate(levels) if level and NUMBERED.match(paragraphs[i].text)}
     of_those_types = [level if type_ in numbered else 0 for type_, level in zip(types, levels, strict=True)]
     return of_those_types if sum(map(bool, of_those_types)) >= 5 else levels
-
-
-def _type(paragraph: Paragraph) -> tuple[int, bool, str]:
-    return round(paragraph.size), paragraph.bold, paragraph.font
 
 
 def _heading_level(paragraph: Paragraph, body: float) -> int:

@@ -1,4 +1,4 @@
-"""Paragraphs and headings from the lines of a PDF's pages, without running heads and page numbers."""
+"""Paragraphs from the lines of a PDF's pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from statistics import median
 from corpus.readers.pdf.page.characters import HYPHEN
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.rows import continues_table
-from corpus.readers.pdf.reading_order import PageLines
 from corpus.text.headings import is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -22,19 +21,27 @@ BULLETS = "•◦▪▫‣●○■□∙⁃⦁❖➢►✓✔\uf0b7\uf0a7\uf0a8
 _BROKEN_IN_CELL = re.compile(rf"{HYPHEN} (?!\|)")
 _BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
 NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
-_PAGE_NUMBER = re.compile(
-    r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
-)
-# A footnote begins with its mark, raised or joined to its first word; a run of notes has at most this many lines.
+# A footnote begins with its mark, raised or joined to its first word.
 _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
-_NOTE_LINES = 12
+# "See", which "Table 1. It lists ..." continues.
+_LEADS_ON = re.compile(r"\b(?:in|see|and|or|from|by|to|with|of|than|as)$")
+# At most this many lines of notes, captions and tables are between two parts of a sentence.
+_ASIDE_LINES = 24
 # Head of a figure or table, which does not continue the sentence of the column before.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
+_CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
+# PDFium does not mark a hyphen at the end of a column.
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
+# "44–", which "58" may follow on the next line.
+_RANGE = re.compile(r"\d[–—]$")
+# An entry of a list of references, a line of a form.
+_REFERENCE = re.compile(r"\[(\d{1,3})\] ?\S")
+_LABELLED = re.compile(r"[^\W\d_][^:.!?]{0,30}: +\S")
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 # Fonts of small capitals, which count as capitals.
 _SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
-# Running heads and page numbers lie within this share of a page's height from its top or bottom.
-_MARGIN = 0.12
+# A single line of at most this many characters may be a word of a figure, or a cell of a ragged table.
+SCRAP = 40
 # Longer paragraphs are not taken for headings by their number or font.
 MAX_GUESSED_HEADING = 160
 # A line with this many wide gaps is not a heading, but names the columns of a table.
@@ -67,89 +74,88 @@ class Paragraph:
     level: int = 0
     table: bool = False
 
-
-def body_lines(pages: Sequence[PageLines]) -> list[list[Line]]:
-    """Return the lines of each page without running heads and page numbers."""
-    counts: Counter[str] = Counter()
-    for page in pages:
-        counts.update({_without_digits(line.text) for line in page.lines if _is_in_margin(line, page)})
-    min_repeats = max(2, min(4, len(pages) // 3))
-
-    def is_running(line: Line) -> bool:
-        return len(pages) > 1 and counts[_without_digits(line.text)] >= min_repeats
-
-    return [
-        [
-            line
-            for line in page.lines
-            if not (_is_in_margin(line, page) and (is_running(line) or _PAGE_NUMBER.fullmatch(line.text)))
-        ]
-        for page in pages
-    ]
-
-
-def _without_digits(text: str) -> str:
-    return re.sub(r"\d+", "#", text.lower())
-
-
-def _is_in_margin(line: Line, page: PageLines) -> bool:
-    return line.bottom > (1 - _MARGIN) * page.height or line.top < _MARGIN * page.height
-
-
-def body_size(pages: Sequence[Sequence[Line]]) -> float:
-    """Return the font height of most of the text, in points."""
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for line in page:
-            sizes[round(line.size, 1)] += len(line.text)
-    return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
+    @property
+    def type(self) -> tuple[int, bool, str]:
+        """The type in which it is set."""
+        return round(self.size), self.bold, self.font
 
 
 def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     """Join lines into paragraphs, which end at a gap, an indent, a short line or a change of font.
 
-    Footnotes that interrupt a sentence precede its paragraph, so that pages stay in order.
+    Footnotes, captions and tables that interrupt a sentence precede its paragraph if they are on the page where it
+    begins, and follow it if they are on the page where it continues, so that pages stay in order.
     """
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
     lines = [(layout, line) for page in pages for layout in [_Layout(page)] for line in page]
     pending: list[Line] = []
+    held: list[list[Line]] = []
     skip_to = 0
     for at, (layout, line) in enumerate(lines):
         if at < skip_to:
             continue
+        if pending and _is_open(pending) and (asides := _interruption(pending, lines, at)):
+            skip_to = at + sum(map(len, asides))
+            for aside in asides:
+                if aside[0].page == pending[0].page:
+                    yield _joined(aside, words)
+                else:
+                    held.append(aside)
+            continue
         if line.table:
-            if pending:
-                yield _paragraph(pending, words)
-            pending = []
             skip_to = _end_of_table(lines, at)
-            yield _table([one for _, one in lines[at:skip_to]], words)
+            rows = [one for _, one in lines[at:skip_to]]
+            yield from (_joined(part, words) for part in [pending, *held, rows] if part)
+            pending, held = [], []
             continue
-        if pending and (skip_to := _end_of_notes(pending, lines, at)):
-            starts = [i for i in range(at, skip_to) if _NOTE.match(lines[i][1].text)]
-            for start, end in pairwise([*starts, skip_to]):
-                yield _paragraph([one for _, one in lines[start:end]], words)
-            continue
-        if pending and not layout.continues(pending, line):
-            yield _paragraph(pending, words)
-            pending = []
+        if pending and not (layout.continues(pending, line) and all(aside[0].page == line.page for aside in held)):
+            yield from (_joined(part, words) for part in [pending, *held])
+            pending, held = [], []
         pending.append(line)
-    if pending:
-        yield _paragraph(pending, words)
+    yield from (_joined(part, words) for part in [pending, *held] if part)
 
 
-def _end_of_notes(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
-    """Index past the footnotes that begin at a line if they interrupt a sentence; else 0."""
-    first, before = lines[at][1], pending[-1]
-    if not _NOTE.match(first.text) or _ENDS.search(before.text) or not pending[0].page == before.page == first.page:
-        return 0
-    end = at + 1
-    while end < min(len(lines), at + _NOTE_LINES + 1):
-        layout, line = lines[end]
-        if line.page != first.page or line.bottom >= lines[end - 1][1].bottom:
-            is_text = not (line.gaps or _CAPTION.match(line.text))
-            return end if is_text and layout.continues(pending, line) else 0
-        end += 1
-    return 0
+def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> list[list[Line]]:
+    """Return the footnotes, figures and tables, from a line on, between two parts of a sentence; else none."""
+    before = pending[-1]
+    asides: list[list[Line]] = []
+    if lines[at][0].continues(pending, lines[at][1]):
+        return []
+    for layout, line in lines[at : at + _ASIDE_LINES + 1]:
+        is_later = (before.page, before.column) != (line.page, line.column)
+        if asides and _continues_aside(asides[-1], layout, line):
+            asides[-1].append(line)
+        elif _begins_aside(line):
+            asides.append([line])
+        elif is_later and not line.gaps and not _CAPTION.match(line.text) and layout.continues(pending, line):
+            are_near = all(aside[-1].page in {pending[0].page, line.page} for aside in asides)
+            return asides if are_near and _begins_aside(asides[-1][0]) else []
+        elif is_later and layout.is_narrow(line):  # words of a figure, above its caption
+            asides.append([line])
+        else:
+            return []
+    return []
+
+
+def _is_open(pending: Sequence[Line]) -> bool:
+    """Whether a sentence continues after these lines, unless they are words of a figure or cells."""
+    text = pending[-1].text
+    is_prose = sum(map(str.isalpha, text)) > 0.7 * len(text.replace(" ", ""))
+    return is_prose and (len(pending) > 1 or len(text) > SCRAP) and not _ENDS.search(text)
+
+
+def _begins_aside(line: Line) -> bool:
+    return bool(line.table or _NOTE.match(line.text) or _CAPTION_HEAD.match(line.text))
+
+
+def _continues_aside(aside: Sequence[Line], layout: _Layout, line: Line) -> bool:
+    first, before = aside[0], aside[-1]
+    if first.table:
+        return (first.page, first.table) == (line.page, line.table)
+    if not _begins_aside(first) or _begins_aside(line) or (before.page, before.column) != (line.page, line.column):
+        return False
+    # Notes are the last lines of a column; below a caption, the text continues after a gap.
+    return line.bottom < before.bottom if _NOTE.match(first.text) else layout.continues(aside, line)
 
 
 def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
@@ -181,6 +187,7 @@ class _Layout:
             if 0 < above.bottom - line.bottom < 3 * line.size
         ]
         self._step = median(steps) if steps else 0.0
+        self._size = median(line.size for line in lines) if lines else 0.0
 
     def continues(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line belongs to the paragraph of the lines before it."""
@@ -189,18 +196,23 @@ class _Layout:
         tolerance = _OTHER_FONT if mid_sentence else _SAME_FONT
         if abs(before.size - line.size) > tolerance * line.size or _BULLET.match(line.text):
             return False
-        if before.text.endswith(HYPHEN):
-            return True
         if (before.page, before.column) != (line.page, line.column):
             return not _ENDS.search(before.text) and _continues_column(pending, line)
+        if before.text.endswith(HYPHEN):
+            return not _begins_aside(line)
         if is_numbered_in_capitals(before) != is_numbered_in_capitals(line) or (
             before.bold != line.bold and not mid_sentence and (before.bold or len(line.text) < 60)
         ):
             return False
+        # The lines of a title are further apart, as its type is larger.
+        apart = 1.55 if line.size > 1.15 * self._size else 1.4
         step = before.bottom - line.bottom
-        if step <= 0 or step > max(1.35 * self._step, 1.4 * line.size):
-            return False
-        return not self._begins(before, line)
+        return 0 < step <= max(1.35 * self._step, apart * line.size) and not self._begins(pending, line)
+
+    def is_narrow(self, line: Line) -> bool:
+        """Whether a line is much shorter than its column is wide."""
+        left, right = self._edges[line.column]
+        return line.right - line.left < 0.6 * (right - left)
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
@@ -210,14 +222,31 @@ class _Layout:
         full = right - before.right < 0.25 * (right - left) and not before.gaps
         return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
-    def _begins(self, before: Line, line: Line) -> bool:
+    def _begins(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
+        first, before = pending[0], pending[-1]
         left, right = self._edges[line.column]
+        indent = 0.7 * line.size
+        if _is_next_reference(first, line) or (_REFERENCE.match(first.text) and line.left - first.left > indent):
+            return _is_next_reference(first, line)
         ends = bool(_ENDS.search(before.text))
         short = right - before.right > 0.25 * (right - left)
-        if line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size:
+        if line.left - left > indent and before.left - left < 0.5 * line.size:
             return ends or short
-        return short and ends and not line.text[0].islower()
+        # A list of references without numbers has hanging indents.
+        is_outdented = before.left - line.left > indent and abs(line.left - first.left) < 0.3 * line.size
+        begins = (ends and (short or is_outdented)) or (short and _are_labelled(before, line))
+        return begins and not line.text[0].islower()
+
+
+def _is_next_reference(entry: Line, line: Line) -> bool:
+    """Whether a line begins the entry after that of a list of references: "[3] ..." after "[2] ..."."""
+    number, next_number = _REFERENCE.match(entry.text), _REFERENCE.match(line.text)
+    return number is not None and next_number is not None and int(next_number[1]) == int(number[1]) + 1
+
+
+def _are_labelled(*lines: Line) -> bool:
+    return all(_LABELLED.match(line.text) for line in lines)
 
 
 def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
@@ -230,20 +259,28 @@ def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:
     """Whether the line at the head of a column continues the sentence at the foot of the one before."""
+    if _CAPTION_HEAD.match(line.text):
+        return _LEADS_ON.search(pending[-1].text) is not None
+    if pending[-1].text.endswith(HYPHEN) or _begins_aside(line):
+        return line.text[0].islower()
     if line.text[0].islower() or line.text[0] in "([“":
         return True
     before = pending[-1]
     return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
+def _joined(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
+    return _table(lines, words) if lines[0].table else _paragraph(lines, words)
+
+
 def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     text = ""
     pages: list[int] = []
     for line, next_line in zip(lines, [*lines[1:], None], strict=True):
-        part = line.text
+        part = line.text if next_line is None else _HYPHENATED.sub(HYPHEN, line.text)
         if part.endswith(HYPHEN):
             part = part[:-1] + ("-" if next_line is None or _keeps_hyphen(part, next_line.text, words) else "")
-        elif next_line is not None:
+        elif next_line is not None and not (_RANGE.search(part) and next_line.text[0].isdigit()):
             part += " "
         part = part.replace(HYPHEN, "-")
         text += part

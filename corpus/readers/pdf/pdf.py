@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from operator import itemgetter
@@ -11,19 +12,20 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
-from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.pdf.headings import heading_levels
 from corpus.readers.pdf.ocr import find_languages, note_on, read_scans, recognise_pages, scanned_pages
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
+    NUMBERED,
+    SCRAP,
     TABLE_GAPS,
     Paragraph,
-    body_lines,
-    body_size,
     paragraphs,
 )
 from corpus.readers.pdf.reading_order import PageLines, read_page
+from corpus.readers.pdf.running_heads import body_lines, body_size
 from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
 from corpus.text.sentences import sentence_spans
 from corpus.types import BlockKind, Extracted
@@ -45,9 +47,11 @@ _NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
 _TOP, _LARGE, _LARGER = 4, 1.5, 1.25
 # The most paragraphs in a title, and how much their sizes differ.
 _MAX_PARTS, _SAME = 3, 0.05
-# At least this many lines in a row, each at most this long, are the labels of a figure or a ragged table.
-_MIN_SCRAPS, _SCRAP = 3, 40
+# At least this many short lines in a row are the labels of a figure or a ragged table.
+_MIN_SCRAPS = 3
 _BULLET = re.compile(rf"[{BULLETS}]\s*(?=\S)")
+# In characters: the longest list of authors or keywords.
+_MAX_FIELD = 1000
 # Level from 1, page from 0, title.
 _Outline = list[tuple[int, int, str]]
 
@@ -60,7 +64,7 @@ def read(path: str, data: bytes) -> Extracted:
         if sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS:
             return read_scans(document)
         outline = _read_outline(document)
-        title = str(document.get_metadata_dict().get("Title", "")).strip()
+        stated = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
         lines = body_lines(pages)
         body = body_size(lines)
         note = _add_scans(document, pages, lines, body)
@@ -71,6 +75,8 @@ def read(path: str, data: bytes) -> Extracted:
     _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
     _write(builder, paras, len(pages))
+    builder.metadata = tuple((name, stated[name][:_MAX_FIELD]) for name in ("author", "keywords") if stated.get(name))
+    title = stated.get("title", "")
     title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
     return builder.build("application/pdf", note=note, title=title)
 
@@ -131,6 +137,9 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     """Return the paragraph in the first page's largest type, if that is larger than the body text."""
     large = [para for para in paras if para.pages[0] == 0 and 4 <= len(para.text) <= 300 and para.size > 1.15 * body]
     large = [para for para in large if para.gaps < TABLE_GAPS and any(map(str.isalpha, para.text))]
+    # Headings such as "1 Introduction" and "2 Method" are no titles.
+    sections = Counter(para.type for para in paras if NUMBERED.match(para.text))
+    large = [para for para in large if not NUMBERED.match(para.text) or sections[para.type] < 2]
     # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
     short = [para for para in large if len(para.text.split()) <= 2]
     large = [para for para in large if para not in short]
@@ -138,6 +147,8 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
+    if largest is None and paras[0] in short and paras[0].text.replace(" ", "").isalpha():
+        return paras[0]
     return largest or next((para for para in short if para.text.isalpha()), None)
 
 
@@ -158,11 +169,15 @@ def _printed_title(paras: Sequence[Paragraph], largest: Paragraph | None) -> str
     """Return the text in the largest type, with its neighbours in that type, else a bold line at the top, else ""."""
     if largest is None:
         bold = (para for para in paras[:_TOP] if para.bold and para.pages[0] == 0 and could_be_heading(para.text))
+        bold = (para for para in bold if not para.text[0].isdigit())
         text = next((para.text for para in bold if len(para.text.split()) > 2), "")
         return _NOTE_MARKS.sub("", text)
     at = next(i for i, para in enumerate(paras) if para is largest)
     near = [para for para in paras[: at + _MAX_PARTS] if para.pages[0] == 0]
-    same_size = [abs(para.size - largest.size) < _SAME * largest.size for para in near]
+    same_size = [
+        abs(para.size - largest.size) < _SAME * largest.size and (para is largest or not para.text[0].isdigit())
+        for para in near
+    ]
     first = at
     while first and same_size[first - 1]:
         first -= 1
@@ -237,7 +252,7 @@ def _grouped(paras: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
 
 def _is_scrap(para: Paragraph) -> bool:
     is_plain_line = not para.level and not para.table and para.lines == 1
-    return is_plain_line and len(para.text) <= _SCRAP and not _BULLET.match(para.text)
+    return is_plain_line and len(para.text) <= SCRAP and not _BULLET.match(para.text)
 
 
 def _by_page(para: Paragraph) -> Iterator[tuple[int, int]]:

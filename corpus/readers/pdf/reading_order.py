@@ -15,7 +15,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.page.characters import Box, characters
+from corpus.readers.pdf.page.characters import HYPHEN, Box, characters
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.line_numbers import Run, without_line_numbers
 from corpus.readers.pdf.page.rules import rules_of
@@ -23,7 +23,10 @@ from corpus.readers.pdf.page.superscripts import in_their_lines, with_marks_apar
 from corpus.readers.pdf.page.tables import with_tables
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+# The codes of bullets in fonts of LaTeX and Windows that do not name their characters.
+_BULLETS = "\x0f\x88\x95"
 _LINE_END = re.compile(r"[\r\n]")
+_BROKEN = re.compile(rf"{HYPHEN}(?!$)")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
 # In line heights: the smallest gap between columns, and between baselines.
@@ -40,6 +43,8 @@ _THIRDS = ((0.28, 0.39), (0.61, 0.72))
 _ALIGNED, _LAST_ALIGNED = 0.35, 0.6
 # Full lines of a column are wider than this share of the page.
 _COLUMN_LINE = 0.18
+# A watermark is this many times larger than most text, and has more pieces of it, and itself, within its box.
+_WATERMARK, _UNDER = 3.0, 3
 _FONT_NAME_BYTES = 100
 
 
@@ -56,7 +61,7 @@ def read_page(page: Any, number: int) -> PageLines:
     width, height = page.get_size()
     text = page.get_textpage()
     try:
-        pieces = in_their_lines(list(_pieces(text.raw, text.count_chars())))
+        pieces = in_their_lines(_without_watermark(list(_pieces(text.raw, text.count_chars()))))
     finally:
         text.close()
     lines = tuple(map(with_marks_apart, _in_order(pieces, width)))
@@ -72,10 +77,19 @@ def _pieces(page: Any, count: int) -> Iterator[Line]:
         yield from _piece(page, letters[first:end], boxes[first:end], first)
 
 
+def _without_watermark(pieces: list[Line]) -> list[Line]:
+    """Leave out words drawn large across other text; rotated ones are left out already."""
+    large = _WATERMARK * median(piece.size for piece in pieces) if pieces else 0.0
+    marks = [piece for piece in pieces if piece.size > large and sum(map(piece.overlaps, pieces)) > _UNDER]
+    return [piece for piece in pieces if piece not in marks] if marks else pieces
+
+
 def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
     wide = [i for i, (a, b) in enumerate(pairwise(boxes), 1) if b[0] - a[2] > _NEAR or a[0] - b[0] > _NEAR]
     first = 0
-    for i in sorted({*wide, *(match.start() for match in _LINE_END.finditer(letters))}):
+    # A word broken at the end of a line is not followed by a line end, even if it continues in the next column.
+    broken = (match.end() for match in _BROKEN.finditer(letters))
+    for i in sorted({*wide, *broken, *(match.start() for match in _LINE_END.finditer(letters))}):
         is_line_end = letters[i] in "\r\n"
         if first < i and (is_line_end or _is_apart(boxes[i - 1], boxes[i])):
             yield first, i
@@ -87,11 +101,12 @@ def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
 
 
 def _is_apart(before: Box, box: Box) -> bool:
-    """Whether a character is far to the right of the one before it, or back on the left."""
+    """Whether a character is far to the right of the one before it, back on the left, or on another line."""
     height = max(box[3] - box[1], before[3] - before[1], 4.0)
     if box[2] <= box[0] or before[2] <= before[0]:  # a space that PDFium inserted
         return False
-    return box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
+    is_above_or_below = before[1] > box[3] + height or box[1] > before[3] + height
+    return is_above_or_below or box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
 
 
 def _piece(page: Any, letters: str, places: list[Box], first: int) -> Iterator[Line]:
@@ -112,6 +127,8 @@ def _tidy(letters: str, char_boxes: list[Box]) -> tuple[str, list[Box]]:
     text = letters.rstrip()
     start = len(text) - len(text.lstrip())
     text, char_boxes = text[start:], char_boxes[start : len(text)]
+    if text and text[0] in _BULLETS:
+        text = f"•{text[1:]}"
     if not _UNTIDY.search(text):
         return text, char_boxes
     tidied: list[str] = []

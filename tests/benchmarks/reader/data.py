@@ -101,6 +101,8 @@ def training_groups(options: argparse.Namespace) -> list[list[Example]]:
         groups += _named(page_groups(written, random), f"page-{time}")
     for time in range(options.collection_times):
         groups += _named(page_groups(written, random, collections=options.collections), f"collection-{time}")
+    for time in range(options.yes_no_times):
+        groups += _named(page_groups(written, random, yes_no=True), f"yes-no-{time}")
     for time in range(options.paragraph_times):
         groups += _named(paragraph_groups(squad.passages, random, files=options.paragraphs), f"paragraph-{time}")
     for time in range(options.edit_times):
@@ -146,6 +148,7 @@ def main() -> None:
     parser.add_argument("--page-times", type=int, default=6, help="repetitions of questions on pages")
     parser.add_argument("--collection-times", type=int, default=0, help="more repetitions of those on collections")
     parser.add_argument("--collections", default="*", help="pattern of the names of these")
+    parser.add_argument("--yes-no-times", type=int, default=1, help="repetitions of yes/no questions on collections")
     parser.add_argument("--paragraph-times", type=int, default=1, help="repetitions of questions on paragraphs")
     parser.add_argument("--paragraphs", default="*", help="pattern of the names of their files")
     parser.add_argument("--edit-times", type=int, default=1, help="repetitions of questions with changed words")

@@ -3,7 +3,8 @@
 A file of `pages/` holds several: `=== NAME`, the text, `--- questions`, then pairs of `Q:` and `A:`. An answer is a
 substring of the text, or `-` if there is none. Pages in `pages/kept/` are not trained on: confidence is fitted with
 them. The pages of one file of `pages/collections/` are easily confused: only the page itself answers its questions, and
-no page of the file answers those marked `-`.
+no page of the file answers those marked `-`. A file of `pages/yes_no/` has more questions on these pages, without their
+texts: the answer is what decides between yes and no.
 
     python -m tests.benchmarks.reader.pages OUT
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
@@ -29,6 +30,7 @@ from .wording import as_typed
 PAGES = Path(__file__).parent / "pages"
 KEPT = PAGES / "kept"
 _COLLECTIONS = "collections"
+_YES_NO = "yes_no"
 _ASKED = re.compile(r"^Q: (.+)\nA: (.+)$", re.MULTILINE)
 
 
@@ -49,30 +51,53 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
         ValueError: An answer is not in its page.
     """
     for file in sorted([*folder.glob("*.txt"), *(folder / _COLLECTIONS).glob("*.txt")]):
-        for part in re.split(r"^=== ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-            head, _, questions = part.partition("\n--- questions\n")
-            name, _, text = head.partition("\n")
-            asked = tuple(
-                (question, None if answer == "-" else answer) for question, answer in _ASKED.findall(questions)
-            )
-            missing = [answer for _, answer in asked if answer is not None and answer not in text]
-            if missing or not asked:
-                raise ValueError(f"{file.name}, {name}: not in the page: {missing or 'questions'}")
+        for name, rest in _blocks(file):
+            text, _, questions = rest.partition("\n--- questions\n")
             collection = file.stem if file.parent.name == _COLLECTIONS else f"{file.stem}-{name}"
-            yield Page(f"{file.stem}-{name}", text.strip() + "\n", asked, collection)
+            yield Page(f"{file.stem}-{name}", text.strip() + "\n", _asked(file, name, text, questions), collection)
 
 
-def page_groups(passages: Passages, random: Random, *, collections: str = "") -> Iterator[list[Example]]:
+def read_yes_no() -> Iterator[Page]:
+    """The pages that have yes/no questions, with these alone.
+
+    Raises:
+        ValueError: An answer is not in its page.
+    """
+    pages = {page.name: page for page in read_pages()}
+    for file in sorted((PAGES / _YES_NO).glob("*.txt")):
+        for name, questions in _blocks(file):
+            yield replace(pages[name], asked=_asked(file, name, pages[name].text, questions))
+
+
+def _blocks(file: Path) -> Iterator[tuple[str, str]]:
+    """The name of each page in a file, and what follows it."""
+    for part in re.split(r"^=== ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        name, _, rest = part.partition("\n")
+        yield name, rest
+
+
+def _asked(file: Path, name: str, text: str, questions: str) -> tuple[tuple[str, str | None], ...]:
+    asked = tuple((question, None if answer == "-" else answer) for question, answer in _ASKED.findall(questions))
+    missing = [answer for _, answer in asked if answer is not None and answer not in text]
+    if missing or not asked:
+        raise ValueError(f"{file.name}, {name}: not in the page: {missing or 'questions'}")
+    return asked
+
+
+def page_groups(
+    passages: Passages, random: Random, *, collections: str = "", yes_no: bool = False
+) -> Iterator[list[Example]]:
     """Each question with the passage that answers it, or the most similar one, and others of the same collection.
 
-    `collections` is a pattern that limits them to collections of several pages with this name.
+    `collections` is a pattern that limits them to collections of several pages with this name; `yes_no` to yes/no
+    questions.
     """
     pages = list(read_pages())
     together: Passages = defaultdict(list)
     sizes = Counter(page.collection for page in pages)
     for page in pages:
         together[page.collection] += passages[page.name]
-    for page in pages:
+    for page in read_yes_no() if yes_no else pages:
         if collections and not (sizes[page.collection] > 1 and fnmatch(page.collection, collections)):
             continue
         parts = together[page.collection]

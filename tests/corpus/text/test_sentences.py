@@ -41,6 +41,10 @@ def sentences(text: str) -> list[str]:
             "Help\nno bands -> turn it\nround\nsmears → dialyse",
             ["Help", "no bands -> turn it\nround", "smears → dialyse"],
         ),
+        # Settings
+        ("[server]\nhost = db.lan\nport = 8443", ["[server]", "host = db.lan", "port = 8443"]),
+        ("DB_HOST=db.lan\nDB_PORT=5433", ["DB_HOST=db.lan", "DB_PORT=5433"]),
+        ("Let x be so that\nx == y holds\nand x == z holds.", ["Let x be so that\nx == y holds\nand x == z holds."]),
         ("It went so: north -> south\nand back again.", ["It went so: north -> south\nand back again."]),
         # Wrapped lines; rows with gaps between the columns
         ("One goes\non here. Two.", ["One goes\non here.", "Two."]),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +18,7 @@ from index.postgres.store import PostgresStore
 from index.stores import open_index, open_store, verify_index
 from index.workers.workers import WorkerPlan
 from tests.encoders import BagEncoder
+from tests.forks import exit_code_in_fork
 from tests.index.conftest import build, delete_documents
 from tests.index.postgres.conftest import schema_of
 from tests.index.postgres.killing import KILLS, killed, numbers_in, write_number
@@ -194,10 +193,5 @@ def test_a_forked_process_can_close_while_a_thread_of_its_parent_reads(remote: P
     with open_index(remote / ".qa") as index:
         assert isinstance(index, PostgresSnapshot)
         with index._pool._lock:
-            child = os.fork()
-            if not child:
-                signal.alarm(20)
-                index.close()
-                os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert exit_code_in_fork(index.close) == 0
         assert index.documents()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import time
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from corpus import FoundFile, walk
 from corpus.chunking import splitter
-from corpus.errors import CorpusError, IncompatibleError
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError
 from corpus.loading.sandbox import Sandbox
 from index.encoder.protocol import require_same_encoder
 from index.integrity.verify import verify
@@ -142,6 +145,35 @@ def test_find_changes_names_all_differences(root: Path) -> None:
     assert diff.removed == ("birds.txt",)
     assert [file.path for file in diff.unchanged] == ["notes/fish.md"]
     assert not diff.is_current
+
+
+def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That would take half the time of a question about a large folder."""
+    make_old(root)
+    build(root)
+
+    def refuse(*_: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr("index.storage.rows.document_of", refuse)
+    with Snapshot(root / ".qa") as snapshot:
+        assert find_changes(root, snapshot).is_current
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["size = size + 1", "mtime_ns = mtime_ns - 4", "path = 'x'", "path = x'78'", "size = 'x'", "checked_ns = ''"],
+)
+def test_find_changes_in_a_damaged_index(root: Path, change: str) -> None:
+    """It finds the damage or a change, and the update for that change finds the damage."""
+    make_old(root)
+    build(root)
+    with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection, connection:
+        connection.execute(f"UPDATE documents SET {change} WHERE path = 'cats.md'")  # noqa: S608 - from above
+    with suppress(DamagedIndexError), Snapshot(root / ".qa") as snapshot:
+        assert not find_changes(root, snapshot).is_current
+    with pytest.raises(DamagedIndexError, match="checksum mismatch"):
+        build(root)
 
 
 def test_preview_counts_and_writes_nothing(root: Path) -> None:

@@ -34,7 +34,7 @@ def test_the_sentence_that_answers() -> None:
     assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
 
 
-DUTIES = "Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
+DUTIES = "- Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,16 @@ DUTIES = "Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
     ],
 )
 def test_a_list_answers_a_question_about_the_heading_above_it(question: str, heading: str, answer: str) -> None:
-    assert extracted(question, f"- {DUTIES}\n\nThat is all.", context=f"Club › {heading}").answer == answer
+    """The answer has the marker of each item, or if it is one of them, none."""
+    assert extracted(question, f"{DUTIES}\n\nThat is all.", context=f"Club › {heading}").answer == answer
+
+
+def test_the_items_of_a_nested_list_look_alike() -> None:
+    tools = "  - Axe\n  - Saw"
+    assert extracted("Which tools are there?", tools, context="Tools").answer == tools
+    found = extracted("tools", f"Cats purr.\n- The tools:\n{tools}\n- Dog")
+    assert found.answer == f"- The tools:\n{tools}\n- Dog"
+    assert found.highlights[0].text == "The tools:"
 
 
 TASKS = "Garden:\n\n- [x] cut the hedge\n- [ ] repair the latch\n- [ ] buy compost\n- [X] sweep"
@@ -273,3 +282,26 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
     assert found.answer == found.highlights[0].text == "TM-429 | many"
     found = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), looked_up=3)
     assert found.answer == "It was built."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "Which shelf is box 12 on?",
+            "Box 12 is in the attic. Shelf 12 is the shelf that box 40 is on.",
+            "Box 12 is in the attic.",
+        ),
+        ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
+        ("What is box 12 behind?", "Box 12 is red. What it is behind is box 40.", "What it is behind is box 40."),
+    ],
+)
+def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
+    question: str, text: str, answer: str
+) -> None:
+    assert extracted(question, text).answer == answer
+
+
+def test_a_setting_is_no_title() -> None:
+    text = 'license = "MIT"\ndependencies = ["numpy"]'
+    assert extracted("Which license does it have?", text).answer == 'license = "MIT"'

@@ -207,9 +207,20 @@ def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytes
     assert done.stderr.startswith("Indexed 2 files (2 documents, 3 passages) in ")
 
 
-@pytest.mark.parametrize("other", [["--index", "."], ["--no-update"]])
-def test_ask_corpus_excludes_contradictory_options(indexed: Path, other: list[str]) -> None:
-    assert qa("ask", "--corpus", ".", *other, "soup").exit_code == 2
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (["--index", "."], "--index"),
+        (["--no-update"], "--no-update"),
+        (["./sub"], "sub"),
+        (["--no-update", "./sub"], "sub and --no-update"),
+    ],
+)
+def test_ask_corpus_excludes_contradictory_options(indexed: Path, other: list[str], named: str) -> None:
+    """The message names those that were given."""
+    done = qa("ask", "--corpus", ".", *other, "when is the soup?")
+    assert done.exit_code == 2
+    assert done.stderr.endswith(f"leave out {named}.\n")
 
 
 def test_ask_indexes_small_changes_first(indexed: Path) -> None:

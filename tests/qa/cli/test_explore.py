@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,41 @@ def test_map(real: Path) -> None:
     failed = qa("map", "-o", "nowhere/map.html")
     assert failed.exit_code == 74
     assert "nowhere" in failed.stderr
+
+
+def test_a_map_is_written_through_a_link(real: Path) -> None:
+    """The link stays; what it points at is replaced."""
+    target, link = real.parent / "target.html", real.parent / "link.html"
+    target.write_text("old")
+    link.symlink_to(target.name)
+    assert qa("map", "-o", link).exit_code == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_map_is_written_into_a_pipe(real: Path) -> None:
+    """A pipe or a device is not replaced by a file."""
+    pipe = real.parent / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert qa("map", "--svg", "-o", pipe).stdout == ""
+        assert os.read(reader, 5) == b"<svg "
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/fd/1"])
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names for open files")  # noqa: PTH110 - a device
+def test_a_map_on_stdout(real: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing else is printed there."""
+    assert qa("map", "--svg", "-o", name).stdout == ""
+    written = capfd.readouterr().out
+    assert written.startswith("<svg ")
+    assert written.rstrip().endswith("</svg>")
+    assert not (real / "-").exists()
 
 
 def test_the_commands_are_in_the_help(real: Path) -> None:

@@ -253,7 +253,7 @@ def test_eval_uses_the_settings_of_the_collection(built: Path, questions: Path) 
     [
         (("missing.jsonl",), "cannot read"),
         (("{questions}", "--compare", "mode=fast", "--corpus", "{root}"), "--compare: unknown setting"),
-        (("{questions}", "--corpus", "{root}", "--no-update"), "leave out --index and --no-update"),
+        (("{questions}", "--corpus", "{root}", "--no-update"), "leave out --no-update."),
         (("{questions}", "--sample", "0"), "--sample"),
         ((), "QUESTIONS"),
     ],

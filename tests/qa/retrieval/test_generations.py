@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import shutil
-import signal
 import sqlite3
 import threading
 import weakref
@@ -22,6 +20,7 @@ from qa.answer.results import Result
 from qa.retrieval.generations import Generation
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
+from tests.forks import exit_code_in_fork
 from tests.marks import needs_fork
 from tests.qa.indexes import build, opened
 
@@ -195,11 +194,5 @@ def test_coroutines_ask_at_the_same_time(root: Path) -> None:
 
 @needs_fork
 def test_a_forked_process_can_close_while_a_thread_of_its_parent_begins_a_question(root: Path) -> None:
-    with opened(root) as retriever:
-        with retriever._generations._now._lock:
-            child = os.fork()
-            if not child:
-                signal.alarm(20)
-                retriever.close()
-                os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with opened(root) as retriever, retriever._generations._now._lock:
+        assert exit_code_in_fork(retriever.close) == 0

@@ -21,7 +21,7 @@ def test_a_table_that_spans_several_passages(tmp_path: Path) -> None:
     assert table.column(0) == [f"boat {number}" for number in range(90)]
     assert len({row.passage.id for row in table.rows}) > 2
     assert all(row.passage.text[slice(*row.span)] == f"{row.cells[0]} | {row.cells[1]}" for row in table.rows)
-    assert table.about.split() == ["fleet", "Fleet", "Fleet"]
+    assert (table.file_name, table.about.split()) == ("fleet", ["Fleet", "Fleet"])
 
 
 def test_records_with_different_fields(tmp_path: Path) -> None:
@@ -29,6 +29,13 @@ def test_records_with_different_fields(tmp_path: Path) -> None:
     (table,) = tables_of(tmp_path, "staff.json", records)
     assert table.columns == ("name", "town", "phone")
     assert [row.cells for row in table.rows] == [("Ada", "Oslo", ""), ("Bo", "", "17")]
+
+
+def test_names_in_camel_case_are_divided(tmp_path: Path) -> None:
+    """Units and proper names are not."""
+    records = "unitPrice,amountEUR,powerKwh,kWh,LinkedIn\n1,2,3,4,5\n6,7,8,9,0\n"
+    (table,) = tables_of(tmp_path, "orders.csv", records)
+    assert table.columns == ("unit Price", "amount EUR", "power Kwh", "kWh", "LinkedIn")
 
 
 def test_blocks_of_fields_in_a_text(tmp_path: Path) -> None:

@@ -102,6 +102,24 @@ def test_bibtex_of_a_bibliography(tmp_path: Path, place: Places) -> None:
     assert bibtex(_result(changed), tmp_path, place).startswith("@misc{refs-abcdef,\n")
 
 
+def test_bibtex_of_a_paper_with_an_entry(tmp_path: Path, place: Places) -> None:
+    """A bibliography beside or above the paper has its title, however marked; that entry is printed once."""
+    entry = "@book{ida2001,\n  title = {{FOOD}: 1}}"
+    (tmp_path / "refs.bib").write_text(f"@misc(tar, title = {{Tar}})\n{entry}\n", encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "damaged.bib").write_bytes(b"\0")
+    paper = _hit("sub/a.pdf", "application/pdf", page=3)
+    own = _hit("refs.bib", "text/x-bibtex", lines=(2, 3))
+    assert bibtex(_result(paper, own), tmp_path, place) == f"{entry}\n"
+    others = [
+        replace(paper, title="Food"),
+        replace(paper, title=""),
+        replace(paper, source=replace(paper.source, state=State.UNCHECKED)),
+    ]
+    for other in others:
+        assert bibtex(_result(other), tmp_path, place).startswith("@misc{a-abcdef,\n")
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_passages(tmp_path: Path, place: Places, name: str) -> None:
     assert "[1]" not in FORMATS[name](_result(found=False), tmp_path, place)

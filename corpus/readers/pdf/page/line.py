@@ -46,3 +46,7 @@ class Line:
         self.left, self.right = self.boxes[0][0], self.boxes[-1][2]
         self.bottom = median(box[1] for box in self.boxes)
         self.top = self.bottom + self.size
+
+    def overlaps(self, other: Line) -> bool:
+        """Whether the baseline of another line begins or ends within this line's box, or crosses it."""
+        return self.bottom <= other.bottom < self.top and self.left < other.right and other.left < self.right

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from statistics import median
 
 from corpus.readers.pdf.page.characters import Box
 
@@ -16,6 +17,8 @@ _NUMBER = re.compile(r"\s*(\d{1,4})(?=\s|$)\s*")
 _MIN_NUMBERS, _MIN_IN_ORDER = 8, 0.85
 # In points: how far apart their right edges may be, as the numbers may be left-aligned.
 _ALIGNED = 8.0
+# Text beside line numbers has more characters, as a rule; cells of a table are shorter.
+_CELL = 16
 # Share of other text that may lie further out, such as a running head.
 _MAX_OUTSIDE = 0.05
 
@@ -28,7 +31,7 @@ def without_line_numbers(runs: Sequence[Run], letters: str, boxes: Sequence[Box]
         ordered = sorted(group, key=lambda number: -boxes[number[2] - 1][1])
         steps = [below[1] - above[1] for above, below in pairwise(ordered)]
         is_consecutive = len(ordered) >= _MIN_NUMBERS and steps.count(1) >= _MIN_IN_ORDER * len(steps)
-        if is_consecutive and _is_margin(ordered, runs, boxes):
+        if is_consecutive and _is_margin(ordered, runs, boxes) and not _are_cells(ordered, runs, boxes):
             number_ends |= {first: end for _, _, end, first in ordered}
     for first, end in runs:
         if (start := number_ends.get(first, first)) < end:
@@ -62,3 +65,12 @@ def _is_margin(group: Sequence[tuple[float, int, int, int]], runs: Sequence[Run]
     others = [(boxes[first][0], boxes[end - 1][2]) for first, end in rest if first < end]
     allowed = _MAX_OUTSIDE * len(others)
     return sum(begin < left for begin, _ in others) <= allowed or sum(stop > right for _, stop in others) <= allowed
+
+
+def _are_cells(group: Sequence[tuple[float, int, int, int]], runs: Sequence[Run], boxes: Sequence[Box]) -> bool:
+    """Whether numbers are the first cells of a table's rows: nothing long is beside them."""
+    after = {first: end for _, _, end, first in group}
+    heights = {round(boxes[first][1]) for first in after}
+    beside = [end - after.get(first, first) for first, end in runs if round(boxes[first][1]) in heights]
+    lengths = [length for length in beside if length]
+    return bool(lengths) and median(lengths) <= _CELL

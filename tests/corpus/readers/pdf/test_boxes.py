@@ -10,7 +10,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.loading.sandbox import Sandbox
 from qa import Retriever, build_index
-from qa.answer.pdf_boxes import BoxFinder
+from qa.answer.citation import BoxFinder
 from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
 from tests.qa.commands import qa
@@ -72,3 +72,10 @@ def test_words_that_are_not_on_the_page_have_no_boxes(sandbox: Sandbox) -> None:
     assert sandbox.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
     with pytest.raises(Unreadable, match=r"^damaged or truncated: cannot be opened as a PDF$"):
         sandbox.boxes(data[:100], [(1, FIRST)])
+
+
+def test_a_sentence_around_a_page_number_has_boxes(sandbox: Sandbox) -> None:
+    """They are on both pages; the number between its parts has none."""
+    pages = [[pdf.Words(60, 60, FIRST[:30]), pdf.Words(300, 30, "17")], [pdf.Words(60, 700, FIRST[30:])]]
+    (found,) = sandbox.boxes(pdf.make(pages), [(1, FIRST)])
+    assert [box[0] for box in found] == [1, 2]

@@ -235,3 +235,95 @@ def test_a_note_at_the_foot_does_not_break_a_sentence(mark: tuple[str, ...], aft
         assert (
             found.text.index("Measured") < found.text.index("They agree") < found.pages[1] <= found.text.index(FILLER)
         )
+
+
+def columns_below(top: float, left: str, right: str) -> list[Words]:
+    return [*column(54, top, left, room=235), *column(318, top, right, room=235)]
+
+
+def test_a_title_of_two_lines_above_two_columns_is_one_heading() -> None:
+    """Its lines are further apart than those of the text."""
+    title = [Words(180, 740, "Acoustic Monitoring of Bedload in", 17), Words(215, 712, "Steep Rivers of the Alps", 17)]
+    found = read("a.pdf", make([[*title, *columns_below(660, BODY * 2, BODY * 2)]]))
+    assert found.title == "Acoustic Monitoring of Bedload in Steep Rivers of the Alps"
+    assert block_texts(found, BlockKind.HEADING) == [found.title]
+
+
+def test_a_word_broken_at_the_foot_of_a_column_continues_at_the_head_of_the_next() -> None:
+    """A caption there is not part of it, nor are a figure's words above the caption."""
+    left = f"{BODY}Nobody came to the weir in this cold win~"
+    figure = [Words(350, 640, "Level"), Words(420, 640, "Pillnitz"), Words(318, 610, "Figure 1: The weir in winter.")]
+    right = column(318, 570, f"ter at all. {BODY}", room=235)
+    found = read("a.pdf", make([[*column(54, 640, left, room=235), *figure, *right]]))
+    paragraphs = block_texts(found, BlockKind.PARAGRAPH)
+    assert any("to the weir in this cold winter at all. Gauges" in one for one in paragraphs)
+    assert "Figure 1: The weir in winter." in paragraphs
+
+
+def test_a_table_at_the_head_of_a_page_does_not_break_a_sentence() -> None:
+    """It follows the paragraph that began on the page before, so that its place is right."""
+    rows = [("Weir", "Level", "Flow"), ("Pillnitz", "412", "77"), ("Meissen", "398", "81"), ("Pirna", "405", "79")]
+    cells = [Words(60 + 90 * at, 700 - 14 * row, text) for row, some in enumerate(rows) for at, text in enumerate(some)]
+    first = column(60, 700, f"{BODY}Nobody came to the weir of the mill in", room=460)
+    second = [*cells, *column(60, 620, f"this winter. {FILLER}", room=460)]
+    found = read("a.pdf", make([first, second]))
+    (paragraph,) = [one for one in block_texts(found, BlockKind.PARAGRAPH) if "in this winter." in one]
+    assert paragraph.startswith("Gauges")
+    (table,) = block_texts(found, BlockKind.TABLE)
+    assert found.text.index("Nobody") < found.pages[1] <= found.text.index(table)
+
+
+def test_hyphens_at_line_ends() -> None:
+    """One that belongs to the word is kept; a range of pages has no space in it."""
+    words = [
+        Words(60, 700, "They read it, for this is an experi-"),
+        Words(60, 688, "ment with state-of-"),
+        Words(60, 676, "the-art gauges, as in Lind, pages 44\u2013"),
+        Words(60, 664, "58 of the book."),
+    ]
+    assert words_of(words) == (
+        "They read it, for this is an experiment with state-of-the-art gauges, as in Lind, pages 44–58 of the book."
+    )
+
+
+def test_each_reference_and_each_line_of_a_form_is_a_paragraph() -> None:
+    """References may have a full last line, and a short line within."""
+    entries = [
+        Words(60, 700, "[2] C. Fraser. Acoustic monitoring of gravel in rivers of the far north of the country, 2018."),
+        Words(60, 688, "[3] F. Lind. Turbulence."),
+        Words(75, 676, "Cambridge University Press, 2012."),
+    ]
+    form = [Words(60, 600 - 12 * i, line) for i, line in enumerate(("Name: Ida Salo", "From: 3 July", "Reason: leave"))]
+    found = read("a.pdf", make([[*entries, *form]]))
+    assert block_texts(found, BlockKind.PARAGRAPH) == [
+        entries[0].text,
+        "[3] F. Lind. Turbulence. Cambridge University Press, 2012.",
+    ]
+    assert block_texts(found, BlockKind.TABLE) == ["Name: Ida Salo\nFrom: 3 July\nReason: leave"]
+
+
+def test_a_large_word_across_the_page_is_left_out() -> None:
+    text = column(60, 700, BODY.strip(), room=460)
+    assert words_of([*text, Words(120, 672, "DRAFT", 90)]) == BODY.strip()
+
+
+def test_consecutive_numbers_of_a_tables_rows_are_kept() -> None:
+    """They are not line numbers, as no text is beside them but cells."""
+    cells = [
+        Words(x, 700 - 14 * row, text)
+        for row in range(10)
+        for x, text in ((60, str(100 + row)), (120, "Gravel"), (200, str(37 * row % 90)))
+    ]
+    assert all(f"{100 + row} Gravel" in words_of(cells) for row in range(10))
+
+
+def test_a_numbered_heading_is_no_title() -> None:
+    heads = [Words(60, 740, "1 How Gauges Are Read", 14, bold=True), Words(60, 560, "2 Where They Are", 14, bold=True)]
+    page = [*heads, *column(60, 700, BODY, room=460), *column(60, 540, BODY, room=460)]
+    assert read("a.pdf", make([page])).title == ""
+
+
+def test_the_stated_author_is_a_field() -> None:
+    """It can be asked for with `--where author=ida`."""
+    assert read("a.pdf", make([ONE_LINE], author="Ida Gray")).metadata == (("author", "Ida Gray"),)
+    assert read("a.pdf", make([ONE_LINE])).metadata == ()

@@ -68,6 +68,7 @@ def make(
     pages: Sequence[Sequence[Words]],
     *,
     title: str = "",
+    author: str = "",
     outline: Sequence[tuple[str, int]] = (),
     locked: bool = False,
     rules: Sequence[Sequence[Rule]] = (),
@@ -77,6 +78,7 @@ def make(
     Args:
         pages: The words on each page.
         title: The title in the metadata.
+        author: The author there.
         outline: Titles and page numbers from 0.
         locked: Whether it asks for a password that nobody knows.
         rules: The lines drawn on each page.
@@ -93,7 +95,7 @@ def make(
     objects[9] = f"<< {base} /BaseFont /Helvetica /ToUnicode 5 0 R >>".encode()
     objects[typed] = f"<< {base} /BaseFont /Courier >>".encode()
     objects[5] = _stream(_HEBREW.encode())
-    objects[6] = b"<< /Title (" + _escaped(title) + b") >>"
+    objects[6] = b"<< /Title (%s) /Author (%s) >>" % (_escaped(title), _escaped(author))
     first_entry = first_page + 2 * len(pages)
     entries = [first_entry + i for i in range(len(outline))]
     for i, page in enumerate(pages):

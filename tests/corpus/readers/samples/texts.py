@@ -52,6 +52,19 @@ MARKED_UP = (
         "2\n00:00:03,000 --> 00:00:05,000\nin Februaries.\n",
         ("When do thatchers mow reeds?", "Februaries", "reeds.srt:3-7"),
     ),
+    (
+        "regatta.ics",
+        "BEGIN:VCALENDAR\nX-WR-CALNAME:Club\nBEGIN:VEVENT\nSUMMARY:Regatta on the Elbe\nLOCATION:Pier 4\\, Pillnitz"
+        "\nDTSTART;TZID=Europe/Berlin:20240601T100000\nDTEND;TZID=Europe/Berlin:20240601T173000\nEND:VEVENT\nBEGIN:VTODO"
+        "\nSUMMARY:Varnish the sculls\nDUE;VALUE=DATE:20240525\nEND:VTODO\nEND:VCALENDAR\n",
+        ("Where is the regatta on the Elbe: at which pier?", "Pillnitz", "regatta.ics:3-8"),
+    ),
+    (
+        "crew.vcf",
+        "BEGIN:VCARD\nVERSION:3.0\nN:Lindqvist;Maja;;;\nFN:Maja Lindqvist\nORG:Boats;Repairs\nTEL;TYPE=CELL:+49 351 77"
+        "\nEND:VCARD\nBEGIN:VCARD\nVERSION:3.0\nFN:Otto Kern\nNOTE:Steers the eight.\nEND:VCARD\n",
+        ("Who steers the eight?", "Otto Kern", "crew.vcf:8-12"),
+    ),
 )
 PROGRAMS = (
     (

@@ -1,0 +1,205 @@
+"""Calendars (iCalendar) and contact cards (vCard): each entry is a document, its fields in plain words."""
+
+from __future__ import annotations
+
+import quopri
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from corpus.readers.assemble.document_builder import DocumentBuilder, few_lines, one_line, visible
+from corpus.readers.plaintext import plain
+from corpus.text.encodings import decode_lines
+from corpus.types import Extracted
+
+# Name, parameters and value, perhaps after the name of a group: `item1.TEL;TYPE="work":+49 30 123456`.
+_LINE = re.compile(r'(?:[\w-]+\.)?([\w-]+)((?:;[^":;]*(?:"[^"]*"[^":;]*)*)*):(.*)')
+_MOMENT = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:T(?P<h>\d\d):?(?P<m>\d\d)[\d:]*(?P<z>Z?))?")
+_TYPES = re.compile(r"\b(cell|fax|home|mobile|pager|work)\b")
+_PEOPLE = ("ORGANIZER", "ATTENDEE")
+# The kinds of entry, and what the line with its title begins with.
+_KINDS = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Journal", "VCARD": "Name"}
+# In the order in which they are shown.
+_LABELS = {
+    "DUE": "Due", "COMPLETED": "Completed", "LOCATION": "Where", "ORGANIZER": "Organiser", "ATTENDEE": "With",
+    "STATUS": "Status", "NICKNAME": "Nickname", "ORG": "Organisation", "TITLE": "Job", "ROLE": "Role",
+    "EMAIL": "Email", "TEL": "Phone", "ADR": "Address", "BDAY": "Birthday", "CATEGORIES": "Categories",
+    "URL": "Link", "DESCRIPTION": "Description", "NOTE": "Note",
+}  # fmt: skip
+_UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
+# Apple's year of a birthday without one.
+_NO_YEAR = 1604
+
+
+class _Field(NamedTuple):
+    """A line of an entry, unfolded."""
+
+    name: str
+    parameters: str
+    value: str
+
+    def parameter(self, name: str) -> str:
+        found = re.search(rf';{name}="?([^";:]*)', self.parameters, re.IGNORECASE)
+        return found[1] if found else ""
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts between semicolons, with escaped characters restored."""
+        value = self.value
+        if _is_quoted(self.parameters):
+            with suppress(LookupError):
+                value = quopri.decodestring(value.encode()).decode(self.parameter("CHARSET") or "utf-8", "replace")
+        parts = re.split(r"(?<!\\);", value)
+        return [re.sub(r"\\(.)", lambda m: "\n" if m[1] in "nN" else m[1], part).strip() for part in parts]
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"^(?:mailto|tel):", "", ";".join(self.parts), flags=re.IGNORECASE)
+
+
+class _Moment(NamedTuple):
+    """A day, and perhaps a time and its zone, as they are shown: ", 14:30" and " (Europe/Berlin)"."""
+
+    day: date
+    clock: str
+    zone: str
+
+
+class _Entry(NamedTuple):
+    """An event, task, journal entry or card, with its lines in the file."""
+
+    kind: str
+    lines: tuple[int, int]
+    fields: dict[str, list[_Field]]
+
+
+def read(path: str, data: bytes) -> Extracted:
+    """Read a calendar or contact cards; see `corpus.readers`. A file without any entry is plain text."""
+    text, note = decode_lines(data)
+    lines = list(_unfolded(text.removeprefix("\ufeff")))
+    entries = list(_entries(lines))
+    if not entries:
+        return plain.read(path, data)
+    builder = DocumentBuilder()
+    for entry in entries:
+        _add(builder, entry)
+    name = next((one.text for _, one in lines if one.name == "X-WR-CALNAME"), "")
+    return builder.build("text/vcard" if entries[0].kind == "VCARD" else "text/calendar", note=note, title=name)
+
+
+def _is_quoted(parameters: str) -> bool:
+    return "QUOTED-PRINTABLE" in parameters[:200].upper()
+
+
+def _unfolded(text: str) -> Iterator[tuple[int, _Field]]:
+    """Yield each field with the number of its first line; a line that begins with a blank continues the one before."""
+    pending: list[str] = []
+    start = 0
+    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), ""], 1):
+        is_soft = bool(pending) and pending[-1].endswith("=") and _is_quoted(pending[0])
+        if is_soft:
+            pending[-1:] = [pending[-1][:-1], line]
+        elif pending and line.startswith((" ", "\t")):
+            pending.append(line[1:])
+        else:
+            if found := _LINE.fullmatch("".join(pending)):
+                yield start, _Field(found[1].upper(), found[2], found[3])
+            pending, start = [line], number
+
+
+def _entries(lines: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
+    """Yield the entries, without what is inside them, such as an alarm."""
+    around: list[str] = []
+    first, fields = 0, defaultdict[str, list[_Field]](list)
+    for number, one in lines:
+        kind = one.value.strip().upper()
+        if one.name == "BEGIN" and (around or kind in _KINDS):
+            around.append(kind)
+            if len(around) == 1:
+                first, fields = number, defaultdict(list)
+        elif one.name == "END" and around:
+            kind = around.pop()
+            if not around:
+                yield _Entry(kind, (first, number), fields)
+        elif len(around) == 1:
+            fields[one.name].append(one)
+
+
+def _add(builder: DocumentBuilder, entry: _Entry) -> None:
+    kind, fields = _KINDS[entry.kind], entry.fields
+    if named := fields.get("FN") or fields.get("SUMMARY"):
+        title = one_line(named[0].text)
+    else:  # family name, given name, further names, what is before and after them
+        names = fields["N"][0].parts if "N" in fields else []
+        title = one_line(" ".join(names[at] for at in (3, 1, 2, 0, 4) if at < len(names)))
+    shown = [(kind, title), ("When", _when(fields)), ("Repeats", _repeats(fields)), *_labelled(fields)]
+    text = few_lines("\n".join(f"{label}: {value}" for label, value in shown if value))
+    builder.begin_record(title)
+    builder.section(1, title or kind)
+    builder.block(text, lines=[(0, entry.lines[0]), (max(visible(text) - 1, 1), entry.lines[1])])
+
+
+def _labelled(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:
+    """Yield the fields other than title and time, each with its label; all guests are one."""
+    for name, label in _LABELS.items():
+        given = fields.get(name, [])
+        if name in _PEOPLE:
+            yield label, ", ".join(one.parameter("CN") or one.text for one in given)
+            continue
+        for one in given:
+            types = ", ".join(dict.fromkeys(_TYPES.findall(one.parameters.lower())))
+            yield f"{label} ({types})" if types else label, _value(one)
+
+
+def _value(one: _Field) -> str:
+    if one.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment([one])):
+        return f"{_day(moment.day)}{moment.clock}{moment.zone}"
+    if one.name == "STATUS":
+        return one.text.lower().replace("confirmed", "")
+    return ", ".join(filter(None, one.parts)) if one.name in ("ORG", "ADR") else one.text
+
+
+def _moment(fields: list[_Field] | None) -> _Moment | None:
+    found = _MOMENT.fullmatch(fields[0].value.strip()) if fields else None
+    if not fields or not found:
+        return None
+    with suppress(ValueError):
+        year = _NO_YEAR if found["year"] == "--" else int(found["year"])
+        day, clock = date(year, int(found["month"]), int(found["day"])), f", {found['h']}:{found['m']}"
+        zone = "UTC" if found["z"] else fields[0].parameter("TZID")
+        return _Moment(day, clock, f" ({zone})" if zone else "") if found["h"] else _Moment(day, "", "")
+    return None
+
+
+def _when(fields: dict[str, list[_Field]]) -> str:
+    """For example "Monday 4 March 2024, 14:30 to 15:15 (Europe/Berlin)"."""
+    start, end = _moment(fields.get("DTSTART")), _moment(fields.get("DTEND"))
+    if start is None:
+        return ""
+    begin = f"{_day(start.day)}{start.clock}"
+    if end is None or start == end:
+        return f"{begin}{start.zone}"
+    if not end.clock:  # the end of an event of whole days is the day after it
+        last = max(end.day - timedelta(days=1), start.day)
+        return begin if last == start.day else f"{begin} to {_day(last)}"
+    until = end.clock.strip(", ") if end.day == start.day else f"{_day(end.day)}{end.clock}"
+    return f"{begin}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B}" if day.year == _NO_YEAR else f"{day:%A} {day.day} {day:%B} {day.year}"
+
+
+def _repeats(fields: dict[str, list[_Field]]) -> str:
+    """For example "every 2 weeks until Monday 4 March 2024"."""
+    rule = dict(re.findall(r"(\w+)=([^;]*)", fields["RRULE"][0].value.upper())) if "RRULE" in fields else {}
+    unit, interval = _UNITS.get(rule.get("FREQ", "")), rule.get("INTERVAL", "1")
+    if unit is None:
+        return ""
+    until = _moment([_Field("UNTIL", "", rule.get("UNTIL", ""))])
+    every = f"every {unit}" if interval == "1" else f"every {interval} {unit}s"
+    times = f", {rule['COUNT']} times" if "COUNT" in rule else ""
+    return f"{every}{f' until {_day(until.day)}' if until else ''}{times}"

@@ -1,0 +1,205 @@
+"""Things that a question names by a number, letter or code: "box 123", "room 12B", "version 2.1", "annex C".
+
+A sentence about another one of them, such as "shelf 123 holds box 369", looks much like an answer but is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from index import STOP_WORDS, StoredPassage, word_terms
+from qa.answer.dates import dates_in
+from qa.answer.values import MONTH
+from qa.reader.tables import tables
+
+_TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
+_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_DIGITS = {name: str(number) for names in (_SMALL, _ROMAN) for number, name in enumerate(names, start=1)}
+# A letter is a code only as a capital, but not "I".
+_CODE = re.compile(rf"(?=\D{{0,5}}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?|{'|'.join(name for name in _ROMAN if len(name) > 1)}")
+_TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_RANGE = re.compile(r"(\d+|[a-z])-(\d+|[a-z])")
+# Between a noun and its number, and between two numbers of a list or range.
+_AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
+_IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
+_LINKS = frozenset({"no", "nr", "num", "number", "numbers", "id", "code", "and", "or", "to", "through"})
+# What makes a number an amount: "weighs 5", "the last 3 days", "300 EUR", "5 %".
+_MEASURES = frozenset({
+    "about", "age", "aged", "almost", "another", "approximately", "around", "charge", "charged", "charges", "cost",
+    "costs", "earn", "earns", "every", "exactly", "first", "get", "gets", "hold", "holds", "last", "lasts", "least",
+    "maximum", "minimum", "nearly", "need", "needs", "next", "past", "pay", "pays", "per", "plus", "roughly", "spend",
+    "take", "takes", "times", "took", "top", "weigh", "weighs", "within",
+})  # fmt: skip
+_UNIT_BEHIND = re.compile(
+    r"[^\S\n]?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|[mk]?[wl]"
+    r"|kwh|kb|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
+    r"|persons|am|pm)\b)",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(MONTH)
+# Whoever does what the word before the number says: "may I bring 3 guests?"
+_DOERS = frozenset({"he", "i", "it", "not", "she", "they", "to", "we", "who", "you"})
+_BOUND_BEFORE = re.compile(
+    r"\b(?:since|from|until|before|after|up to|at (?:least|most)|than)\s(?:the\s)?$", re.IGNORECASE
+)
+_BOUND_BEHIND = re.compile(
+    r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|this|these|both|he|she|his|her)\b", re.IGNORECASE)
+_FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
+
+
+class Numbered(NamedTuple):
+    """A number, letter or code, and what it is the number of.
+
+    Attributes:
+        noun: The stem of the word before it; "" if that is none.
+        code: In lower case, with digits for Roman numerals and number words; two numbers if it is a range.
+        is_loose: Whether it may say something else, too: a bound, as in "since version 2", or the number word of "the
+            last one".
+    """
+
+    noun: str
+    code: str
+    is_loose: bool = False
+
+    def is_same(self, other: Numbered) -> bool:
+        """Whether this is, or includes, the number of another: 2.1.3 is a 2.1, and 5 to 9 includes 7."""
+        if f"{self.code}.".startswith(f"{other.code}."):
+            return True
+        ends = _RANGE.fullmatch(self.code)
+        return ends is not None and _in_order(ends[1], other.code, ends[2])
+
+    def is_other(self, other: Numbered) -> bool:
+        """Whether this clearly is another one of the same kind; a year is no number of things, nor 7 another 7.2."""
+        is_alike = bool(_YEAR.fullmatch(self.code)) == bool(_YEAR.fullmatch(other.code))
+        is_part = f"{other.code}.".startswith(f"{self.code}.")
+        return self.noun == other.noun and is_alike and not (self.is_loose or is_part or self.is_same(other))
+
+
+def _in_order(*codes: str) -> bool:
+    """Whether numbers, or single letters, are in order."""
+    if all(map(str.isdecimal, codes)):
+        return sorted(codes, key=int) == list(codes)
+    return all(len(one) == 1 and one.isalpha() for one in codes) and sorted(codes) == list(codes)
+
+
+def numbered_in(question: str) -> list[Numbered]:
+    """Return the things that a question names by number, but not amounts, as in "may I bring 3 guests?"."""
+    return [one for one in _numbered(question, _DOERS) if one.noun and not one.is_loose]
+
+
+def of_the_things(
+    things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int], scored: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """Return the answering sentence, or if it is about another thing, the best sentence, row or field that names it.
+
+    Args:
+        things: Those that the question names.
+        passage: The passage.
+        lead: The answering sentence; one with a pronoun may be about the thing of the sentence before.
+        scored: All sentences of the passage, best first.
+    """
+    wrong = [thing for thing in things if _has_another(_own(passage, lead), thing)]
+    if not wrong or _PRONOUN.search(passage.text, *lead):
+        return lead
+    owns = ((span, _own(passage, span)) for span in scored)
+    return next((span for span, own in owns if all(_has(own, thing) for thing in wrong)), lead)
+
+
+def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int]) -> bool:
+    """Whether a passage's answering sentence, row or record is about another thing than one of these.
+
+    So it is if it, or what is above it, has the noun with another number, and has the number at most after other nouns;
+    so is any sentence, if the whole passage has both so. The number may also be elsewhere in the passage, unless that
+    consists of rows or records.
+    """
+    if not things:
+        return False
+    path = re.sub(r"[/_-]+", " ", passage.document.path.rsplit(".", 1)[0])
+    above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
+    own = [*_numbered(above), *_own(passage, lead)]
+    everywhere = [*own, *_numbered(passage.text)]
+    is_row = bool(_row(passage, lead))
+    return any(
+        not _has(own if is_row else everywhere, thing)
+        and (
+            (_has_another(own, thing) and not any(one.is_same(thing) for one in own if not one.noun))
+            or (
+                _has_another(everywhere, thing)
+                and {bool(one.noun) for one in everywhere if one.is_same(thing)} == {True}
+            )
+        )
+        for thing in things
+    )
+
+
+def _has(named: Sequence[Numbered], thing: Numbered) -> bool:
+    return any(one.noun == thing.noun and one.is_same(thing) for one in named)
+
+
+def _has_another(named: Sequence[Numbered], thing: Numbered) -> bool:
+    return not _has(named, thing) and any(one.is_other(thing) for one in named)
+
+
+def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
+    """Return what a sentence, or the row or record that it is part of, names by number."""
+    return list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
+
+
+def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
+    """Return the row of a table, as "column: cell" lines, or the fields of the record around the lead; else ""."""
+    text = passage.text
+    for table in tables(text, passage.context):
+        for cells in table.rows:
+            if cells[0][0] <= lead[0] < max(cells[-1][1], cells[0][0] + 1) and len(cells) == len(table.columns):
+                pairs = zip(table.columns, cells, strict=True)
+                return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in pairs)
+    end = text.find("\n\n", lead[1])
+    lines = (
+        text[max(text.rfind("\n\n", 0, lead[0]), passage.body, 0) : end if end >= 0 else len(text)].strip().split("\n")
+    )
+    return "\n".join(lines) if len(lines) > 1 and all(map(_FIELD.fullmatch, lines)) else ""
+
+
+def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[Numbered]:
+    """Yield the numbers, letters and codes in a text that are no dates, times or amounts, each with its noun."""
+    dates = [(one.end - len(one.text), one.end) for one in dates_in(text)]
+    noun, before, code_before, start, end, in_list = "", "", "", 0, 0, False
+    for token in _TOKEN.finditer(text):
+        word, gap = token[0], text[end : token.start()]
+        if any(first <= token.start() < last for first, last in dates) or not _is_code(word):
+            if word.lower() not in _LINKS:
+                is_noun = _is_noun(word) and before not in not_before
+                noun, start, in_list = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start(), False
+            before = word.lower()
+        elif not (
+            _TIME_OR_ORDINAL.fullmatch(word) or _UNIT_BEHIND.match(text, token.end()) or gap[-1:] in tuple("€$£")
+        ):
+            gap = gap.lstrip(".") if before in _LINKS else gap
+            noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
+            is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
+            code = _normal(word)
+            if in_list and noun and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"}):
+                yield Numbered(noun, f"{code_before}-{code}")
+            yield Numbered(noun, code, is_bound or word.lower() in _SMALL)
+            in_list, before, code_before = True, word, code
+        end = token.end()
+
+
+def _is_code(word: str) -> bool:
+    return word.lower() in _DIGITS or _CODE.fullmatch(word) is not None
+
+
+def _is_noun(word: str) -> bool:
+    small = word.lower()
+    return len(word) > 2 and small not in STOP_WORDS and small not in _MEASURES and not _MONTH.fullmatch(word)
+
+
+def _normal(code: str) -> str:
+    plain = _DIGITS.get(code, _DIGITS.get(code.lower(), code.lower())).replace(",", "")
+    return re.sub(r"(?<=[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", plain)

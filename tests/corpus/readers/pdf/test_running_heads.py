@@ -1,0 +1,86 @@
+"""Running heads, running feet and page numbers are left out; what only looks like them is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from corpus.readers.pdf.pdf import read
+from corpus.types import BlockKind
+from tests.corpus.readers.outcome import block_texts
+from tests.corpus.readers.samples.pdf import Words, column, make
+
+NAMES = ("heron", "otter", "swan", "beaver", "eel", "trout")
+
+
+def pages(*heads: Callable[[int], Words], top: float = 660) -> list[Sequence[Words]]:
+    """Pages, each with its heads and an animal of its own; the sentence continues on the next page."""
+    return [
+        [*(head(at) for head in heads), *column(60, top, f"was seen here and the {name} was counted, as", room=460)]
+        for at, name in enumerate(NAMES)
+    ]
+
+
+def text_of(some: Sequence[Sequence[Words]]) -> str:
+    return " ".join(read("a.pdf", make(some)).text.split())
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        lambda at: Words(60, 760, "Weirs of the Elbe"),
+        lambda at: Words(60, 30, f"Page {at + 3} of 12"),
+        lambda at: Words(60, 30, f"{at + 3}"),
+        lambda at: Words(60, 760, f"{at + 3} Ida Gray and others" if at % 2 else f"Weirs of the Elbe {at + 3}"),
+        lambda at: Words(60, 760, f"Weirs of the Elbe in winter {at + 3}", bold=True),
+        # LaTeX sets them further from the edge, apart from the text.
+        lambda at: Words(60, 690, f"{at + 3} Ida Gray and others" if at % 2 else f"Weirs of the Elbe {at + 3}"),
+        lambda at: Words(300, 110, f"{at + 3}"),
+    ],
+)
+def test_heads_are_left_out_and_sentences_continue(head: Callable[[int], Words]) -> None:
+    expected = " ".join(f"was seen here and the {name} was counted, as" for name in NAMES)
+    text = text_of(pages(head))
+    # A bold one is kept on the first page, where it could be the title.
+    assert text.removeprefix("Weirs of the Elbe in winter 3 ") == expected
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        lambda at: Words(60, 760, f"Day {at + 1}", bold=True),
+        lambda at: Words(60, 760, f"{9 - at} boats at the weir"),
+        lambda at: Words(60, 760, "Results" if at in {1, 2, 4} else f"All about the {NAMES[at]}", 18),
+        # At different places on the pages.
+        lambda at: Words(60, 750 - 11 * at, "None was seen"),
+    ],
+)
+def test_other_lines_at_the_top_are_kept(head: Callable[[int], Words]) -> None:
+    text = text_of(pages(head))
+    assert all(head(at).text in text for at in range(len(NAMES)))
+    assert text.count("Results") in {0, 3}
+
+
+def test_a_single_page_keeps_all_its_text() -> None:
+    page = [Words(60, 770, "Weir Office"), Words(60, 700, "The weir is closed in May."), Words(60, 20, "Page 1 of 1")]
+    assert text_of([page]) == "Weir Office The weir is closed in May. Page 1 of 1"
+
+
+def test_the_column_names_of_a_printed_table_are_kept_once() -> None:
+    """They are at the top of each page; rows that differ only in numbers are no heads."""
+    names = ("Sample", "Material", "Mass", "Site")
+    table = [
+        [Words(60 + 100 * at, 770, name) for at, name in enumerate(names)]
+        + [
+            Words(60 + 100 * at, 750 - 14 * row, cell)
+            for row in range(50)
+            for at, cell in enumerate((f"S{50 * page + row}", "Gravel", f"{(row * 37 + page) % 90}", "Pirna"))
+        ]
+        for page in range(3)
+    ]
+    (text,) = block_texts(read("a.pdf", make(table)), BlockKind.TABLE)
+    rows = text.splitlines()
+    assert rows[0] == "Sample | Material | Mass | Site"
+    assert len(rows) == 151
+    assert all(row.startswith(f"S{at} | Gravel") for at, row in enumerate(rows[1:]))

@@ -1,0 +1,113 @@
+"""Things that are named by a number: which sentences are about another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from qa.answer.numbered import is_about_another, numbered_in
+from tests.qa.passages import stored
+
+TABLE = "| Box no. | Shelf | Content |\n|---|---|---|\n| 369 | 123 | cables |\n| 12 | 5 | lamps |"
+
+# A question, a passage, and the answering sentence or cell in it.
+ABOUT_ANOTHER = [
+    ("which shelf holds box 123?", "Shelf 123 holds box 369.", ""),
+    ("which shelf holds box 123?", "Shelf 12 holds boxes 120, 121 and 369.", ""),
+    ("which shelf holds box 123?", TABLE, "369"),
+    ("which shelf holds box 5?", TABLE, "12 | 5"),
+    ("which shelf holds box 123?", "Attic list\n\nShelf 123 holds box 369.", "Attic list"),
+    ("what is in box 123?", "box: 369\nshelf: 123\ncontent: cables", "content: cables"),
+    ("what is in box 123?", "box: 369\nshelf: 2\ncontent: cables\n\nbox: 123\nshelf: 4", "content: cables"),
+    ("who booked room 12B?", "Room 12A is booked by Ines.", ""),
+    ("who booked room 12B?", "Room 12 is booked by Ines.", ""),
+    ("who booked Room 12B on 4 June 2024?", "On 4 June 2024 room 14 was booked by Ines.", ""),
+    ("how much is invoice 4711?", "Invoice 4712 is over 300 EUR.", ""),
+    ("how much is invoice 4711?", "Invoice no. 4117 is over 4,711 EUR.", ""),
+    ("what does article 7 say?", "Article 17 says that the deposit is two rents.", ""),
+    ("what does article 7 say?", "Articles 8 to 10 say that the deposit is two rents.", ""),
+    ("what changed in version 2.1?", "Version 2.2 changed the format of dates.", ""),
+    ("what changed in version 2.1?", "Version 3 changed the format of dates.", ""),
+    ("when does bus 42 leave?", "Bus 17 leaves at 7:42.", ""),
+    ("where does bus M4 stop?", "Bus M5 stops at the museum.", ""),
+    ("what is in annex C?", "Annex B has the prices.", ""),
+    ("how much leave is there in grade F?", "Grades A–D get 26 days.", ""),
+    ("what is vitamin D good for?", "Vitamin C is good for the gums.", ""),
+    ("what is phase II about?", "Phase III is about the cellar.", ""),
+    ("what is phase 2 about?", "Phase III is about the cellar.", ""),
+    ("who works at gate 5?", "Gate 15 is staffed by Omar.", ""),
+    ("what causes error E42?", "Error E24 is caused by an empty tank.", ""),
+    ("who lives in flat 3?", "Flat 2 is rented to Marta.", ""),
+    ("what does ticket T-101 ask for?", "Ticket T-110 asks for a new toner.", ""),
+    ("does Windows 10 still get updates?", "Windows 11 gets updates until 2031.", ""),
+]
+OF_THE_SAME = [
+    ("which shelf holds box 123?", "Shelf 5 holds box 123.", ""),
+    ("which shelf holds box 123?", "Shelf 5 holds box no. 123, and shelf 6 box 124.", ""),
+    ("which shelf holds box 123?", "Shelf 5 holds boxes 120–130.", ""),
+    ("which shelf holds box 123?", "Shelf 5 holds boxes 120 to 130.", ""),
+    ("which shelf holds box 123?", "Shelf 5 holds boxes 121, 122 and 123.", ""),
+    ("which shelf holds box 369?", TABLE, "369"),
+    ("which shelf holds box 12?", TABLE, "12 | 5"),
+    ("what is in box 369?", "box: 369\nshelf: 123\ncontent: cables", "content: cables"),
+    ("what is box 123 behind?", "Box 123 is on shelf 5. It is behind box 7.", "It is behind box 7."),
+    ("who booked room 12B?", "Room 12B: Ines", ""),
+    ("who booked room 12B?", "**Room 12B** is booked by Ines; room 12A is free.", ""),
+    ("who booked room 12B?", "Rooms 12A and 12B are booked by Ines.", ""),
+    ("how much is invoice 4711?", "The invoice (number 4711) of 3 May 2024 is over 300 EUR.", ""),
+    ("how much is invoice 4711?", "Invoice date: 2024-05-03. Your invoice of 300 EUR has the number 4711.", ""),
+    ("how much is invoice 4711?", "The invoice is over 300 EUR.", ""),
+    ("what does article 7 say?", "7. The deposit is two rents.", ""),
+    ("what does article 7 say?", "Article 7(2) says that the deposit is two rents.", ""),
+    ("what does section 7.2 say?", "Section 7: deposit. It is two rents.", ""),
+    ("what changed in version 2.1?", "Version 2.1.0 changed the format of dates.", ""),
+    ("what changed in version 2.1?", "v2.1 changed the format of dates.", ""),
+    ("does version 2.3 read CSV?", "CSV is read since version 2.0.", ""),
+    ("does version 2.3 read CSV?", "Version 2.0 or later reads CSV.", ""),
+    ("when does bus 42 leave?", "Bus 42 leaves at 7:17.", ""),
+    ("when does bus 42 leave?", "The bus leaves at 7:17.", ""),
+    ("when does bus 42 leave?", "Lines 17 and 42: the bus leaves at 7:17.", ""),
+    ("what is in annex C?", "Annex C has the prices.", ""),
+    ("how much leave is there in grade F?", "Grades E–H get 29 days.", ""),
+    ("how much leave is there in grade F?", "| Group | Days |\n|---|---|\n| Grades E–H | 29 |", "Grades E–H | 29"),
+    ("how much leave is there in grade F?", "Grades E-H get 29 days.", ""),
+    ("what is phase 2 about?", "Phase II is about the cellar.", ""),
+    ("what is step 3?", "Step three is to rinse.", ""),
+    ("may I bring 3 guests?", "You may bring 2 guests.", ""),
+    ("does it cost 20 euros?", "It costs 25 euros.", ""),
+    ("who worked the last 5 days?", "Ada worked the last 3 days.", ""),
+    ("what comes after article 7?", "Article 8 is about noise.", ""),
+    ("what is the budget 2024?", "The budget 500 was moved to 2024.", ""),
+    ("does Windows 10 still get updates?", "Windows 10 gets updates until 2025.", ""),
+    ("what was the rent in May 2024?", "Rent: 900 EUR in May 2024.", ""),
+    ("who is the tenant of flat 3?", "Flat 03: Marta", ""),
+]
+
+
+def is_other(question: str, text: str, answer: str) -> bool:
+    start = text.index(answer)
+    return is_about_another(numbered_in(question), stored(text), (start, start + len(answer or text)))
+
+
+@pytest.mark.parametrize(("question", "text", "answer"), ABOUT_ANOTHER)
+def test_sentences_about_another(question: str, text: str, answer: str) -> None:
+    assert is_other(question, text, answer)
+
+
+@pytest.mark.parametrize(("question", "text", "answer"), OF_THE_SAME)
+def test_sentences_about_the_same(question: str, text: str, answer: str) -> None:
+    assert not is_other(question, text, answer)
+
+
+def test_the_number_may_be_above_the_sentence() -> None:
+    things = numbered_in("what is in box 123?")
+    for heading, is_another in (("Box 123", False), ("Box 369", True)):
+        text = f"## {heading}\n\nCables and lamps."
+        passage = stored(text, context=heading, body=len(f"## {heading}\n\n"))
+        assert is_about_another(things, passage, (passage.body, len(text))) is is_another
+
+
+def test_the_number_may_be_in_the_path() -> None:
+    text = "The oldest version of a client is 3.0."
+    passage = stored(text, path="murrel-3.2-settings.md")
+    assert not is_about_another(numbered_in("what may clients of murrel 3.2 do?"), passage, (0, len(text)))
+    assert is_about_another(numbered_in("what may clients of murrel 4.1 do?"), passage, (0, len(text)))
