@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
@@ -37,12 +38,16 @@ from index import (
     load_encoder,
     open_index,
     prepare_for_questions,
+    store_of,
     wait_for_writer,
 )
 from qa.collection.settings import missing_paths, read_settings, with_slashes
 from qa.locate import root_of
 from qa.reader.reader import Reader
 from qa.require import require_type
+
+# Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
+_PAUSE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -120,6 +125,7 @@ def build_index(
         require_type("store", store, str)
         store = choose_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
+    has_waited = False
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
@@ -143,9 +149,13 @@ def build_index(
             with open_workers(plan, request.encoder, load) as pool:
                 request = replace(request, workers=pool)
                 report = rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
-        except LockedError:
+        except LockedError as error:
             if on_locked is OnLocked.FAIL:
                 raise
+            if (store or store_of(root / INDEX_FOLDER)) and not has_waited:
+                _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
+            has_waited = True
+            time.sleep(_PAUSE_SECONDS)
             continue
         if not report.documents and on_empty is OnEmpty.FAIL:
             raise _nothing_to_index(root, report.skipped, choice)
@@ -213,12 +223,13 @@ def preview_index(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
+    mode: BuildMode = BuildMode.INCREMENTAL,
 ) -> BuildReport:
     """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
     from index import preview_update
 
     root = existing_root(path)
-    return preview_update(root, read_settings(root).choice(include, exclude, with_slashes(root, paths)))
+    return preview_update(root, read_settings(root).choice(include, exclude, with_slashes(root, paths)), mode)
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

@@ -5,24 +5,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, splitter_version
+from corpus import INDEX_FOLDER, FoundFile, splitter_version
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index import (
     BuildReport,
     Device,
     Diff,
+    Index,
     Info,
     ProgressCallback,
     Request,
     find_changes,
     load_encoder,
     require_same_encoder,
+    unknown_files,
     wait_for_writer,
 )
 from qa.collection.settings import not_applied
@@ -32,6 +34,8 @@ from qa.retrieval.retriever import Retriever
 # The largest change that a question indexes before it is answered: a second or two of embedding.
 MAX_REFRESH_FILES = 64
 MAX_REFRESH_BYTES = 2_000_000
+# The most bytes of files moved from another folder, which only need to be read.
+MAX_MOVED_BYTES = 20_000_000
 # How long a question waits for another process that writes the index, most likely to index the same changes.
 _WAIT_SECONDS = 3.0
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
@@ -134,6 +138,7 @@ def _refresh(retriever: Retriever, progress: ProgressCallback | None, device: De
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
+            reason = _reason_to_wait(root, diff, snapshot)
         note = _settings_note(root, info)
     except CorpusError as error:
         gone = not root.exists()
@@ -147,7 +152,6 @@ def _refresh(retriever: Retriever, progress: ProgressCallback | None, device: De
         return OpenedCollection(retriever, note=note)
     if retriever.reload():  # another process has indexed something meanwhile
         return _refresh(retriever, progress, device)
-    reason = _reason_to_wait(diff, info.documents)
     if not reason and info.splitter != splitter_version():
         reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
@@ -174,16 +178,23 @@ def _settings_note(root: Path, info: Info) -> str:
     return f"{note}. Answering from the index as it is; to update it, run: {command_for(root)}" if note else ""
 
 
-def _reason_to_wait(diff: Diff, documents: int) -> str:
-    """Return why a change is too large to index before an answer, or ""."""
+def _reason_to_wait(root: Path, diff: Diff, snapshot: Index) -> str:
+    """Return why a change is too large to index before an answer, or ""; files in another folder are no new ones."""
+    documents = snapshot.info.documents
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are missing (is the folder mounted?)"
-    files = (*diff.added, *diff.suspect)
+    files = [*diff.added, *diff.suspect]
+    if _are_many(files):
+        files = [*unknown_files(root, diff.added, snapshot.documents(), limit=MAX_MOVED_BYTES), *diff.suspect]
+    if not _are_many(files):
+        return ""
+    what = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
-    if len(files) > MAX_REFRESH_FILES or size > MAX_REFRESH_BYTES:
-        what = "file is" if len(files) == 1 else "files are"
-        return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
-    return ""
+    return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
+
+
+def _are_many(files: Sequence[FoundFile]) -> bool:
+    return len(files) > MAX_REFRESH_FILES or sum(file.size for file in files) > MAX_REFRESH_BYTES
 
 
 def _not_updated(error: Exception) -> str:

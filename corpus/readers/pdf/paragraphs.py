@@ -235,7 +235,7 @@ class _Layout:
     def _begins(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
         first, before = pending[0], pending[-1]
-        left, right = self._edges[line.column]
+        left, _ = self._edges[line.column]
         indent = 0.7 * line.size
         if _is_next_reference(first, line) or (_REFERENCE.match(first.text) and line.left - first.left > indent):
             return _is_next_reference(first, line)
