@@ -125,7 +125,7 @@ def build_index(
         require_type("store", store, str)
         store = choose_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
-    has_waited = False
+    waited_for: str | None = ""
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
@@ -152,16 +152,21 @@ def build_index(
         except LockedError as error:
             if on_locked is OnLocked.FAIL:
                 raise
-            if (store or store_of(root / INDEX_FOLDER)) and not has_waited:
-                _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
-            has_waited = True
-            time.sleep(_PAUSE_SECONDS)
+            waited_for = _pause(error, store or store_of(root / INDEX_FOLDER), waited_for)
             continue
         if not report.documents and on_empty is OnEmpty.FAIL:
             raise _nothing_to_index(root, report.skipped, choice)
         if is_first and encoder is None:
             _prepare_for_questions(name)
         return report
+
+
+def _pause(error: LockedError, store: str | None, waited_for: str | None) -> str | None:
+    """Wait a moment for another writer, which is named once if it writes to a database; return the store."""
+    if store and store != waited_for:
+        _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
+    time.sleep(_PAUSE_SECONDS)
+    return store
 
 
 def _prepare_for_questions(model: str) -> None:
