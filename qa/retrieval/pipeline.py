@@ -24,6 +24,7 @@ from qa.answer.heading_answer import heading_answer, with_definition
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
+from qa.answer.roles import is_in_another_role
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
@@ -156,7 +157,11 @@ class Pipeline:
                 is_found = query.lookup.match(best) is not None
                 is_nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
                 probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
-            if rows is None and is_about_another(numbered_in(query.asked), best, extracts[best.id].lead):
+            lead = extracts[best.id].lead
+            if rows is None and (
+                is_about_another(numbered_in(query.asked), best, lead)
+                or (answer is not None and is_in_another_role(query.asked, best, lead, answer.text))
+            ):
                 probability = min(probability, confidence.IS_ABOUT_ANOTHER)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
