@@ -24,7 +24,6 @@ from qa.answer.heading_answer import heading_answer, with_definition
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
-from qa.answer.roles import is_in_another_role
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
@@ -39,6 +38,7 @@ from qa.retrieval.question_text import LONGEST_QUESTION, without_surrogates
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
+from qa.tables.roles import is_in_another_role
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer

@@ -94,7 +94,7 @@ def test_a_locked_collection_in_a_database_is_waited_for(
 
     monkeypatch.setattr(index, "update_index", locked)
     monkeypatch.setattr(build, "store_of", lambda _: "postgresql://db/x#talks")
-    monkeypatch.setattr(build.time, "sleep", lambda _: pauses.pop())
+    monkeypatch.setattr("time.sleep", lambda _: pauses.pop())
     assert build.build_index(talks, encoder=BagEncoder(), on_locked=build.OnLocked.WAIT).documents
     assert caplog.messages == ["postgresql://db/x#talks is being written by another process; waiting for it to end"]
 

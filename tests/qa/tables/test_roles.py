@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from qa.answer.roles import is_in_another_role
+from qa.tables.roles import is_in_another_role
+from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
 FLAT = "flat: 4 Weir Lane\ntenant: Marta Oy\nmanager: Jon Beck\nrent: 700"
@@ -15,6 +18,9 @@ BOOK = "title: Low Water\nauthor: Ivy Marsh\npublisher: Heron Press\nborrower: T
 STAFF = "employee: Noor Saleh\nsupervisor: Ben Okoro\njob: plumber"
 TALK = "talk: Eels in winter\nspeaker: Dr. Lena Kahn\nchair: Jan Oss\nroom: 3"
 TABLE = "| Boat | Owner | Captain |\n|---|---|---|\n| Teal | Ada Moe | Tom Vik |"
+
+LOAN = "item: drill\nowner: Karl Juul\nborrower: Mina Roth\nlent by: Sue Park"
+GRANT = "grant: River birds\napplicant: Dr. Moss\nsponsor: Lake Fund\nreviewer: Pia Quist"
 
 # A question, a record, and the answer in it.
 IN_ANOTHER = [
@@ -41,6 +47,10 @@ IN_ANOTHER = [
     ("who is the employer of Noor?", STAFF, "Ben Okoro"),
     ("who is the speaker on eels in winter?", TALK, "Jan Oss"),
     ("who is the captain of the Teal?", TABLE, "Ada Moe"),
+    ("who repaired the drill?", LOAN, "Karl Juul"),
+    ("who lent the drill?", LOAN.replace("lent by", "desk"), "Mina Roth"),
+    ("who funded the grant for river birds?", GRANT, "Pia Quist"),
+    ("who is the bird warden?", GRANT.replace("birds", "eels"), "Lake Fund"),
     ("who insured the Teal?", TABLE, "Ada Moe"),
 ]
 IN_THE_SAME = [
@@ -71,6 +81,13 @@ IN_THE_SAME = [
     ("who is the plumber?", STAFF, "Noor Saleh"),
     ("who gave the talk on eels?", TALK, "Dr. Lena Kahn"),
     ("who talked about eels?", TALK, "Dr. Lena Kahn"),
+    ("who lent the drill?", LOAN, "Sue Park"),
+    ("who lent the drill?", LOAN, "Karl Juul"),
+    ("who has the drill?", LOAN, "Mina Roth"),
+    ("who uses the drill at the moment?", LOAN, "Mina Roth"),
+    ("who is drilling now?", LOAN, "Mina Roth"),
+    ("who pays for the river birds?", GRANT, "Lake Fund"),
+    ("who assessed the grant?", GRANT.replace("reviewer", "expert"), "Pia Quist"),
     ("who is the owner of the Teal?", TABLE, "Ada Moe"),
     ("who steers the boat Teal?", TABLE, "Teal | Ada Moe | Tom Vik"),
     ("what is the rent of 4 Weir Lane?", FLAT, "700"),
@@ -98,3 +115,11 @@ def test_fields_of_the_same_role(question: str, text: str, answer: str) -> None:
 def test_the_file_may_say_what_was_done() -> None:
     assert is_other("who inoculated Otto?", "patient: Otto\nsupervisor: Dr. Ames", "Dr. Ames")
     assert not is_other("who inoculated Otto?", "patient: Otto\nsupervisor: Dr. Ames", "Dr. Ames", "inoculations.csv")
+
+
+def test_an_answer_in_another_role_does_not_count_as_found(tmp_path: Path) -> None:
+    build(tmp_path, {"flats.csv": "flat,tenant,rent\n4 Weir Lane,Marta Oy,700\n7 Mill Row,Lars Dahl,650\n"})
+    with opened(tmp_path) as retriever:
+        found = retriever.ask("who is the landlord of the tenant Marta Oy?")
+        assert found.answer is not None
+        assert (found.answer.text, found.found, found.confidence) == ("tenant: Marta Oy", False, 0.2)

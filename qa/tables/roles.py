@@ -16,15 +16,15 @@ from qa.answer.numbered import record_around
 # Roles, and verbs for what those in them do. Two words in one group may mean the same; two words that are both in
 # groups, but in none together, do not.
 _ALIKE = """
-    responsible assignee owner lead leader manager coordinator supervisor head charge handler handle led manage
-        run ran;
+    responsible assignee owner lead leader manager coordinator supervisor head charge handler handle led manage;
     responsible assignee assigned handler handle work fix solve maintain care deal;
-    owner landlord lessor own belong;
-    tenant lessee renter resident occupant rent live occupy;
-    author writer creator editor write wrote written create draft compose;
+    owner landlord lessor own belong let lend lent;
+    tenant lessee renter resident occupant rent live occupy pay paid;
+    author writer creator write wrote written create draft compose;
     author sender from send sent write wrote written;
     recipient addressee to receive got;
-    reporter requester author opener raise report open file submit request create notice write wrote;
+    reporter requester author opener raise report open file submit request create notice discover find
+        found write wrote;
     approver signatory approve authorise authorize sign release clear;
     approver reviewer review check approve;
     reviewer editor review check correct edit;
@@ -50,13 +50,13 @@ _ALIKE = """
     doctor physician surgeon treat operate;
     patient;
     winner win won;
-    driver pilot captain drive drove fly flew;
+    driver pilot captain drive drove fly flew deliver;
     organiser organizer host chair organise organize;
     chair head president lead led;
     treasurer;
     secretary;
     solicitor lawyer attorney counsel represent advise;
-    donor sponsor donate give gave fund;
+    donor sponsor donate give gave fund finance pay paid;
     guarantor guarantee;
 """
 _ROLES_WORDS = """
@@ -69,8 +69,11 @@ _ROLES_WORDS = """
     reviewer secretary seller sender signatory solicitor speaker sponsor supervisor supplier surgeon
     teacher technician tenant tester trainer translator treasurer tutor vendor winner witness writer
 """
-# Whoever has a task does what it says: "who cleaned the kitchen?"
-_DOERS = frozenset({"assignee", "technician", "driver"})
+# Roles in the handling of a record; others may do what no group says: "who uses the drill?", "borrower: Ida".
+_OFFICES_WORDS = """
+    approver attorney author client coordinator creator customer editor employee employer guest handler lawyer lead
+    leader manager owner reporter requester responsible reviewer secretary solicitor supervisor writer
+"""
 _ASKS = re.compile(
     r"\W*(?:and |so )?who(?P<is>['’]s| is| are| was| were| will be| has been| have been)?\s+", re.IGNORECASE
 )
@@ -91,14 +94,16 @@ _HELPERS_WORDS = """
 """
 # Verbs that say little of a role, and nouns that name none.
 _LIGHT_WORDS = """
-    call came come gave get give go got had hold held keep kept know made make met need put run ran
-    said say see saw set take told took want went work works worked
+    call came come gave get give gives go got had hold holds held keep keeps kept know made make makes met need
+    needs put run runs ran said say see sees saw set take takes told took use used uses want wants went work works
+    worked
 """
 _ANYBODY = frozenset(
     {"boss", "contact", "guy", "man", "member", "name", "one", "people", "person", "staff", "team", "woman"}
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _ROLES = frozenset(_ROLES_WORDS.split())
+_OFFICES = frozenset(_OFFICES_WORDS.split())
 _HELPERS = frozenset(_HELPERS_WORDS.split())
 _LIGHT = frozenset(_LIGHT_WORDS.split()) | {""}
 _LEAST_STEM = 4
@@ -114,44 +119,46 @@ def is_in_another_role(question: str, passage: StoredPassage, lead: tuple[int, i
         lead: The characters of its answering sentence, row or field.
         answer: The part of it that answers.
     """
-    asked = _asked(question)
+    asked, are_nouns = _asked(question)
     record = dict(_fields(record_around(passage, lead))) if asked else {}
     names = [name for name, value in record.items() if answer.strip() in f"{name}: {value}"]
     if not names or any(_may_say(name, asked) for name in names):
         return False
-    if any(_groups(word) for word in asked):
+    if any(map(_groups, asked)) or _has_any(asked, " ".join(record)):
         return True
     path = passage.document.path.rsplit(".", 1)[0]
-    around = " ".join((path, passage.title, *passage.heading, passage.text[: passage.body], *record, *record.values()))
-    return not any(_is_same(word, own) for word in asked for own in _words(around))
+    around = (path, passage.title, *passage.heading, passage.text[: passage.body], *record.values())
+    is_office = any(_role(name) in _OFFICES for name in names)
+    return (are_nouns or is_office) and not _has_any(asked, " ".join(around))
 
 
 def _may_say(name: str, asked: Sequence[str]) -> bool:
-    """Whether a field may name whoever is asked for: it is no role, or the same one, or that of a doer of tasks."""
+    """Whether a field may name whoever is asked for: it is no role, or the same one."""
     role = _role(name)
-    if not role or any(_is_same(word, own) for word in asked for own in _words(name)):
-        return True
-    known = [_groups(word) for word in asked]
-    return any(groups & _groups(role) for groups in known) or (role in _DOERS and not any(known))
+    return not role or _has_any(asked, name) or any(_groups(word) & _groups(role) for word in asked)
 
 
-def _asked(question: str) -> list[str]:
-    """Return the words of a question that name a role, or the verb for what someone did; none if it asks otherwise."""
+def _has_any(words: Sequence[str], text: str) -> bool:
+    return any(_is_same(word, own) for word in words for own in _words(text))
+
+
+def _asked(question: str) -> tuple[list[str], bool]:
+    """Return the words of a question that name a role, and True; or the verb for what someone did, and False."""
     asks = _ASKS.match(question)
     if asks is None:
-        return []
+        return [], False
     rest = question[asks.end() :]
     if not asks["is"]:
         verb = next((word for word in _words(rest) if word not in _HELPERS), "")
-        return [] if verb in STOP_WORDS | _LIGHT else [verb]
+        return [] if verb in STOP_WORDS | _LIGHT else [verb], False
     noun = _POSSESSIVE.match(rest)
     if noun is None or _END.search(rest, 0, noun.end()):
         noun = _DETERMINER.match(rest)
     if noun is not None:
         words = _words(_END.split(rest[noun.end() :], maxsplit=1)[0])
-        return [word for word in words if word not in STOP_WORDS | _ANYBODY]
+        return [word for word in words if word not in STOP_WORDS | _ANYBODY], True
     participle = _PARTICIPLE.match(rest)
-    return [participle["word"].lower()] if participle else []
+    return [participle["word"].lower()] if participle else [], False
 
 
 def _fields(record: str) -> Iterator[tuple[str, str]]:
