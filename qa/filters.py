@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,9 @@ from qa.require import require_type
 if TYPE_CHECKING:
     from index import Among, Index, Scope, StoredDocument
 
-# One string or several; None for no condition.
+# One string or several; None for no condition. Paths may also be path objects.
 Texts = str | Sequence[str] | None
+Paths = Texts | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _WORD = re.compile(r"\w+")
 # How many names an error message lists, and how many are compared to find similar ones.
@@ -51,7 +53,7 @@ class Filter:
     def of(
         cls,
         *,
-        path: Texts = None,
+        path: Paths = None,
         types: Texts = None,
         since: str | date | None = None,
         until: str | date | None = None,
@@ -60,7 +62,7 @@ class Filter:
         """Return a filter parsed from user input.
 
         Args:
-            path: One pattern or several.
+            path: One pattern or several; also path objects.
             types: One suffix or media type, or several.
             since: A day (`2024-05-01`), month, year or time (`2024-05-01T12:00`); local time unless it names an offset.
             until: The same; a day, month or year is included to its end.
@@ -68,6 +70,7 @@ class Filter:
 
         Raises:
             UsageError: A time or a condition cannot be parsed, or a list of paths or types is empty.
+            TypeError: An argument is of the wrong type.
         """
         fields = (
             [f"{name}={value}" for name, value in where.items()]
@@ -89,7 +92,7 @@ class Filter:
 EVERYTHING = Filter()
 
 
-def merged(path: Texts, only: Filter | None) -> Filter:
+def merged(path: Paths, only: Filter | None) -> Filter:
     """Add a path given separately to a filter; a path in both is a UsageError."""
     if only is not None:
         require_type("only", only, Filter)
@@ -221,13 +224,17 @@ def _near(wanted: str, names: Iterable[str]) -> str:
     return f" There are: {', '.join(known[:_MAX_NAMES])}{more}." if known else ""
 
 
-def _several(name: str, given: Texts) -> tuple[str, ...]:
-    """Return a tuple of strings; an empty list, which nothing could match, is refused."""
-    if given is not None and not given and not isinstance(given, str):
-        raise UsageError(f"{name} is an empty list, which no file matches; leave it out for all files.")
-    found = (given,) if isinstance(given, str) else tuple(given or ())
-    if not all(isinstance(one, str) for one in found):
+def _several(name: str, given: object) -> tuple[str, ...]:
+    """Return strings and path objects as a tuple of strings; an empty list, which nothing could match, is refused."""
+    if given is None or given == "":
+        return ()
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    plain = [os.fspath(one).replace(os.sep, "/") if isinstance(one, os.PathLike) else one for one in several]
+    found = tuple(one for one in plain if isinstance(one, str))
+    if len(found) < len(plain):
         raise TypeError(f"{name} must be a str, or several, not {given!r}")
+    if not found:
+        raise UsageError(f"{name} is an empty list, which no file matches; leave it out for all files.")
     return found
 
 
@@ -242,6 +249,7 @@ def _time(name: str, given: str | date | None, *, ends: bool) -> datetime | None
     """Parse a time; a day, month or year becomes its beginning, or its end with `ends`."""
     if given is None or given == "":
         return None
+    require_type(name, given, str, date)
     if isinstance(given, datetime):
         return given.astimezone()
     text = given.strip() if isinstance(given, str) else given.isoformat()

@@ -77,6 +77,12 @@ def has_index(root: Path) -> bool:
         return False
 
 
+def file_in_the_way(root: Path) -> str:
+    """Return a message if the index folder cannot be made or used because a file has its name, else ""."""
+    path = root / INDEX_FOLDER
+    return f"{path} is a file, but an index is a folder of that name. Delete or rename it." if path.is_file() else ""
+
+
 def find_or_here() -> Path:
     """Return the collection in QA_INDEX or around the working directory, else the working directory itself."""
     try:
@@ -104,11 +110,14 @@ def _named(index: Path, origin: str) -> Path:
         raise NoIndexError(f"no such folder: {root}{origin}. Give the folder of documents or its .qa folder.")
     if not _may_enter(root):
         raise CorpusError(f"cannot look for an index in {root}: permission denied. Make the folder accessible (+x).")
+    if in_the_way := file_in_the_way(root):
+        raise NoIndexError(in_the_way)
     around = next(filter(has_index, root.parents), None)
     if around is not None:
         inside = shlex.quote(f"{root.relative_to(around).as_posix()}/")
         raise NoIndexError(
-            f"no index in {root}{origin}; it is part of the collection {around}: use that with --path {inside}"
+            f"no index in {root}{origin}; it is part of the collection {around}: use that with --path {inside} "
+            "(path= in Python)"
         )
     raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
 

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TypeVar
+
+from corpus.errors import UsageError
+
+_Member = TypeVar("_Member", bound=StrEnum)
+
 
 def require_type(name: str, value: object, *types: type) -> None:
     """Raise a TypeError that names an argument unless it is of one of these types."""
     if not isinstance(value, types):
         wanted = " or ".join(one.__name__ for one in types)
         raise TypeError(f"{name} must be of type {wanted}, not {type(value).__name__}")
+
+
+def require_member(name: str, value: object, kind: type[_Member]) -> _Member:
+    """Return the member of an enumeration that an argument is, or names; raises UsageError if there is none."""
+    try:
+        return kind(str(value))
+    except ValueError as error:
+        raise UsageError(f"{name} must be {either(kind)}, not {value!r}.") from error
+
+
+def either(words: Iterable[str]) -> str:
+    """Return words as a choice: "hybrid, dense or keyword"."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

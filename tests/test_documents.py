@@ -180,6 +180,14 @@ def test_the_python_example_of_the_readme_works(place: Path) -> None:
     assert "awards.md:12-16 ICLR 2025 awards › Test of time › Winner: Adam verified" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["README.md", "qa/USAGE.md"])
+def test_python_examples_print_only_answers_that_were_found(name: str) -> None:
+    """And type checkers accept them: there may be no answer."""
+    codes = [code for code in blocks(name, "python") if "result.answer.text" in code]
+    assert codes
+    assert all("    if result.found and result.answer:\n        print(result.answer." in code for code in codes)
+
+
 def test_the_readme_names_every_folder_of_the_packages() -> None:
     for package in ("corpus", "index", "qa"):
         for init in (REPOSITORY / package).glob("*/__init__.py"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from corpus.types import Passage
 from index.storage.metadata import BuildConfig, SkippedRow
@@ -14,11 +14,11 @@ from index.storage.rows import StoredDocument
 SPARE_VECTORS = 10_000
 
 
-class BuildMode(Enum):
+class BuildMode(StrEnum):
     """How much of the index a build replaces."""
 
-    INCREMENTAL = "what looks new or changed"
-    FULL = "everything: each file is read again"
+    INCREMENTAL = "incremental"  # what looks new or changed
+    FULL = "full"  # everything: each file is read again
 
 
 @dataclass(frozen=True, slots=True)

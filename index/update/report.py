@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from corpus import SkippedFile
 from index.encoder.protocol import Embedder, Encoder
@@ -31,20 +32,43 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What an update did."""
+    """What an update did.
 
-    added: int  # files that are new in the index
-    changed: int  # files whose bytes differ from the indexed ones
-    removed: int  # files that were removed from the index
-    unchanged: int  # files with the same bytes as before
-    skipped: tuple[SkippedFile, ...]  # files and folders that were skipped, and why
-    documents: int  # documents in the index now: a file counts once, or once for each of its records
-    passages: int  # passages in the index now
-    embedded: int  # texts that were embedded
-    reused: int  # passages written without embedding, as their text was known or occurred more than once
-    seconds: float  # wall time
-    notes: tuple[Note, ...] = ()  # on files that were read, by path
-    left_out: tuple[tuple[str, int], ...] = ()  # generated folders and files: how many of each kind
+    Attributes:
+        added: How many files are new in the index.
+        changed: How many files have other bytes than the indexed ones.
+        removed: How many files were removed from the index.
+        unchanged: How many files have the same bytes as before.
+        skipped: Files and folders that were skipped, and why.
+        documents: How many documents are in the index now: a file counts once, or once for each of its records.
+        passages: How many passages are in the index now.
+        embedded: How many texts were embedded.
+        reused: How many passages were written without embedding, as their text was known or occurred more than once.
+        seconds: Wall time.
+        notes: On files that were read, by path.
+        left_out: Generated folders and files: how many of each kind.
+    """
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    skipped: tuple[SkippedFile, ...]
+    documents: int
+    passages: int
+    embedded: int
+    reused: int
+    seconds: float
+    notes: tuple[Note, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that `qa index --json` prints: contract version 1."""
+        skipped = [{"path": file.path, "reason": file.reason} for file in self.skipped]
+        notes = [{"path": note.path, "note": note.text} for note in self.notes]
+        return {"version": 1} | asdict(self) | {"skipped": skipped, "notes": notes, "left_out": dict(self.left_out)}
+
+    to_dict = as_json
 
 
 ProgressCallback = Callable[[Progress], None]

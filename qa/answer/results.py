@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from corpus.formats import page_label
 from corpus.types import PageBox
 from qa.answer import display
+
+if TYPE_CHECKING:
+    from index import Info
 
 # How many passages are returned for a question, by default and at most.
 DEFAULT_K, MAX_HITS = 5, 1000
@@ -204,15 +207,30 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The state of the index that answered."""
+    """The state of the index that answered.
+
+    Attributes:
+        documents: How many documents it has.
+        passages: How many passages it has.
+        model: The model it was built with.
+        generation: Increases with each update.
+        note: What users should know, such as that the index is behind the files; "" if nothing is known.
+    """
 
     documents: int
     passages: int
     model: str
     generation: int
+    note: str = ""
+
+    @classmethod
+    def of(cls, info: Info, note: str = "") -> IndexInfo:
+        """Return what answers say about an index."""
+        return cls(info.documents, info.passages, info.model, info.generation, note)
 
 
-class Correction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Correction:
     """A word of a question that no passage has, and the word that was searched for instead."""
 
     word: str
@@ -231,7 +249,7 @@ class Result:
         answer: The best answering text, or None if there is none to quote.
         passages: Best first; given even if `found` is false.
         index: The state of the index that answered.
-        timings_ms: Milliseconds by step, and their `total`.
+        timings_ms: Milliseconds by step, and their `total`; equal results may differ in these.
         corrections: Misspelt words of the question.
         rerank_model: The name of the cross-encoder that ordered the first passages; None without one.
         writing: How the prose in `answer` was written; None without a language model.
@@ -244,7 +262,7 @@ class Result:
     answer: Answer | None
     passages: tuple[Hit, ...]
     index: IndexInfo
-    timings_ms: dict[str, float] = field(hash=False)
+    timings_ms: dict[str, float] = field(compare=False)
     corrections: tuple[Correction, ...] = ()
     rerank_model: str | None = None
     writing: Writing | None = None
@@ -262,14 +280,12 @@ class Result:
             "version": 1,
             "id": self.id,
             "question": self.question,
-            # Added to version 1 later: the words that were searched for in place of misspelt ones.
-            "corrections": [one._asdict() for one in self.corrections],
+            "corrections": json_value(self.corrections),
             "found": self.found,
             "confidence": self.confidence,
             "answer": json_value(self.answer),
             "passages": json_value(self.passages),
             "index": json_value(self.index),
-            # Added later, too.
             "rerank_model": self.rerank_model,
             "timings_ms": self.timings_ms,
             **({} if self.writing is None else {"writing": json_value(self.writing)}),
@@ -286,11 +302,13 @@ def json_value(value: Any) -> Any:
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
         members = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
+        # Few answers have these, so the others omit them.
+        omitted = {}
         if isinstance(value, Answer):
-            # Few answers have these, so the others omit them.
             omitted = {"more": not value.more, "prose": value.prose is None, "cited_by_line": not value.cited_by_line}
-            members = {name: member for name, member in members.items() if not omitted.get(name)}
-        return members
+        elif isinstance(value, IndexInfo):
+            omitted = {"note": not value.note}
+        return {name: member for name, member in members.items() if not omitted.get(name)}
     if isinstance(value, tuple):
         return [json_value(part) for part in value]
     return value.value if isinstance(value, StrEnum) else value

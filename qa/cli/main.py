@@ -123,7 +123,7 @@ def index(
     mode = BuildMode.FULL if full else BuildMode.INCREMENTAL
     if dry_run:
         report = build.preview_index(root, include=wanted, exclude=unwanted, paths=collection.paths, mode=mode)
-        answers.out(session.as_line(reports.build_json(report)) if as_json else reports.preview(report, style))
+        answers.out(session.as_line(report.as_json()) if as_json else reports.preview(report, style))
         return FOUND
     with session.progress() as progress:
         report = build.build_index(
@@ -144,7 +144,7 @@ def index(
     for each in named_files.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
     answers.note(reports.remembered(named_files.remembered_patterns(root), include=wanted, exclude=unwanted))
-    answers.out(session.as_line(reports.build_json(report)) if as_json else reports.build(report, style))
+    answers.out(session.as_line(report.as_json()) if as_json else reports.build(report, style))
     return FOUND
 
 

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -42,9 +42,9 @@ from index import (
     wait_for_writer,
 )
 from qa.collection.settings import missing_paths, read_settings, with_slashes
-from qa.locate import root_of
+from qa.locate import file_in_the_way, root_of
 from qa.reader.reader import Reader
-from qa.require import require_type
+from qa.require import require_member, require_type
 
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
 _PAUSE_SECONDS = 1.0
@@ -52,33 +52,33 @@ _PAUSE_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
-class OnLocked(Enum):
+class OnLocked(StrEnum):
     """What a build does while another process writes the same index."""
 
-    FAIL = "raise an error that names the other process"
-    WAIT = "name the process it waits for, and continue when that has finished"
+    FAIL = "fail"  # raise an error that names the other process
+    WAIT = "wait"  # log which process it waits for, and continue when that has finished
 
 
-class OnEmpty(Enum):
+class OnEmpty(StrEnum):
     """What a build does if there is nothing to index."""
 
-    FAIL = "raise an error: more likely it is the wrong folder, or not mounted"
-    ALLOW = "make an index without documents"
+    FAIL = "fail"  # raise an error: more likely it is the wrong folder, or not mounted
+    ALLOW = "allow"  # make an index without documents
 
 
 def build_index(
     path: str | os.PathLike[str],
     *,
     model: str | None = None,
-    mode: BuildMode = BuildMode.INCREMENTAL,
+    mode: BuildMode | str = BuildMode.INCREMENTAL,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
-    on_empty: OnEmpty = OnEmpty.FAIL,
-    on_locked: OnLocked = OnLocked.FAIL,
+    on_empty: OnEmpty | str = OnEmpty.FAIL,
+    on_locked: OnLocked | str = OnLocked.FAIL,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
-    device: Device = Device.AUTO,
+    device: Device | str = Device.AUTO,
     store: str | None = None,
     workers: int = 0,
     dask: str = "",
@@ -89,33 +89,37 @@ def build_index(
         path: The folder of documents.
         model: A sentence-transformers name or a folder; None for the index's own model, or the default.
             A model other than the index's embeds everything again.
-        mode: Whether to read only files that look changed, or all.
+        mode: `incremental` reads only files that look changed, `full` all of them.
         include: Patterns (as in .gitignore) of the files to index, () for all, None for those in `qa.toml`,
             else those of the last build.
         exclude: Patterns of the files to leave out, None as for `include`.
         paths: Files and folders, relative to `path`. They limit a new collection, and are
             added to one that is limited; a collection of the whole folder has them already.
-        on_empty: What to do if there are no documents.
-        on_locked: What to do while another process writes this index.
-        progress: Called with the bytes read so far.
+        on_empty: What to do if there are no documents: `fail`, or `allow` to make an index without any.
+        on_locked: What to do while another process writes this index: `fail`, or `wait` for it.
+        progress: Called with a `Progress` now and then: how many bytes of the files to read are done, embedding
+            included, and their total, which is 0 while files are looked for. What it raises ends the build, and the
+            index is as it was.
         encoder: Used instead of loading a model.
-        device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
+        device: Where the model embeds passages: `cpu`, `cuda`, `mps`, or `auto`, which takes a GPU for a large build
+            if there is one.
         store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it once
             the index is there.
         workers: How many processes embed, sharing the cores; 0 to embed in this one.
         dask: Embed on the Dask cluster whose scheduler has this address, such as `tcp://host:8786`.
 
     Raises:
-        UsageError: A pattern or `qa.toml` is not valid, `workers` is negative, or the device or the cluster cannot be
-            used.
+        UsageError: An argument, a pattern or `qa.toml` is not valid, or the device or the cluster cannot be used.
         CorpusError: The folder is missing, cannot be read or has no documents.
         ModelError: The model cannot be loaded.
         LockedError: Another process writes this index.
-        DamagedIndexError: The index is damaged; `BuildMode.FULL` rebuilds it.
+        DamagedIndexError: The index is damaged; mode `full` rebuilds it.
         IncompatibleError: The index has another format version.
         StorageError: Writing failed, or the workers are gone; the index is as it was.
     """
-    _require_members((BuildMode, mode), (OnEmpty, on_empty), (OnLocked, on_locked))
+    mode, device = require_member("mode", mode, BuildMode), require_member("device", device, Device)
+    on_empty = require_member("on_empty", on_empty, OnEmpty)
+    on_locked = require_member("on_locked", on_locked, OnLocked)
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
     root = existing_root(path)
@@ -178,12 +182,6 @@ def _prepare_for_questions(model: str) -> None:
         _log.debug("questions are not prepared for: %s", error)
 
 
-def _require_members(*pairs: tuple[type[Enum], object]) -> None:
-    for kind, given in pairs:
-        if not isinstance(given, kind):
-            raise UsageError(f"{given!r} is not of type {kind.__name__}. Give {' or '.join(map(str, kind))}.")
-
-
 def _require_files(root: Path, choice: Choice, *, is_new: bool) -> None:
     """Require files before a new index is written, since the wrong folder or path may have been named."""
     missing = missing_paths(root, choice.paths or ())
@@ -238,10 +236,12 @@ def preview_index(
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:
-    """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it is not a folder."""
+    """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it cannot be one."""
     root = root_of(Path(path))
     if not root.is_dir():
         raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")
+    if in_the_way := file_in_the_way(root):
+        raise CorpusError(in_the_way)
     return root
 
 

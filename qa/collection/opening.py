@@ -4,15 +4,19 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from corpus import INDEX_FOLDER, FoundFile, splitter_version
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
+from corpus.formats import MAX_BYTES, size_limit
 from index import (
     BuildReport,
     Device,
@@ -31,15 +35,28 @@ from qa.collection.settings import not_applied
 from qa.locate import command_for, folder_gone
 from qa.retrieval.retriever import Retriever
 
-# The largest change that a question indexes before it is answered: a second or two of embedding.
-MAX_REFRESH_FILES = 64
-MAX_REFRESH_BYTES = 2_000_000
-# The most bytes of files moved from another folder, which only need to be read.
-MAX_MOVED_BYTES = 20_000_000
+# A file that is mostly images or fonts has less text than others, by this factor.
+_PACKED = 5
+# The most bytes of files moved from another folder that are read again: nothing of them is embedded.
+_MAX_MOVED_BYTES = 20_000_000
 # How long a question waits for another process that writes the index, most likely to index the same changes.
 _WAIT_SECONDS = 3.0
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
 _PAUSE_SECONDS = 0.1
+
+
+class ChangeLimit(NamedTuple):
+    """The largest change that is indexed; a larger one is noted. Sizes are those of text files."""
+
+    files: float
+    bytes: float
+
+
+# Before a question is answered: a second or two of embedding, since 300 kB are 200 to 900 passages.
+SMALL = ChangeLimit(64, 300_000)
+ANY_CHANGE = ChangeLimit(math.inf, math.inf)
+# What notes on failed updates begin with; what follows may name folders and hosts.
+NOT_UPDATED = "index not updated: "
 
 
 class Refresh(Enum):
@@ -100,9 +117,11 @@ def _build_and_open(
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
-            return OpenedCollection(opening(root, encoder=encoder), note=_not_updated(error))
+            retriever = opening(root, encoder=encoder)
         except NoIndexError:
             raise error from None
+        retriever.note = not_updated(error)
+        return OpenedCollection(retriever, note=retriever.note)
     return OpenedCollection(opening(root, encoder=encoder), report)
 
 
@@ -112,37 +131,49 @@ def refresh_if_small(
     progress: ProgressCallback | None = None,
     device: Device = Device.AUTO,
     patient: bool = True,
+    limit: ChangeLimit = SMALL,
 ) -> OpenedCollection:
-    """Index changes since the last build if they are small, and reload.
+    """Index changes since the last build unless they are larger than a limit, and reload.
 
     With `patient`, another process that writes the index is waited for, as it may be indexing these changes.
     """
+    found = _refresh_when_free(retriever, partial(_refresh, retriever, progress, device, limit), patient=patient)
+    retriever.note = found.note
+    return found
+
+
+def _refresh_when_free(
+    retriever: Retriever, refresh: Callable[[], OpenedCollection], *, patient: bool
+) -> OpenedCollection:
+    """Refresh, waiting for another process that is writing the index."""
     started = time.monotonic()
     until = 0.0
     while True:
         began = time.monotonic()
         try:
-            return replace(_refresh(retriever, progress, device), waited=began - started)
+            return replace(refresh(), waited=began - started)
         except LockedError as error:
             until = until or time.monotonic() + (_WAIT_SECONDS if patient else 0)
             if time.monotonic() >= until:
                 retriever.reload()
-                return OpenedCollection(retriever, note=_not_updated(error), waited=began - started)
+                return OpenedCollection(retriever, note=not_updated(error), waited=began - started)
         time.sleep(_PAUSE_SECONDS)
         wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
 
 
-def _refresh(retriever: Retriever, progress: ProgressCallback | None, device: Device) -> OpenedCollection:
+def _refresh(
+    retriever: Retriever, progress: ProgressCallback | None, device: Device, limit: ChangeLimit
+) -> OpenedCollection:
     """Make one attempt of `refresh_if_small`; a LockedError if another process is writing the index."""
     root = retriever.root
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
-            reason = _reason_to_wait(root, diff, snapshot)
+            reason = _reason_to_wait(root, diff, snapshot, limit)
         note = _settings_note(root, info)
     except CorpusError as error:
         gone = not root.exists()
-        return OpenedCollection(retriever, note=str(folder_gone(root)) if gone else _not_updated(error))
+        return OpenedCollection(retriever, note=str(folder_gone(root)) if gone else not_updated(error))
     if diff.same:
         from index import record_same
 
@@ -151,7 +182,7 @@ def _refresh(retriever: Retriever, progress: ProgressCallback | None, device: De
     if diff.is_current:
         return OpenedCollection(retriever, note=note)
     if retriever.reload():  # another process has indexed something meanwhile
-        return _refresh(retriever, progress, device)
+        return _refresh(retriever, progress, device, limit)
     if not reason and info.splitter != splitter_version():
         reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
@@ -164,7 +195,7 @@ def _refresh(retriever: Retriever, progress: ProgressCallback | None, device: De
         require_same_encoder(info, encoder)
         report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
     except (StorageError, CorpusError) as error:
-        return OpenedCollection(retriever, note=_not_updated(error))
+        return OpenedCollection(retriever, note=not_updated(error))
     retriever.reload()
     return OpenedCollection(retriever, report, note)
 
@@ -178,24 +209,26 @@ def _settings_note(root: Path, info: Info) -> str:
     return f"{note}. Answering from the index as it is; to update it, run: {command_for(root)}" if note else ""
 
 
-def _reason_to_wait(root: Path, diff: Diff, snapshot: Index) -> str:
-    """Return why a change is too large to index before an answer, or ""; files in another folder are no new ones."""
+def _reason_to_wait(root: Path, diff: Diff, snapshot: Index, limit: ChangeLimit) -> str:
+    """Return why a change is too large to index now, or ""; files in another folder are no new ones."""
     documents = snapshot.info.documents
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are missing (is the folder mounted?)"
     files = [*diff.added, *diff.suspect]
-    if _are_many(files):
-        files = [*unknown_files(root, diff.added, snapshot.documents(), limit=MAX_MOVED_BYTES), *diff.suspect]
-    if not _are_many(files):
+    if _is_above(limit, files):
+        files = [*unknown_files(root, diff.added, snapshot.documents(), limit=_MAX_MOVED_BYTES), *diff.suspect]
+    if not _is_above(limit, files):
         return ""
     what = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
     return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
 
 
-def _are_many(files: Sequence[FoundFile]) -> bool:
-    return len(files) > MAX_REFRESH_FILES or sum(file.size for file in files) > MAX_REFRESH_BYTES
+def _is_above(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:
+    text = sum(file.size if size_limit(file.path) <= MAX_BYTES else file.size / _PACKED for file in files)
+    return len(files) > limit.files or text > limit.bytes
 
 
-def _not_updated(error: Exception) -> str:
-    return f"index not updated: {error} Answering from the index as it is."
+def not_updated(error: Exception) -> str:
+    """Return the note on an update that failed."""
+    return f"{NOT_UPDATED}{error} Answering from the index as it is."

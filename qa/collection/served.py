@@ -6,17 +6,17 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import NoIndexError, UsageError
-from index import Index
+from index import Index, Progress
 from qa.answer.citation import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
-from qa.collection.opening import Refresh, open_collection, refresh_if_small
+from qa.collection.opening import ANY_CHANGE, not_updated, refresh_if_small
 from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
@@ -24,10 +24,14 @@ from qa.filters import Filter
 from qa.locate import folder_gone
 from qa.retrieval.retriever import Retriever, Unit
 
+# How long questions wait for a look for changed files, from its start: most changes are indexed by then.
+_PATIENCE = 2.0
 # Files are compared with the index before an answer, but at most once in this many seconds.
 _LOOK_SECONDS = 2.0
 # Then wait this many times as long as it took: in a large collection, comparing takes a twentieth of the time at most.
 _REST = 20.0
+
+_UPDATING = "files have changed and are being indexed now. Answering from the index as it was."
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +102,7 @@ class Served:
             "version": 1,
             "question": wanted["question"],
             "passages": json_value(self.retriever.search(wanted["question"], **self.asking(wanted))),
-            "index": json_value(IndexInfo(info.documents, info.passages, info.model, info.generation)),
+            "index": json_value(IndexInfo.of(info, self.retriever.note)),
         }
 
 
@@ -120,6 +124,9 @@ def filter_of(wanted: Mapping[str, Any]) -> Filter:
 class ServedCollection:
     """A collection that answers from its newest state; any number of threads may share it.
 
+    Changed files are looked for when a question comes, and indexed by one background thread, however many there are.
+    Questions wait a moment for it, so that they know of a small change, and else are answered from the state before.
+
     Args:
         root: Its folder.
         follow: Whether to look for changed files, as `qa ask` does.
@@ -128,29 +135,33 @@ class ServedCollection:
     def __init__(self, root: Path, *, follow: bool = True) -> None:
         self._settings = read_settings(root)
         reader = self._settings.reader is not False and self._settings.rerank is not False
-        refresh = Refresh.SMALL if follow else Refresh.NONE
-        opened = open_collection(root, partial(Retriever.open, reader=reader), refresh=refresh)
-        self._retriever = opened.retriever
+        self._retriever = Retriever.open(root, reader=reader)
         self._boxes = BoxFinder(root)
         self._follow = follow
-        self._looking = threading.Lock()
-        self._look_at = time.monotonic() + _LOOK_SECONDS
-        self.note = ""
-        self._set_note(opened.note)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="qa-update")
+        self._starting = threading.Lock()
+        self._look: Future[None] | None = None
+        self._began = self._look_at = time.monotonic()
+        self._is_closed = False
+        self._last_warning = ""
+        if follow:
+            self._current_look()
 
     @property
     def root(self) -> Path:
         """The collection's folder."""
         return self._retriever.root
 
+    @property
+    def generation(self) -> int:
+        """The generation that answers now; never waits."""
+        return self._retriever.snapshot.info.generation
+
     @contextmanager
     def reading(self) -> Iterator[Served]:
-        """Yield the newest state, after indexing small changes if it is time to look for them."""
-        if self._follow and time.monotonic() >= self._look_at:
-            with self._looking:
-                # Another thread may have looked while this one waited for the lock.
-                if time.monotonic() >= self._look_at:
-                    self._look()
+        """Yield the newest state, after indexing changes if it is time to look for them and that takes no longer."""
+        if self._follow and (look := self._current_look()) is not None:
+            wait([look], max(0.0, self._began + _PATIENCE - time.monotonic()))
         try:
             self._retriever.reload()
         except NoIndexError:
@@ -161,26 +172,50 @@ class ServedCollection:
             yield Served(self._retriever, snapshot, self._settings, self._boxes)
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index, after stopping an update at the next file or batch of passages."""
+        with self._starting:
+            self._is_closed = True
+        self._thread.shutdown(cancel_futures=True)
         self._retriever.close()
         self._boxes.close()
 
-    def _look(self) -> None:
-        began = time.monotonic()
+    def _current_look(self) -> Future[None] | None:
+        """Return the look for changes that is in progress, or begins now as it is time."""
+        with self._starting:
+            if self._look is not None and self._look.done():
+                self._look = None
+            if self._look is None and not self._is_closed and time.monotonic() >= self._look_at:
+                self._began = time.monotonic()
+                self._look = self._thread.submit(self._look_for_changes)
+            return self._look
+
+    def _look_for_changes(self) -> None:
+        began, rest = time.monotonic(), 0.0
         note = ""
         try:
-            self._settings = read_settings(self.root)
-        except UsageError as error:
-            note = f"{error} Until then, the previous settings apply."
-        # Who writes longer than a first wait is not waited for again.
-        opened = refresh_if_small(self._retriever, patient=not self.note)
-        self._set_note(note or opened.note)
-        now = time.monotonic()
-        # How long a change took to index says nothing about the next look.
-        rest = _REST * (now - began - opened.waited) if opened.report is None else 0.0
-        self._look_at = now + max(_LOOK_SECONDS, rest)
+            try:
+                self._settings = read_settings(self.root)
+            except UsageError as error:
+                note = f"{error} Until then, the previous settings apply."
+            opened = refresh_if_small(self._retriever, progress=self._on_progress, limit=ANY_CHANGE)
+            self._warn(note or opened.note)
+            # How long a change took to index says nothing about the next look.
+            rest = _REST * (time.monotonic() - began - opened.waited) if opened.report is None else 0.0
+        except CancelledError:
+            pass  # the index stays as it was
+        except Exception as error:  # nobody waits for this thread, and questions are answered all the same
+            _log.debug("unexpected error", exc_info=error)
+            self._warn(not_updated(error))
+        self._look_at = time.monotonic() + max(_LOOK_SECONDS, rest)
 
-    def _set_note(self, note: str) -> None:
-        if note and note != self.note:
+    def _on_progress(self, _: Progress) -> None:
+        if self._is_closed:
+            raise CancelledError
+        self._retriever.note = _UPDATING
+
+    def _warn(self, note: str) -> None:
+        """Pass on a note, and log it unless it was the last one."""
+        self._retriever.note = note
+        if note and note != self._last_warning:
             _log.warning("%s", note)
-        self.note = note
+        self._last_warning = note

@@ -20,6 +20,7 @@ from corpus.errors import Unreadable, UsageError
 from corpus.formats import NAMED
 from index import config_folder
 from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
+from qa.require import either
 
 if TYPE_CHECKING:
     from index import Choice, Info
@@ -270,7 +271,7 @@ _KEYS = {
     "paths": (_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
     "formats": (_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
     "k": (_count, f"a number from 1 to {MAX_HITS}"),
-    "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
+    "mode": (Mode, either(Mode)),
     "rerank": (_bool, "true or false"),
     "reader": (_bool, "true or false"),
 }

@@ -58,6 +58,8 @@ class Similar:
         items = {"passages": self.passages} if self.documents is None else {"documents": self.documents}
         return {"version": 1, "of": json_value(self.of), **{key: json_value(value) for key, value in items.items()}}
 
+    to_dict = as_json
+
 
 @dataclass(frozen=True, slots=True)
 class Topic:
@@ -99,3 +101,5 @@ class Topics:
     def as_json(self) -> dict[str, Any]:
         """Return the object that `qa topics --json` prints."""
         return {"version": 1, **json_value(self)}
+
+    to_dict = as_json

@@ -14,7 +14,7 @@ from corpus.errors import UsageError
 from corpus.types import Block, BlockKind, Document
 from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
-from qa.answer.results import MAX_HITS, cite
+from qa.answer.results import DEFAULT_K, MAX_HITS, cite
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
@@ -65,7 +65,7 @@ class SimilarRequest:
     """
 
     what: str
-    k: int = 5
+    k: int = DEFAULT_K
     only: Filter = EVERYTHING
     here: Path | None = None
     keep_all: bool = False

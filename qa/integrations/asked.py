@@ -7,7 +7,10 @@ import threading
 import weakref
 from typing import Any
 
-from qa.answer.results import Hit, Result, json_value
+from qa.answer.results import Hit, Mode, Result, json_value
+from qa.filters import Filter
+from qa.require import require_member
+from qa.retrieval.pipeline import checked_k
 from qa.retrieval.retriever import Retriever
 
 
@@ -17,15 +20,15 @@ class AskedCollection:
     A copy, or one that was pickled, opens it again.
 
     Args:
-        folder: The corpus root, a folder below it, or its `.qa` folder.
+        folder: The corpus root, or its `.qa` folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._folder = folder
+        self._folder = os.fspath(folder)
         self._opened: Retriever | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[AskedCollection], tuple[str | os.PathLike[str]]]:
+    def __reduce__(self) -> tuple[type[AskedCollection], tuple[str]]:
         """Leave out what is open."""
         return AskedCollection, (self._folder,)
 
@@ -45,15 +48,30 @@ class AskedCollection:
         return retriever.ask(question, **options)
 
 
+def options(*, k: int, mode: Mode | str, rerank: bool, only: Filter) -> dict[str, Any]:
+    """Return the arguments of `Retriever.ask` after checking them, before there is a question.
+
+    Raises:
+        UsageError: k is out of range, or there is no such mode.
+        TypeError: k is not an integer.
+    """
+    return {"k": checked_k(k), "mode": require_member("mode", mode, Mode), "rerank": rerank, "only": only}
+
+
+def answer_of(result: Result) -> str:
+    """Return the exact answer, "" if there is none."""
+    return result.answer.text if result.answer else ""
+
+
 def metadata(hit: Hit, result: Result) -> dict[str, Any]:
     """Return a passage's metadata, flat and fit for JSON: everything but id and text; `citation` is for people.
 
-    `found` and `confidence` belong to the whole answer.
+    `found`, `confidence` and `answer`, the exact answer or "", belong to the whole result.
     """
     fields = json_value(hit)
     source = fields.pop("source")
     del fields["id"], fields["text"]
     return {
-        "citation": hit.citation, **fields, **source,
+        "citation": hit.citation, **fields, **source, "answer": answer_of(result),
         "found": result.found, "confidence": result.confidence, "generation": result.index.generation,
     }  # fmt: skip

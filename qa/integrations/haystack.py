@@ -6,12 +6,14 @@ Haystack itself sends usage statistics unless `HAYSTACK_TELEMETRY_ENABLED` is `F
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
+from qa.answer.results import DEFAULT_K
 from qa.filters import Filter
-from qa.integrations.asked import AskedCollection, metadata
+from qa.integrations.asked import AskedCollection, answer_of, metadata, options
 
 
 @component
@@ -19,7 +21,7 @@ class QARetriever:
     """Retrieves passages of a collection as documents with scores, best first, and the exact answer.
 
     Args:
-        folder: The corpus root, a folder below it, or its `.qa` folder.
+        folder: The corpus root, or its `.qa` folder.
         k: How many passages a question returns, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
         path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
@@ -30,16 +32,17 @@ class QARetriever:
     """
 
     def __init__(
-        self, folder: str, k: int = 5, mode: str = "hybrid", path: str | list[str] | None = None, *,
+        self, folder: str | os.PathLike[str], k: int = DEFAULT_K, mode: str = "hybrid",
+        path: str | list[str] | None = None, *,
         rerank: bool = True, types: str | list[str] | None = None, since: str | None = None, until: str | None = None,
         where: dict[str, str] | str | list[str] | None = None,
     ) -> None:  # fmt: skip
         self._settings: dict[str, Any] = {
-            "folder": folder, "k": k, "mode": mode, "path": path, "rerank": rerank,
+            "folder": os.fspath(folder), "k": k, "mode": mode, "path": path, "rerank": rerank,
             "types": types, "since": since, "until": until, "where": where,
         }  # fmt: skip
         only = Filter.of(path=path, types=types, since=since, until=until, where=where)
-        self._options: dict[str, Any] = {"k": k, "mode": mode, "only": only, "rerank": rerank}
+        self._options = options(k=k, mode=mode, rerank=rerank, only=only)
         self._asked = AskedCollection(folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,21 +59,25 @@ class QARetriever:
         self._asked.open()
 
     @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
-    def run(self, query: str) -> dict[str, Any]:
+    def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
         """Ask one question.
+
+        Args:
+            query: The question.
+            top_k: How many passages to return, instead of `k`.
 
         Returns:
             `documents`, best first; `answer`, "" if there is none; `found` and `confidence`.
         """
-        result = self._asked.ask(query, **self._options)
+        result = self._asked.ask(query, **self._options | ({} if top_k is None else {"k": top_k}))
         documents = [
             Document(id=hit.id, content=hit.text, meta=metadata(hit, result), score=hit.score)
             for hit in result.passages
         ]
-        answer = result.answer.text if result.answer else ""
-        return {"documents": documents, "answer": answer, "found": result.found, "confidence": result.confidence}
+        whole = {"answer": answer_of(result), "found": result.found, "confidence": result.confidence}
+        return {"documents": documents, **whole}
 
     @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
-    async def run_async(self, query: str) -> dict[str, Any]:
+    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, Any]:
         """Ask one question in a thread; see `run`."""
-        return await asyncio.to_thread(self.run, query)
+        return await asyncio.to_thread(self.run, query, top_k)

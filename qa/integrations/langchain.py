@@ -4,34 +4,39 @@ from __future__ import annotations
 
 from datetime import date
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
+from qa.answer.results import DEFAULT_K
 from qa.filters import Filter
-from qa.integrations.asked import AskedCollection, metadata
+from qa.integrations.asked import AskedCollection, metadata, options
 
 
 class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not type-checked
     """Retrieves passages of a collection as documents, best first; async methods ask in a thread.
 
     Attributes:
-        folder: The corpus root, a folder below it, or its `.qa` folder.
+        folder: The corpus root, or its `.qa` folder.
         k: How many passages a question returns, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
         path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
         rerank: Whether to re-rank the first passages.
 
+    `invoke(question, k=1)` asks for another number of passages.
+
     A document has the passage's exact text, its id, and everything else as metadata, with the citation as `source`.
     Errors are those of `Retriever.open` and `Retriever.ask`.
     """
 
-    folder: str
-    k: int = 5
+    folder: str | Path
+    k: int = DEFAULT_K
     mode: str = "hybrid"
-    path: str | list[str] | None = None
+    path: str | Path | list[str | Path] | None = None
     rerank: bool = True
     types: str | list[str] | None = None
     since: str | date | None = None
@@ -40,16 +45,25 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
     # Otherwise a misspelt setting would be silently ignored.
     model_config = ConfigDict(extra="forbid")
 
+    def model_post_init(self, _context: object, /) -> None:
+        """Refuse settings that no question could be asked with."""
+        self._options(self.k)
+
     @cached_property
     def _asked(self) -> dict[str, AskedCollection]:
         """The collections that were asked, by folder: copies with other settings share it."""
         return {}
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        asked = self._asked.setdefault(self.folder, AskedCollection(self.folder))
-        # The settings may have changed since the last question.
+    def _options(self, k: int) -> dict[str, Any]:
         only = Filter.of(path=self.path, types=self.types, since=self.since, until=self.until, where=self.where)
-        result = asked.ask(query, k=self.k, mode=self.mode, only=only, rerank=self.rerank)
+        return options(k=k, mode=self.mode, rerank=self.rerank, only=only)
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        asked = self._asked.setdefault(str(self.folder), AskedCollection(self.folder))
+        # The settings may have changed since the last question.
+        result = asked.ask(query, **self._options(self.k if k is None else k))
         return [
             Document(hit.text, id=hit.id, metadata={"source": hit.citation, **metadata(hit, result)})
             for hit in result.passages

@@ -11,8 +11,9 @@ from typing import Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from qa.filters import Filter, Texts
-from qa.integrations.asked import AskedCollection, metadata
+from qa.answer.results import DEFAULT_K
+from qa.filters import Filter, Paths, Texts
+from qa.integrations.asked import AskedCollection, metadata, options
 
 # The metadata that a language model sees with a passage's text; everything else is for programs.
 _SHOWN = {"citation", "title"}
@@ -22,7 +23,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
     """Retrieves passages of a collection as nodes with scores, best first; `aretrieve` asks in a thread.
 
     Args:
-        folder: The corpus root, a folder below it, or its `.qa` folder.
+        folder: The corpus root, or its `.qa` folder.
         k: How many passages a question returns, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
         path, types, since, until, where: Which part of the collection to search, as `qa.Filter.of` takes them.
@@ -34,12 +35,12 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, k: int = 5, mode: str = "hybrid",
-        path: Texts = None, rerank: bool = True, types: Texts = None, since: str | date | None = None,
+        self, folder: str | os.PathLike[str], *, k: int = DEFAULT_K, mode: str = "hybrid",
+        path: Paths = None, rerank: bool = True, types: Texts = None, since: str | date | None = None,
         until: str | date | None = None, where: Mapping[str, object] | Texts = None, **base: Any,
     ) -> None:  # fmt: skip
         only = Filter.of(path=path, types=types, since=since, until=until, where=where)
-        self._options: dict[str, Any] = {"k": k, "mode": mode, "only": only, "rerank": rerank}
+        self._options = options(k=k, mode=mode, rerank=rerank, only=only)
         self._asked = AskedCollection(folder)
         super().__init__(**base)
 

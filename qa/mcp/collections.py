@@ -88,3 +88,9 @@ class NamedCollections:
                 self._opened(name)
             except QAError as error:
                 _log.warning("%s", error)
+
+    def close(self) -> None:
+        """Close all, and end their updates."""
+        with self._opening:
+            for collection in self._open.values():
+                collection.close()

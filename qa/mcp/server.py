@@ -75,6 +75,7 @@ class Handlers:
             group.start_soon(self._open)
             yield
             group.cancel_scope.cancel()
+        self._collections.close()
 
     async def _open(self) -> None:
         await anyio.sleep(_HEAD_START)

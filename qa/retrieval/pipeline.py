@@ -23,13 +23,13 @@ from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.heading_answer import heading_answer, with_definition
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
-from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
+from qa.answer.results import DEFAULT_K, MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
 from qa.reader.support_article import resolving
-from qa.require import require_type
+from qa.require import require_member, require_type
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
@@ -71,31 +71,43 @@ class Models:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskRequest:
-    """A question and how to answer it; see `Retriever.ask`."""
+    """A valid question and how to answer it; see `Retriever.ask`."""
 
     question: str
-    k: int = 5
-    mode: Mode | str = Mode.HYBRID
-    rerank: bool = True
-    question_id: str | int | None = None
+    k: int
+    mode: Mode
+    rerank: bool
+    question_id: str | int | None
 
-    def checked(self) -> AskRequest:
-        """Return a valid copy, with the question stripped and `mode` a `Mode`; raises UsageError or TypeError."""
-        require_type("question", self.question, str)
-        require_type("k", self.k, int)
-        if self.question_id is not None:
-            require_type("question_id", self.question_id, str, int)
-        text = without_surrogates(self.question).strip()
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        *,
+        k: int = DEFAULT_K,
+        mode: Mode | str = Mode.HYBRID,
+        rerank: bool = True,
+        question_id: str | int | None = None,
+    ) -> AskRequest:
+        """Check a caller's arguments, and strip the question; raises UsageError or TypeError."""
+        require_type("question", question, str)
+        if question_id is not None:
+            require_type("question_id", question_id, str, int)
+        text = without_surrogates(question).strip()
         if not text:
             raise UsageError("the question is empty.")
         if len(text) > LONGEST_QUESTION:
             raise UsageError(f"the question has {len(text):,} characters; {LONGEST_QUESTION:,} at most.")
-        if not 1 <= self.k <= MAX_HITS:
-            raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {self.k}.")
-        try:
-            return replace(self, question=text, mode=Mode(self.mode))
-        except ValueError as error:
-            raise UsageError(f"mode must be {', '.join(Mode)}, not {self.mode!r}.") from error
+        k, mode = checked_k(k), require_member("mode", mode, Mode)
+        return cls(question=text, k=k, mode=mode, rerank=rerank, question_id=question_id)
+
+
+def checked_k(k: int) -> int:
+    """Return how many passages are wanted if that is valid; raises UsageError or TypeError."""
+    require_type("k", k, int)
+    if not 1 <= k <= MAX_HITS:
+        raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {k}.")
+    return k
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,31 +149,10 @@ class Pipeline:
             answer = titles_answer(query.lookup, [one.passage for one in candidates], len(passages))
         answer = answer or exact_answer(query.text, passages, extracts, readings)
         clock.lap("extract")
-        probability, features = 0.0, None
-        # "?" or a lone mark has nearest passages too, but asks nothing.
-        if ranked and any(map(str.isalnum, query.asked)):
+        probability, features = _confidence(query, candidates, extracts, judgements, has_rows=rows is not None)
+        if answer is not None and rows is None and ranked:
             best = passages[0]
-            reading = readings.get(best.id)
-            features = confidence.features_of(
-                query.asked,
-                best,
-                cosine=ranked[0].cosine,
-                sentence=extracts[best.id].score,
-                reading=reading,
-            )
-            model = confidence.READ if reading else confidence.RERANKED if judgements else confidence.QUICK
-            probability = round(confidence.probability(features, model), 4)
-            if rows is not None:
-                probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
-            elif query.lookup is not None:
-                is_found = query.lookup.match(best) is not None
-                is_nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
-                probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
-            lead = extracts[best.id].lead
-            if rows is None and (
-                is_about_another(numbered_in(query.asked), best, lead)
-                or (answer is not None and is_in_another_role(query.asked, best, lead, answer.text))
-            ):
+            if is_in_another_role(query.asked, best, extracts[best.id].lead, answer.text):
                 probability = min(probability, confidence.IS_ABOUT_ANOTHER)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
@@ -173,7 +164,7 @@ class Pipeline:
             confidence=probability,
             answer=answer,
             passages=hits,
-            index=IndexInfo(info.documents, info.passages, info.model, info.generation),
+            index=IndexInfo.of(info),
             timings_ms=clock.timings_ms(),
             corrections=query.corrections,
             rerank_model=None if cross_encoder is None else cross_encoder.name,
@@ -186,7 +177,7 @@ class Pipeline:
             request.question,
             self.snapshot,
             models.encoder,
-            mode=Mode(request.mode),
+            mode=request.mode,
             documents=among,
             rerank=request.rerank,
             clock=clock,
@@ -300,6 +291,36 @@ class Pipeline:
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
+
+
+def _confidence(
+    query: Query,
+    ranked: Sequence[RankedPassage],
+    extracts: Mapping[int, Extract],
+    judgements: Mapping[int, Judgement],
+    *,
+    has_rows: bool,
+) -> tuple[float, confidence.Features | None]:
+    """Return how probable it is that the best passage answers, and the features that say so; None if nothing does."""
+    # "?" or a lone mark has nearest passages too, but asks nothing.
+    if not ranked or not any(map(str.isalnum, query.asked)):
+        return 0.0, None
+    best = ranked[0].passage
+    reading = judgements[best.id].reading if best.id in judgements else None
+    features = confidence.features_of(
+        query.asked, best, cosine=ranked[0].cosine, sentence=extracts[best.id].score, reading=reading
+    )
+    model = confidence.READ if reading else confidence.RERANKED if judgements else confidence.QUICK
+    probability = round(confidence.probability(features, model), 4)
+    if has_rows:
+        probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
+    elif query.lookup is not None:
+        is_found = query.lookup.match(best) is not None
+        is_nowhere = query.lookup.is_nowhere(one.passage for one in ranked)
+        probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
+    if not has_rows and is_about_another(numbered_in(query.asked), best, extracts[best.id].lead):
+        probability = min(probability, confidence.IS_ABOUT_ANOTHER)
+    return probability, features
 
 
 def _seems_unanswered(query: Query, best: RankedPassage, judgements: Mapping[int, Judgement]) -> bool:

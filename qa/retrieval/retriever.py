@@ -7,9 +7,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
@@ -26,11 +28,11 @@ from index import (
     require_same_encoder,
 )
 from qa.answer import confidence
-from qa.answer.results import Hit, Mode, Result
-from qa.filters import EVERYTHING, Filter, Texts, merged
-from qa.locate import find_index, root_of, working_directory
+from qa.answer.results import DEFAULT_K, Hit, Mode, Result
+from qa.filters import EVERYTHING, Filter, Paths, merged
+from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
-from qa.require import require_type
+from qa.require import either, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.pipeline import AskRequest, Models, Pipeline
 from qa.retrieval.stopwatch import Stopwatch
@@ -48,6 +50,11 @@ class Retriever:
     Any number of threads may share one. A forked process may go on using its parent's: it switches to the newest
     generation, and loads the models for itself. Open it as a context manager, or close it; questions in progress during
     `close` or `reload` are still answered. Each citation is checked against its file when the question is asked.
+
+    Attributes:
+        root: The folder of the collection.
+        note: Told to callers in each result, as `result.index.note`; set by whoever compares the files with the index,
+            which a retriever itself does not.
     """
 
     def __init__(
@@ -60,6 +67,7 @@ class Retriever:
         cross_encoder: CrossEncoderModel | None = None,
     ) -> None:
         self.root = root
+        self.note = ""
         self._generations = Generations(Pipeline(root, snapshot, Models(encoder, reader, cross_encoder)))
 
     @classmethod
@@ -71,13 +79,14 @@ class Retriever:
         encoder: Encoder | None = None,
         reader: bool = True,
         rerank_model: str | None = None,
-        device: Device = Device.AUTO,
+        device: Device | str = Device.AUTO,
         ahead: bool = True,
     ) -> Retriever:
         """Open the index of a folder, or a collection in PostgreSQL.
 
         Args:
-            path: The corpus root, a folder below it, or its `.qa` folder; the working directory by default.
+            path: The corpus root, or its `.qa` folder; by default the collection in QA_INDEX or around the working
+                directory.
             store: Instead of a path: the address of a collection, `postgresql://user@host/database#collection`, on a
                 machine that does not have its files; citations are then `unchecked`.
             encoder: Use this one instead of loading the model that the index was built with.
@@ -85,11 +94,13 @@ class Retriever:
                 sentences, and whether the passages contain an answer is estimated less well.
             rerank_model: A sentence-transformers cross-encoder, by its name or folder: the first 30 passages are
                 ordered by its score alone.
-            device: Where that model runs; `auto` is a GPU if there is one.
+            device: Where that model runs: `cpu`, `cuda`, `mps`, or `auto`, a GPU if there is one.
             ahead: Whether to load what questions need right away. Topics and maps need neither model nor FAISS files.
 
         Raises:
-            NoIndexError: There is no index at or above the path.
+            NoIndexError: The path has no index. That of a folder inside a collection is not opened by that name: pass
+                the collection here, and the folder as `path` of a question.
+            UsageError: Both a path and a store are given, or `device` is none or cannot be used.
             DamagedIndexError: The index is damaged.
             IncompatibleError: It was written in another format version, or with another model than `encoder`.
             ModelError: A model cannot be found, or is refused.
@@ -97,12 +108,13 @@ class Retriever:
         """
         if store is not None and path is not None:
             raise UsageError("name a folder or a store, not both.")
+        device = require_member("device", device, Device)
         close_inherited()
         if store is not None:
             require_type("store", store, str)
             root, snapshot = working_directory() or Path(os.sep), open_store(store)
         else:
-            root = find_index(None if path is None else root_of(Path(path)))
+            root = find_index(index=None if path is None else Path(path))
             snapshot = open_index(root / INDEX_FOLDER)
         try:
             encoder = encoder or load_encoder(snapshot.info.model, ahead=ahead, hint=Hint.LATENCY)
@@ -115,6 +127,10 @@ class Retriever:
         except BaseException:
             snapshot.close()
             raise
+
+    def __repr__(self) -> str:
+        info = self.snapshot.info
+        return f"<Retriever of {self.root}: {info.passages:,} passages, generation {info.generation}>"
 
     def __enter__(self) -> Retriever:
         return self
@@ -159,25 +175,25 @@ class Retriever:
         self,
         question: str,
         *,
-        k: int = 5,
+        k: int = DEFAULT_K,
         mode: Mode | str = Mode.HYBRID,
-        path: Texts = None,
+        path: Paths = None,
         only: Filter | None = None,
         rerank: bool = True,
     ) -> tuple[Hit, ...]:
         """Return the passages that answer best, without highlights, answer or confidence; see `ask`."""
         clock = Stopwatch()
         with self._generations.pinned() as pipeline:
-            request = AskRequest(question=question, k=k, mode=mode, rerank=rerank).checked()
+            request = AskRequest.of(question, k=k, mode=mode, rerank=rerank)
             return pipeline.search(request, pipeline.among(merged(path, only)), clock)
 
     def ask(
         self,
         question: str,
         *,
-        k: int = 5,
+        k: int = DEFAULT_K,
         mode: Mode | str = Mode.HYBRID,
-        path: Texts = None,
+        path: Paths = None,
         only: Filter | None = None,
         rerank: bool = True,
         topic: str | None = None,
@@ -204,23 +220,32 @@ class Retriever:
             DamagedIndexError: A passage to be shown is damaged.
             TypeError: An argument is of the wrong type.
         """
-        request = AskRequest(question=question, k=k, mode=mode, rerank=rerank, question_id=question_id)
+        request = AskRequest.of(question, k=k, mode=mode, rerank=rerank, question_id=question_id)
         return self._answer(request, merged(path, only), topic)[0]
 
-    async def aask(self, question: str, **settings: Any) -> Result:
-        """Answer one question in a thread; takes the arguments of `ask`."""
+    async def aask(
+        self, question: str, *, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, path: Paths = None,
+        only: Filter | None = None, rerank: bool = True, topic: str | None = None,
+        question_id: str | int | None = None,
+    ) -> Result:  # fmt: skip
+        """Answer one question in a thread; see `ask`."""
         import asyncio
 
-        return await asyncio.to_thread(self.ask, question, **settings)
+        ask = partial(self.ask, question, k=k, mode=mode, path=path, only=only, rerank=rerank, topic=topic)
+        return await asyncio.to_thread(ask, question_id=question_id)
 
-    async def asearch(self, question: str, **settings: Any) -> tuple[Hit, ...]:
-        """Search in a thread; takes the arguments of `search`."""
+    async def asearch(
+        self, question: str, *, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, path: Paths = None,
+        only: Filter | None = None, rerank: bool = True,
+    ) -> tuple[Hit, ...]:  # fmt: skip
+        """Search in a thread; see `search`."""
         import asyncio
 
-        return await asyncio.to_thread(self.search, question, **settings)
+        search = partial(self.search, question, k=k, mode=mode, path=path, only=only, rerank=rerank)
+        return await asyncio.to_thread(search)
 
     def similar(
-        self, what: str, *, k: int = 5, unit: Unit = "passages", path: Texts = None, only: Filter | None = None,
+        self, what: str, *, k: int = DEFAULT_K, unit: Unit = "passages", path: Paths = None, only: Filter | None = None,
         here: Path | None = None, keep_all: bool = False, indexed_only: bool = False,
     ) -> Similar:  # fmt: skip
         """Return the passages or documents most similar in meaning to a given one; an indexed one is not re-embedded.
@@ -246,7 +271,7 @@ class Retriever:
             return find(self.root, pipeline.snapshot, pipeline.models.encoder, request)
 
     def topics(
-        self, *, n: int | None = None, unit: Unit = "passages", path: Texts = None, only: Filter | None = None
+        self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None, only: Filter | None = None
     ) -> Topics:
         """Return the topics of the collection; those of the whole collection are saved with the index.
 
@@ -266,7 +291,7 @@ class Retriever:
             return topics.topics_of(self.root, snapshot, grouping)
 
     def map_html(
-        self, *, n: int | None = None, unit: Unit = "passages", path: Texts = None, only: Filter | None = None
+        self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None, only: Filter | None = None
     ) -> str:
         """Return a map of the collection as an HTML page that needs no network; takes the arguments of `topics`."""
         from qa.explore.map import as_html
@@ -274,7 +299,7 @@ class Retriever:
         return as_html(self._map(n, unit, merged(path, only)))
 
     def map_svg(
-        self, *, n: int | None = None, unit: Unit = "passages", path: Texts = None, only: Filter | None = None
+        self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None, only: Filter | None = None
     ) -> str:
         """Return a map of the collection as an SVG image; takes the arguments of `topics`."""
         from qa.explore.map import as_svg
@@ -295,16 +320,20 @@ class Retriever:
         """Return the result, and the features behind its confidence, as `Pipeline.answer` does."""
         clock = Stopwatch()
         with self._generations.pinned() as pipeline:
-            request = request.checked()
             if topic is None:
-                return pipeline.answer(request, pipeline.among(only), clock)
-            require_type("topic", topic, str)
-            from qa.explore.topics import scope_of
+                among = pipeline.among(only)
+            else:
+                require_type("topic", topic, str)
+                from qa.explore.topics import scope_of
 
-            return pipeline.answer(request, scope_of(pipeline.snapshot, topic, only), clock)
+                among = scope_of(pipeline.snapshot, topic, only)
+            result, features = pipeline.answer(request, among, clock)
+        if self.note:
+            result = replace(result, index=replace(result.index, note=self.note))
+        return result, features
 
 
 def _checked(unit: Unit) -> Unit:
     if unit not in get_args(Unit):
-        raise UsageError(f"unit must be {' or '.join(get_args(Unit))}, not {unit!r}.")
+        raise UsageError(f"unit must be {either(get_args(Unit))}, not {unit!r}.")
     return unit

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qa.answer.display import count
 from qa.answer.results import State
@@ -15,6 +14,7 @@ from qa.terminal.text import clean, clean_name, clean_rows
 if TYPE_CHECKING:
     from corpus import SkippedFile
     from index import BuildReport
+    from qa.answer.results import Correction
     from qa.collection.check import CheckReport
     from qa.collection.listing import ListedFile
     from qa.collection.show import View
@@ -83,9 +83,10 @@ def watched(update: Update, style: TerminalStyle) -> str:
     return f"{at}  {few(events, 3)}: {embedded}{report.seconds:.2f} s\n"
 
 
-def corrected(corrections: Sequence[tuple[str, str]], prefix: str) -> str:
+def corrected(corrections: Sequence[Correction], prefix: str) -> str:
     """Return which words were replaced for the search; "" if none were."""
-    return "".join(f'{prefix}No passage contains "{clean(old)}"; searched for "{new}"\n' for old, new in corrections)
+    lines = (f'{prefix}No passage contains "{clean(one.word)}"; searched for "{one.searched}"\n' for one in corrections)
+    return "".join(lines)
 
 
 def _changes(report: BuildReport) -> str:
@@ -131,13 +132,6 @@ def _grouped(head: str, items: Iterable[tuple[str, str]], style: TerminalStyle) 
         number = f" ({len(paths):,})" if len(paths) > 1 else ""
         lines.append(style.fit(f"- {reason}{number}: {few(paths, 3)}", indent="  "))
     return lines
-
-
-def build_json(report: BuildReport) -> dict[str, Any]:
-    """Return the object that `qa index --json` prints: contract version 1."""
-    skipped = [{"path": file.path, "reason": file.reason} for file in report.skipped]
-    notes = [{"path": note.path, "note": note.text} for note in report.notes]
-    return {"version": 1} | asdict(report) | {"skipped": skipped, "notes": notes, "left_out": dict(report.left_out)}
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -121,6 +122,17 @@ def test_program_name_suggests_its_file_type(snapshot: Snapshot, kind: str, suff
 def test_an_invalid_filter_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Filter.of(**given)
+
+
+@pytest.mark.parametrize("name", ["path", "types", "since", "until", "where"])
+def test_a_condition_of_the_wrong_type_is_named(name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name} must be "):
+        Filter.of(**{name: 20})  # type: ignore[arg-type]
+
+
+def test_paths_may_be_path_objects() -> None:
+    assert Filter.of(path=Path("talks/a.md")) == Filter.of(path="talks/a.md")
+    assert merged([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")
 
 
 def test_a_separate_path_is_merged_into_the_filter() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError, NoIndexError
+from qa.collection.build import build_index
 from qa.locate import command_for, find_index, find_or_here, has_index, near_paths, root_of, working_directory
 
 
@@ -37,6 +38,15 @@ def test_named_by_root_or_by_index_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert find_index(index=Path(named)) == root
     monkeypatch.setenv("QA_INDEX", named)
     assert find_index() == root
+
+
+def test_a_file_in_place_of_the_index_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".qa").touch()
+    for named in (tmp_path, tmp_path / ".qa"):
+        with pytest.raises(NoIndexError, match=r"/\.qa is a file, but an index is a folder .* Delete or rename it\.$"):
+            find_index(index=named)
+    with pytest.raises(CorpusError, match=r"/\.qa is a file, but"):
+        build_index(tmp_path)
 
 
 def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +83,7 @@ def test_folders_above_a_named_one_are_not_searched(tmp_path: Path) -> None:
     """A mistyped --index must not find some other collection."""
     root = _corpus(tmp_path / "notes")
     (root / "deep").mkdir()
-    with pytest.raises(NoIndexError, match=rf"no index in .*deep; .* collection {root}: use that with --path .*deep/$"):
+    with pytest.raises(NoIndexError, match=rf"no index in .*deep; .* collection {root}: use that with --path .*deep/ "):
         find_index(index=root / "deep")
     with pytest.raises(NoIndexError, match="no such folder"):
         find_index(index=root / "typo")

@@ -201,7 +201,7 @@ def objects(some: list[str]) -> None:
 
 
 def _values(some: list[str]) -> list[dict[str, Any]]:
-    return [_result(some).as_json(), _status(some).as_json(), reports.build_json(_report(some))]
+    return [_result(some).as_json(), _status(some).as_json(), _report(some).as_json()]
 
 
 PRINTERS: dict[str, Callable[[list[str]], None]] = {

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS, Mode
+from qa.require import either
 from qa.retrieval.question_text import LONGEST_QUESTION
 
 # Name-value pairs in one query string.
@@ -97,7 +98,7 @@ def _number(least: int, most: int) -> Callable[[str], int]:
 def _choice(*names: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in names:
-            raise ValueError(" or ".join(names))
+            raise ValueError(f"{either(names)}, not {text[:50]!r}")
         return text
 
     return parse

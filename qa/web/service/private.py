@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus import INDEX_FOLDER
+from qa.collection.opening import NOT_UPDATED
+
+_NOT_UPDATED = f"{NOT_UPDATED}see the server's terminal for details. Answering from the index as it is."
 
 
 def without_folder(message: str, root: Path) -> str:
@@ -23,6 +26,9 @@ def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
         public["model"] = _model_name(body["model"])
     if isinstance(index := body.get("index"), dict):
         public["index"] = {**index, "model": _model_name(index["model"])}
+        if note := index.get("note"):
+            # What failed may name other folders, or a host.
+            public["index"]["note"] = _NOT_UPDATED if note.startswith(NOT_UPDATED) else without_folder(note, root)
     elif index is not None:  # from `qa status`: a folder, or the address of a store
         public["index"] = INDEX_FOLDER
     if "changes" in body:

@@ -25,6 +25,7 @@ from corpus.errors import (
 MEDIA_TYPE = "application/problem+json"
 # Seconds that a client should wait after 429 or 503.
 RETRY_AFTER = "1"
+_NO_ADDRESS = "there is nothing at this address. Those of the API are at /api/v1/docs."
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +88,8 @@ def on_http_error(_request: Request, error: Exception) -> Response:
         return on_bug(_request, error)
     title = HTTPStatus(error.status_code).phrase
     headers = None if error.headers is None else dict(error.headers)
-    body = {"type": "about:blank", "title": title, "status": error.status_code, "detail": error.detail}
+    detail = _NO_ADDRESS if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
+    body = {"type": "about:blank", "title": title, "status": error.status_code, "detail": detail}
     return _response(body, error.status_code, headers)
 
 

@@ -156,6 +156,8 @@ class Run:
         self.device = torch.device(options.device)
         self.half = not options.single
         self.reader = new_reader(options.seed, dropout=options.dropout).to(self.device)
+        for layer in self.reader.bert.encoder.layer[: options.frozen]:
+            layer.requires_grad_(False)
         if options.compile:
             self.reader.bert.encoder.compile(dynamic=True)
         heads = [*self.reader.span.parameters(), *self.reader.judge.parameters()]
@@ -312,6 +314,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--compile", action="store_true", help="a third faster; needs a C++ compiler")
     parser.add_argument("--single", action="store_true", help="single precision, for processors without bfloat16")
+    parser.add_argument("--frozen", type=int, default=0, help="leave the first so many layers as they are")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -15,6 +15,7 @@ import pytest
 from index.compiled import compiled_copy
 from index.compiled.compiled_copy import Hint
 from index.compiled.runtime import CompileError
+from index.encoder import load
 from index.encoder.load import FastestEncoder, load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, balanced_batches
@@ -173,8 +174,10 @@ def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
         gc.enable()
 
 
-def test_collections_that_are_asked_share_an_encoder() -> None:
+def test_collections_that_are_asked_share_an_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process may open a hundred; builds have encoders of their own, and the last one to go frees the shared one."""
+    # Other tests of this process may have collections open.
+    monkeypatch.setattr(load, "_FOR_QUESTIONS", weakref.WeakValueDictionary())
     gc.disable()
     try:
         first, second = (load_encoder(ahead=True, hint=Hint.LATENCY) for _ in range(2))
@@ -200,7 +203,7 @@ def test_a_failing_converter_is_a_compile_error(tmp_path: Path, monkeypatch: pyt
     """Nothing is left behind, and torch can be used instead."""
     monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path)
 
-    def fail(*_: object) -> object:
+    def fail(*_: object, **__: object) -> object:
         raise RuntimeError("no such operation")
 
     monkeypatch.setattr(compiled_copy, "_load", fail)

@@ -49,4 +49,5 @@ def test_as_a_dictionary() -> None:
 
 
 def test_results_are_hashable() -> None:
-    assert len({_RESULT, replace(_RESULT, timings_ms={"total": 2.0}), replace(_RESULT, question="r")}) == 3
+    """And equal if they differ in nothing but the time they took."""
+    assert len({_RESULT, replace(_RESULT, timings_ms={"total": 2.0}), replace(_RESULT, question="r")}) == 2

@@ -127,7 +127,7 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert qa("ask", "notes/sup", "when is it?").stderr == "qa: no such folder: notes/sup. Similar: notes/sub.\n"
     assert qa("notes/zzz", "when is it?").stderr == "qa: no such folder: notes/zzz.\n"
     assert qa("ask", "notes/sub", "what is there").stderr.endswith(
-        f"it is part of the collection {indexed}: use that with --path sub/\n"
+        f"it is part of the collection {indexed}: use that with --path sub/ (path= in Python)\n"
     )
     for place in (["notes/talks.md:7"], ["notes/", "talks.md:7"]):
         assert qa("show", *place, "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -99,10 +100,24 @@ def test_a_locked_collection_in_a_database_is_waited_for(
     assert caplog.messages == ["postgresql://db/x#talks is being written by another process; waiting for it to end"]
 
 
-def test_an_invalid_mode_is_refused(talks: Path) -> None:
-    message = r"'full' is not of type BuildMode\. Give BuildMode\.INCREMENTAL or BuildMode\.FULL"
-    with pytest.raises(UsageError, match=message):
-        build.build_index(talks, encoder=BagEncoder(), mode="full")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"mode": "whole"}, "mode must be incremental or full, not 'whole'."),
+        ({"mode": None}, "mode must be incremental or full, not None."),
+        ({"on_locked": "retry"}, "on_locked must be fail or wait, not 'retry'."),
+        ({"on_empty": True}, "on_empty must be fail or allow, not True."),
+        ({"device": "tpu"}, "device must be auto, cpu, cuda or mps, not 'tpu'."),
+    ],
+)
+def test_choices_that_do_not_exist_are_refused(talks: Path, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        build.build_index(talks, encoder=BagEncoder(), **given)
+
+
+def test_choices_may_be_given_by_name(talks: Path) -> None:
+    report = build.build_index(talks, encoder=BagEncoder(), mode="full", on_empty="allow", on_locked="wait")
+    assert report.to_dict()["added"] == report.added
 
 
 def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

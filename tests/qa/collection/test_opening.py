@@ -174,7 +174,7 @@ def test_files_that_were_moved_and_changed_are_not_indexed_at_once(retriever: Re
 
 
 def test_only_so_much_that_was_moved_is_read(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MAX_MOVED_BYTES", 5 * 20_100)
+    monkeypatch.setattr(opening, "_MAX_MOVED_BYTES", 5 * 20_100)
     (retriever.root / "old").mkdir()
     for name in MANY:
         (retriever.root / name).rename(retriever.root / "old" / name)

@@ -85,7 +85,7 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
         ("k = 1001", "k must be a number from 1 to 1000"),
         ("k = true", "k must be a number"),
         ("k = 1.0", "k must be a number"),
-        ("mode = 'fast'", 'mode must be "hybrid" or "dense" or "keyword".'),
+        ("mode = 'fast'", "mode must be hybrid, dense or keyword."),
         ("mode = []", "mode must be"),
         ("rerank = 1", "rerank must be true or false"),
         ("model = 'someone/else'", "a model cannot be set here. Name it on the command line: qa index --model NAME"),

@@ -111,7 +111,7 @@ def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
         ("/nope", "qa: no command /nope. Commands: /help, /json, /k, /mode, /new, /open, /path, /show, /topic."),
         ("/k many", "qa: /k needs a number from 1 to 1,000, such as /k 8."),
         ("/k 000000005123", "qa: /k needs a number from 1 to 1,000, such as /k 8."),
-        ("/mode best", "qa: /mode takes hybrid, dense, keyword."),
+        ("/mode best", "qa: /mode takes hybrid, dense or keyword."),
         ("/topic 99", "qa: there is no topic 99; `qa topics` lists them."),
         ("/open", "qa: which one? Give the number of a passage, or a place such as awards.md:12."),
         ("/show nothing.md", "qa: nothing.md is not in the collection"),

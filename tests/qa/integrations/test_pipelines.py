@@ -30,7 +30,7 @@ from tests.test_documents import blocks
 QUESTION = "What won the ICLR 2025 test of time award?"
 KNOWN = {
     *({field.name for kind in (Hit, Source) for field in fields(kind)} - {"id", "text", "source"}),
-    *("citation", "found", "confidence", "generation"),
+    *("citation", "found", "confidence", "generation", "answer"),
 }
 
 
@@ -75,6 +75,7 @@ def is_complete(text: str, known: dict[str, Any], *more: str) -> None:
     assert json.loads(json.dumps(known)) == known
     assert (known["state"], known["found"], known["rank"]) == ("verified", True, 1)
     assert known["citation"] == "awards.md:12-16"
+    assert known["answer"].startswith("Adam: A Method")
     assert known["highlights"][0]["text"].startswith("The ICLR 2025 test of time award was won by *Adam")
 
 
@@ -228,8 +229,26 @@ def test_used_retrievers_can_be_copied(framework: str) -> None:
 
 @pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
 def test_unknown_mode_is_our_error(framework: str) -> None:
-    """It is the error of `Retriever.ask`."""
+    """It is the error of `Retriever.ask`, before there is a question; so is a k out of range."""
+    module = importlib.import_module(f"qa.integrations.{framework}")
+    with pytest.raises(UsageError, match="mode must be hybrid, dense or keyword, not 'zzz'"):
+        module.QARetriever(folder="corpus/sample", mode="zzz")
+    with pytest.raises(UsageError, match="k must be from 1 to 1,000, not 0"):
+        module.QARetriever(folder="corpus/sample", k=0)
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
+def test_folders_may_be_path_objects(framework: str) -> None:
     module = importlib.import_module(f"qa.integrations.{framework}")
     ask = {"langchain": "invoke", "llama_index": "retrieve", "haystack": "run"}[framework]
-    with pytest.raises(UsageError, match="mode must be"):
-        getattr(module.QARetriever(folder="corpus/sample", mode="zzz"), ask)(QUESTION)
+    found = [getattr(module.QARetriever(folder=one), ask)(QUESTION) for one in ("corpus/sample", Path("corpus/sample"))]
+    assert found[0] == found[1]
+
+
+def test_a_question_may_ask_for_another_number_of_passages() -> None:
+    from qa.integrations import haystack, langchain
+
+    chain, component = langchain.QARetriever(folder="corpus/sample"), haystack.QARetriever("corpus/sample")
+    assert (len(chain.invoke(QUESTION, k=1)), len(chain.invoke(QUESTION))) == (1, 5)
+    assert len(component.run(QUESTION, top_k=1)["documents"]) == 1
+    assert len(asyncio.run(component.run_async(QUESTION, top_k=2))["documents"]) == 2

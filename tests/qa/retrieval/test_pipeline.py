@@ -96,7 +96,7 @@ def test_without_reranking(retriever: Retriever, matched: list[str]) -> None:
 def test_each_way_of_scoring_sentences_has_its_own_confidence_model(
     retriever: Retriever, rerank: bool, model: confidence.LogisticModel
 ) -> None:
-    asked = AskRequest(question="when does the harbour close", k=3, rerank=rerank)
+    asked = AskRequest.of("when does the harbour close", k=3, rerank=rerank)
     result, features = retriever._answer(asked)
     assert features is not None
     assert result.confidence == round(confidence.probability(features, model), 4)
@@ -197,7 +197,7 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:
-        result, features = retriever._answer(AskRequest(question="which red fox saw the hen", k=12))
+        result, features = retriever._answer(AskRequest.of("which red fox saw the hen", k=12))
     assert len(read) == 5
     assert len({one.answered for one in read.values()}) > 1
     assert features is not None

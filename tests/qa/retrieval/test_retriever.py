@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 from functools import partial
@@ -134,8 +135,28 @@ def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
 
 def test_a_mode_may_be_given_by_name(retriever: Retriever) -> None:
     assert retriever.search("spoon", mode="keyword") == retriever.search("spoon", mode=Mode.KEYWORD)
-    with pytest.raises(UsageError, match="mode must be hybrid, dense, keyword, not 'fast'"):
+    with pytest.raises(UsageError, match="mode must be hybrid, dense or keyword, not 'fast'"):
         retriever.ask("spoon", mode="fast")
+
+
+def test_an_unknown_device_is_named(root: Path) -> None:
+    with pytest.raises(UsageError, match="device must be auto, cpu, cuda or mps, not 'tpu'"):
+        opened(root, device="tpu")
+
+
+def test_a_folder_inside_a_collection_is_not_taken_for_it(root: Path) -> None:
+    """As on the command line: the whole collection would answer, not the folder."""
+    with pytest.raises(NoIndexError, match=r"it is part of the collection .*: use that with --path notes/ \(path= in"):
+        opened(root / "notes")
+    with opened(root / ".qa") as found:
+        assert repr(found) == f"<Retriever of {root}: 7 passages, generation 1>"
+
+
+def test_coroutines_take_the_arguments_of_their_methods() -> None:
+    """Type checkers and editors know them."""
+    for name in ("ask", "search"):
+        plain, waits = (inspect.signature(getattr(Retriever, one)) for one in (name, f"a{name}"))
+        assert plain == waits
 
 
 def test_several_paths_are_searched_together(retriever: Retriever) -> None:
@@ -286,9 +307,11 @@ def test_another_encoder_is_refused(root: Path) -> None:
         assert retriever.search("soup", k=1)
 
 
-def test_index_is_found_from_any_folder_inside(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index is found from its root, its `.qa` folder, a folder below, or the working directory."""
-    for place in (root, root / ".qa", str(root / "notes")):
+def test_index_is_found_by_its_name_or_around_the_working_directory(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is its root or its `.qa` folder."""
+    for place in (root, str(root / ".qa")):
         with Retriever.open(place, encoder=BagEncoder()) as retriever:
             assert retriever.root == root
     monkeypatch.chdir(root / "notes")

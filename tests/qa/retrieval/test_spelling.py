@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from index.lexical.query_terms import analyse
 from index.snapshot import Snapshot
+from qa.answer.results import Correction
 from qa.retrieval.spelling import correct_spelling
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build, built, opened
@@ -35,7 +36,8 @@ class WordPieces(BagEncoder):
 
 def spell(question: str, snapshot: Snapshot) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text that is searched for, and the corrections."""
-    return correct_spelling(question, analyse(question).words, snapshot, WordPieces())
+    text, corrections = correct_spelling(question, analyse(question).words, snapshot, WordPieces())
+    return text, tuple((one.word, one.searched) for one in corrections)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,7 @@ def test_corrected_question_gets_the_same_answer(tmp_path: Path) -> None:
     with opened(tmp_path, encoder=WordPieces(), reader=True) as retriever:
         wrong, right = retriever.ask("who paid for the lantrn"), retriever.ask("who paid for the lantern")
     assert wrong.question == "who paid for the lantrn"
-    assert wrong.corrections == (("lantrn", "lantern"),)
+    assert wrong.corrections == (Correction("lantrn", "lantern"),)
     assert json.loads(json.dumps(wrong.as_json()))["corrections"] == [{"word": "lantrn", "searched": "lantern"}]
     assert right.corrections == ()
     assert wrong.passages == right.passages

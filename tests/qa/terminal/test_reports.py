@@ -7,6 +7,7 @@ import pytest
 from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport, Note
 from qa.answer.display import count
+from qa.answer.results import Correction
 from qa.terminal.answers import TerminalStyle
 from qa.terminal.reports import build, corrected, duration, megabytes, preview, refreshed
 
@@ -73,6 +74,6 @@ def test_refreshed_reports_changes_only() -> None:
 
 
 def test_corrections() -> None:
-    assert corrected((("whals", "whales"),), "Batch line 2: ") == (
+    assert corrected([Correction("whals", "whales")], "Batch line 2: ") == (
         'Batch line 2: No passage contains "whals"; searched for "whales"\n'
     )

@@ -76,7 +76,7 @@ def test_search_returns_the_same_passages_without_highlights(server: RunningServ
         ("ask?question=a&k=0", 400, "k must be a number from 1 to 1,000."),
         ("ask?question=a&k=1_0", 400, "k must be a number from 1 to 1,000."),
         ("ask?question=a&k=%D9%A3", 400, "k must be a number from 1 to 1,000."),
-        ("ask?question=a&mode=sparse", 400, "mode must be hybrid or dense or keyword."),
+        ("ask?question=a&mode=sparse", 400, "mode must be hybrid, dense or keyword, not 'sparse'."),
         ("ask?question=a&rerank=yes", 400, "rerank must be true or false."),
         ("ask?question=%FF", 400, "the query string is not valid UTF-8."),
         (f"ask?question={'a' * 10_001}", 400, "the question has 10,001 characters; 10,000 at most."),
@@ -90,7 +90,7 @@ def test_search_returns_the_same_passages_without_highlights(server: RunningServ
         ("show?place=awrds.md", 404, "awrds.md is not in the collection"),
         ("show?place=awards.md:999", 404, "awards.md has"),
         ("similar?place=nothing.md", 404, "nothing.md"),
-        ("nothing", 404, "Not Found"),
+        ("nothing", 404, "there is nothing at this address. Those of the API are at /api/v1/docs."),
     ],
 )
 def test_bad_requests_get_a_problem(server: RunningServer, query: str, status: int, detail: str) -> None:

@@ -25,6 +25,8 @@ from qa.web.service.service import Service
 class BlockedCollection:
     """A collection whose every answer waits for an event."""
 
+    generation = 7
+
     def __init__(self) -> None:
         self.go_on = Event()
 
@@ -84,27 +86,29 @@ def run(scenario: Callable[[BlockedCollection, Connect], Awaitable[None]]) -> No
     asyncio.run(main())
 
 
-HEALTH = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+QUESTION = b"GET /api/v1/ask?question=ferry HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def test_a_client_has_at_most_64_requests_in_progress() -> None:
-    """The 65th is told when to try again, and accepted once another is answered."""
+    """The 65th is told when to try again, and accepted once another is answered; health is answered meanwhile."""
 
     async def scenario(collection: BlockedCollection, connect: Connect) -> None:
         streams = [await connect() for _ in range(65)]
         for _, writer in streams[:64]:
-            writer.write(HEALTH)
+            writer.write(QUESTION)
         await asyncio.sleep(0.2)
         reader, writer = streams[64]
-        writer.write(HEALTH)
+        writer.write(QUESTION)
         refused = await reader.readuntil(b"}")
         assert refused.startswith(b"HTTP/1.1 429 ")
         assert b"\r\nretry-after: 1\r\n" in refused
         assert b"you have 64 requests in progress." in refused
+        writer.write(QUESTION.replace(b"ask?question=ferry", b"health"))
+        assert (await reader.readuntil(b"}")).endswith(b'{"status":"ok","generation":7}')
         collection.go_on.set()
         for other, _ in streams[:64]:
             assert (await other.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
-        writer.write(HEALTH)
+        writer.write(QUESTION)
         assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
 
     run(scenario)

@@ -15,7 +15,6 @@ from qa import Retriever, build_index
 from qa.collection.show import show
 from qa.collection.status import status
 from qa.terminal.answers import Places, TerminalStyle, result
-from qa.terminal.reports import build_json
 from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
@@ -167,7 +166,7 @@ def test_counts_and_titles_agree_across_outputs(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text("# Swans\n\nThey hiss.\n", encoding="utf-8")
     encoder = BagEncoder()
     report = build_index(tmp_path, encoder=encoder)
-    assert (report.added, build_json(report)["documents"], status(tmp_path).info.documents) == (2, 3, 3)
+    assert (report.added, report.to_dict()["documents"], status(tmp_path).info.documents) == (2, 3, 3)
     assert build_index(tmp_path, encoder=encoder).unchanged == 2
     with Retriever.open(tmp_path, encoder=encoder) as retriever:
         answer = retriever.ask("Who dives in burrows?", k=1)

@@ -1,0 +1,142 @@
+"""A served collection answers while it indexes changes in the background, and says so."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, wait
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.storage.vectors import Vectors
+from qa.collection import opening, served
+from qa.collection.served import ServedCollection
+from qa.retrieval import retriever
+from qa.web.service.private import public_body
+from tests.encoders import BagEncoder
+from tests.qa.indexes import build, write
+
+QUESTION = {"question": "when does the ferry leave", "rerank": False}
+MANY = {f"n{number:02}.md": f"Note {number:02}.\n" for number in range(70)}
+
+
+class SlowEncoder(BagEncoder):
+    """Embeds passages when it is let go, or after 20 seconds, so that a failing test ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        self.go.wait(20)
+        return super().encode_passages(texts)
+
+
+@pytest.fixture
+def encoder(monkeypatch: pytest.MonkeyPatch) -> SlowEncoder:
+    """It embeds what the server indexes."""
+    found = SlowEncoder()
+    for module in (opening, retriever):
+        monkeypatch.setattr(module, "load_encoder", lambda *_, **__: found)
+    monkeypatch.setattr(retriever, "shared_reader", lambda: None)
+    monkeypatch.setattr(served, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(served, "_REST", 0.0)
+    return found
+
+
+@pytest.fixture
+def collection(tmp_path: Path, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedCollection]:
+    build(tmp_path, {"ferry.md": "The ferry leaves at nine.\n"})
+    monkeypatch.setattr(served, "_PATIENCE", 0.0)
+    found = ServedCollection(tmp_path)
+    finish_looking(found)
+    yield found
+    encoder.go.set()
+    found.close()
+
+
+def finish_looking(collection: ServedCollection) -> None:
+    if (look := collection._look) is not None:
+        wait([look])
+
+
+def until_updating(collection: ServedCollection) -> Future[None]:
+    """Wait until the update has begun, and return it."""
+    look = collection._look
+    assert look is not None
+    while not collection._retriever.note:
+        assert not look.done()
+    return look
+
+
+def ask(collection: ServedCollection) -> dict[str, Any]:
+    with collection.reading() as now:
+        return now.body("ask", QUESTION)
+
+
+def test_questions_are_answered_while_a_large_change_is_indexed(
+    collection: ServedCollection, encoder: SlowEncoder, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the state before, with a note for clients; the next one knows the change. A server has no limit of files."""
+    write(collection.root, MANY)
+    assert ask(collection)["index"]["generation"] == 1
+    until_updating(collection)
+    body = ask(collection)
+    assert body["index"]["generation"] == collection.generation == 1
+    assert body["index"]["note"] == "files have changed and are being indexed now. Answering from the index as it was."
+    with collection.reading() as now:
+        assert now.body("search", QUESTION)["index"]["note"] == body["index"]["note"]
+    encoder.go.set()
+    finish_looking(collection)
+    index = ask(collection)["index"]
+    assert (index["generation"], index["documents"], "note" in index) == (2, 71, False)
+    assert caplog.messages == []
+
+
+def test_a_small_change_is_waited_for(
+    collection: ServedCollection, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a moment, so that an edit shows at once."""
+    monkeypatch.setattr(served, "_PATIENCE", 20.0)
+    encoder.go.set()
+    write(collection.root, {"ferry.md": "The ferry leaves at ten.\n"})
+    assert ask(collection)["passages"][0]["text"] == "The ferry leaves at ten."
+
+
+def test_closing_ends_an_update(collection: ServedCollection, encoder: SlowEncoder) -> None:
+    """It does not wait for thousands of passages, and leaves the index as it was."""
+    write(collection.root, MANY)
+    ask(collection)
+    look = until_updating(collection)
+    closing = threading.Thread(target=collection.close)
+    closing.start()
+    while not collection._is_closed:
+        pass
+    encoder.go.set()
+    closing.join()
+    assert look.exception() is None
+    with retriever.Retriever.open(collection.root, reader=False) as now:
+        assert now.snapshot.info.generation == 1
+
+
+def test_a_failed_update_is_a_note(
+    collection: ServedCollection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In each answer, and once in the log, which alone names folders."""
+
+    def fail(*_: object, **__: object) -> BagEncoder:
+        raise ValueError("no such file: /home/ida/model.")
+
+    monkeypatch.setattr(opening, "load_encoder", fail)
+    write(collection.root, MANY)
+    for _ in range(3):
+        ask(collection)
+        finish_looking(collection)
+    body = ask(collection)
+    failed = "index not updated: no such file: /home/ida/model. Answering from the index as it is."
+    assert body["index"]["note"] == failed
+    assert caplog.messages == [failed]
+    note = public_body(body, collection.root)["index"]["note"]
+    assert note == "index not updated: see the server's terminal for details. Answering from the index as it is."
