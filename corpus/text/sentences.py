@@ -87,6 +87,8 @@ _COUNT = re.compile(r"(?<![\w.,])[-−]?\d{1,3}(?:[.,]\d+)?\s$")
 _LONGEST_STAMP = 32
 _STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
+# The letter of a clause, which is no word of it: "(b) The tenant".
+_LETTER = re.compile(r"\((?:[a-z]|[ivx]{2,5})\)\s+(?=\S)")
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -168,7 +170,9 @@ def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
-    following = text[match.end() : match.end() + 2].lstrip(_OPENERS)[:1]
+    letter = _LETTER.match(text, match.end())
+    after = letter.end() if letter else match.end()
+    following = text[after : after + 2].lstrip(_OPENERS)[:1]
     # "Is it?" she asked.
     if following.islower() and (match["close"] or match["mark"][-1] in ".…"):
         return False

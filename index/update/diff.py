@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from corpus import FoundFile, digest, outermost, read_file, walk
 from corpus.errors import Unreadable
@@ -112,6 +112,29 @@ def read_suspects(root: Path, diff: Diff, documents: Mapping[str, StoredDocument
                 suspect.append(file)
     unchanged = sorted((*diff.unchanged, *unchanged), key=lambda file: file.path)
     return replace(diff, suspect=tuple(suspect), unchanged=tuple(unchanged), same=tuple(same))
+
+
+def unknown_files(
+    root: Path, files: Iterable[FoundFile], documents: Iterable[StoredDocument], *, limit: float
+) -> list[FoundFile]:
+    """Return the files that are no indexed document in another folder, whose passages and vectors are known.
+
+    Args:
+        root: The corpus root.
+        files: Files that are not in the index.
+        documents: The indexed documents.
+        limit: How many bytes of moved files may be read, as for `read_suspects`; those beyond it count as unknown.
+    """
+    digests: dict[tuple[str, int], set[str]] = {}
+    for one in documents:
+        digests.setdefault((PurePosixPath(one.path).name, one.size), set()).add(one.sha256)
+    unknown: list[FoundFile] = []
+    for file in files:
+        known = digests.get((PurePosixPath(file.path).name, file.size), set())
+        limit -= (file.size + _OPEN_BYTES) * bool(known)
+        if limit < 0 or not any(_has_bytes(root, file.path, sha256) for sha256 in known):
+            unknown.append(file)
+    return unknown
 
 
 def _has_bytes(root: Path, path: str, sha256: str) -> bool:

@@ -83,7 +83,7 @@ def rebuild_index(request: Request) -> BuildReport:
                 store.require_intact()
                 return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.FULL)
         except (DamagedIndexError, IncompatibleError) as error:
-            if isinstance(error, NewerFormatError | ModelError) or (request.store or store_of(folder)) is not None:
+            if _cannot_be_rebuilt(error, folder, request.store):
                 raise
             # Without the advice to do this.
             _LOG.warning("rebuilding the index: %s.", str(error).rpartition(". ")[0])
@@ -108,20 +108,30 @@ def rebuild_derived(root: Path) -> None:
         store.rebuild_derived()
 
 
-def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
-    """Report what `update_index` would do; files are read, nothing is written, and `embedded` and `reused` are 0.
+def preview_update(root: Path, choice: Choice | None = None, mode: BuildMode = BuildMode.INCREMENTAL) -> BuildReport:
+    """Report what `update_index` or `rebuild_index` would do; nothing is written, and `embedded` and `reused` are 0.
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
+        DamagedIndexError: The index is damaged, and this is no full build.
+        IncompatibleError: It has another format version, and this is no full build, or the format is newer.
     """
     started = time.monotonic()
     info: Info | None = None
+    before: Selection | None = None
     documents: dict[str, StoredDocument] = {}
     skipped: tuple[SkippedRow, ...] = ()
-    with contextlib.suppress(NoIndexError), open_index(root / INDEX_FOLDER) as snapshot:
-        info, skipped = snapshot.info, snapshot.skipped()
-        documents = {document.path: document for document in snapshot.documents()}
-    selection = select(info, choice or Choice())
+    folder = root / INDEX_FOLDER
+    try:
+        with contextlib.suppress(NoIndexError), open_index(folder) as snapshot:
+            before = info = snapshot.info
+            skipped = snapshot.skipped()
+            documents = {document.path: document for document in snapshot.documents()}
+    except (DamagedIndexError, IncompatibleError) as error:
+        if mode is BuildMode.INCREMENTAL or _cannot_be_rebuilt(error, folder):
+            raise
+        before = salvage.salvaged_selection(folder)
+    selection = select(before, choice or Choice())
     diff = read_suspects(root, compare(root, documents, skipped, selection, retry=True), documents)
     found = Findings()
     for read in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):
@@ -131,6 +141,11 @@ def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
         else:
             found.count(read.outcome, stored)
     return found.report(diff, BuildMode.INCREMENTAL, info, started)
+
+
+def _cannot_be_rebuilt(error: Exception, folder: Path, store: str | None = None) -> bool:
+    """Whether a full build would not help: the format is newer, or the store is a database of others."""
+    return isinstance(error, NewerFormatError | ModelError) or (store or store_of(folder)) is not None
 
 
 def _salvaged_selection(request: Request, folder: Path, store: IndexWriter) -> Selection | None:

@@ -32,7 +32,8 @@ THRESHOLD = 0.5
 # Confidence of a lookup found in the first passage, or in no passage.
 _IS_FOUND = 0.8
 _IS_NOWHERE = 0.05
-# The most confidence in a sentence about another one of the numbered things that the question names.
+# The most confidence in a sentence about another one of the numbered things that the question names, or in a field that
+# names a person in another role than the question's.
 IS_ABOUT_ANOTHER = 0.2
 
 _NUMBER = re.compile(r"\d[\d.,]*")

@@ -120,15 +120,16 @@ def index(
     # Without patterns, those of the last build apply; empty ones clear them.
     wanted, unwanted = include or None, exclude or None
     answers.note(clean_name(collection.note))
+    mode = BuildMode.FULL if full else BuildMode.INCREMENTAL
     if dry_run:
-        report = build.preview_index(root, include=wanted, exclude=unwanted, paths=collection.paths)
+        report = build.preview_index(root, include=wanted, exclude=unwanted, paths=collection.paths, mode=mode)
         answers.out(session.as_line(report.as_json()) if as_json else reports.preview(report, style))
         return FOUND
     with session.progress() as progress:
         report = build.build_index(
             root,
             model=model,
-            mode=BuildMode.FULL if full else BuildMode.INCREMENTAL,
+            mode=mode,
             on_empty=build.OnEmpty.ALLOW if allow_empty else build.OnEmpty.FAIL,
             on_locked=build.OnLocked.WAIT if wait else build.OnLocked.FAIL,
             include=wanted,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -37,12 +38,16 @@ from index import (
     load_encoder,
     open_index,
     prepare_for_questions,
+    store_of,
     wait_for_writer,
 )
 from qa.collection.settings import missing_paths, read_settings, with_slashes
 from qa.locate import file_in_the_way, root_of
 from qa.reader.reader import Reader
 from qa.require import require_member, require_type
+
+# Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
+_PAUSE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -124,6 +129,7 @@ def build_index(
         require_type("store", store, str)
         store = choose_store(root / INDEX_FOLDER, store)
     plan = WorkerPlan(workers, dask) if workers or dask else None
+    waited_for: str | None = ""
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
@@ -147,15 +153,24 @@ def build_index(
             with open_workers(plan, request.encoder, load) as pool:
                 request = replace(request, workers=pool)
                 report = rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
-        except LockedError:
+        except LockedError as error:
             if on_locked is OnLocked.FAIL:
                 raise
+            waited_for = _pause(error, store or store_of(root / INDEX_FOLDER), waited_for)
             continue
         if not report.documents and on_empty is OnEmpty.FAIL:
             raise _nothing_to_index(root, report.skipped, choice)
         if is_first and encoder is None:
             _prepare_for_questions(name)
         return report
+
+
+def _pause(error: LockedError, store: str | None, waited_for: str | None) -> str | None:
+    """Wait a moment for another writer, which is named once if it writes to a database; return the store."""
+    if store and store != waited_for:
+        _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
+    time.sleep(_PAUSE_SECONDS)
+    return store
 
 
 def _prepare_for_questions(model: str) -> None:
@@ -211,12 +226,13 @@ def preview_index(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
+    mode: BuildMode = BuildMode.INCREMENTAL,
 ) -> BuildReport:
     """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
     from index import preview_update
 
     root = existing_root(path)
-    return preview_update(root, read_settings(root).choice(include, exclude, with_slashes(root, paths)))
+    return preview_update(root, read_settings(root).choice(include, exclude, with_slashes(root, paths)), mode)
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -14,19 +14,21 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus import INDEX_FOLDER, splitter_version
+from corpus import INDEX_FOLDER, FoundFile, splitter_version
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from corpus.formats import MAX_BYTES, size_limit
 from index import (
     BuildReport,
     Device,
     Diff,
+    Index,
     Info,
     ProgressCallback,
     Request,
     find_changes,
     load_encoder,
     require_same_encoder,
+    unknown_files,
     wait_for_writer,
 )
 from qa.collection.settings import not_applied
@@ -35,6 +37,8 @@ from qa.retrieval.retriever import Retriever
 
 # A file that is mostly images or fonts has less text than others, by this factor.
 _PACKED = 5
+# The most bytes of files moved from another folder that are read again: nothing of them is embedded.
+_MAX_MOVED_BYTES = 20_000_000
 # How long a question waits for another process that writes the index, most likely to index the same changes.
 _WAIT_SECONDS = 3.0
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
@@ -165,6 +169,7 @@ def _refresh(
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
+            reason = _reason_to_wait(root, diff, snapshot, limit)
         note = _settings_note(root, info)
     except CorpusError as error:
         gone = not root.exists()
@@ -178,7 +183,6 @@ def _refresh(
         return OpenedCollection(retriever, note=note)
     if retriever.reload():  # another process has indexed something meanwhile
         return _refresh(retriever, progress, device, limit)
-    reason = _reason_to_wait(diff, info.documents, limit)
     if not reason and info.splitter != splitter_version():
         reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
@@ -205,17 +209,24 @@ def _settings_note(root: Path, info: Info) -> str:
     return f"{note}. Answering from the index as it is; to update it, run: {command_for(root)}" if note else ""
 
 
-def _reason_to_wait(diff: Diff, documents: int, limit: ChangeLimit) -> str:
-    """Return why a change is too large to index now, or ""."""
+def _reason_to_wait(root: Path, diff: Diff, snapshot: Index, limit: ChangeLimit) -> str:
+    """Return why a change is too large to index now, or ""; files in another folder are no new ones."""
+    documents = snapshot.info.documents
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are missing (is the folder mounted?)"
-    files = (*diff.added, *diff.suspect)
+    files = [*diff.added, *diff.suspect]
+    if _is_above(limit, files):
+        files = [*unknown_files(root, diff.added, snapshot.documents(), limit=_MAX_MOVED_BYTES), *diff.suspect]
+    if not _is_above(limit, files):
+        return ""
+    what = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
+    return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
+
+
+def _is_above(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:
     text = sum(file.size if size_limit(file.path) <= MAX_BYTES else file.size / _PACKED for file in files)
-    if len(files) > limit.files or text > limit.bytes:
-        what = "file is" if len(files) == 1 else "files are"
-        return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
-    return ""
+    return len(files) > limit.files or text > limit.bytes
 
 
 def not_updated(error: Exception) -> str:

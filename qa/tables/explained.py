@@ -20,6 +20,12 @@ _PLAIN_VERBS = frozenset({
     "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
     "use", "used", "uses", "using", "work", "working", "works",
 })  # fmt: skip
+# Words that change nothing: a table only says how things are now.
+_ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
+# What a thing is for, or runs: an "app server" is not the only server, but a "garden chair" is the only chair.
+_DESCRIBES = frozenset({"function", "os", "platform", "purpose", "role", "software", "system", "usage", "use"})
+# What stands for persons in the first column of a table; the role of a "senior engineer" says what she is.
+_NAMES = frozenset({"colleague", "employee", "member", "name", "person", "staff"})
 # Names of columns that number the rows.
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
 # Days and months by the three-letter abbreviations in tables.
@@ -60,6 +66,7 @@ class QuestionWord:
         is_explained: Whether the table explains it.
         is_noun: Whether its position makes it a noun: "which run ...?"
         is_name: Whether it is a verb that names a column.
+        is_head: Whether it names the things asked for: "servers" in "which Debian servers ...?"
     """
 
     text: str
@@ -69,6 +76,7 @@ class QuestionWord:
     is_explained: bool = False
     is_noun: bool = False
     is_name: bool = False
+    is_head: bool = False
 
     @property
     def is_verb(self) -> bool:
@@ -122,7 +130,8 @@ class Explained:
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.words = [QuestionWord(one[0], _stem(one[0]), *one.span()) for one in _WORD.finditer(self.question.lower())]
+        words = (one for one in _WORD.finditer(self.question.lower()) if one[0] not in _ADVERBS)
+        self.words = [QuestionWord(one[0], _stem(one[0]), *one.span()) for one in words]
 
     def explain(self, start: int, end: int) -> None:
         """Mark the words between two characters as explained."""
@@ -165,6 +174,17 @@ class Explained:
             if columns:
                 self.mentions.append(Mention(columns[0], first, end))
                 self.explain(self.words[first].start, self.words[end - 1].end)
+
+    def name_things(self) -> None:
+        """Mark the word for the things asked for as their subject if it is only part of what describes some of them."""
+        names = [words_of(name) for name in self.table.columns]
+        if not names or not _NAMES.isdisjoint(names[0]):
+            return
+        for word in self.words:
+            cells = self._cells_with(word.stem) if word.is_head and not (word.is_explained or word.is_plain) else []
+            with_word = [(names[i], cell) for i, _, cell in cells if word.stem in cell]
+            if with_word and all(name[-1:] and name[-1] in _DESCRIBES and len(cell) > 1 for name, cell in with_word):
+                word.is_explained = self.has_subject = True
 
     def name_values(self) -> None:
         """Find the values that the question names, longest names first; raises NotExplainedError."""

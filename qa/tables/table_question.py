@@ -39,8 +39,9 @@ _PERSON = frozenset({
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
 _PERSON_COLUMN = frozenset({
-    "assignee", "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead",
-    "leader", "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
+    "approver", "assignee", "author", "client", "coach", "colleague", "contact", "creator", "customer", "driver",
+    "editor", "employee", "engineer", "lead", "leader", "manager", "member", "name", "owner", "participant", "patient",
+    "person", "player", "reporter", "requester", "responsible", "reviewer", "speaker", "staff", "student", "supervisor",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
 # Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
@@ -133,6 +134,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
         explained.explain(*span)
     explained.name_states()
     explained.name_columns()
+    explained.name_things()
     explained.name_values()
     explained.name_subject()
     verbs = [VERBS[word.stem] for word in explained.words if word.stem in VERBS and not word.is_explained]
@@ -160,6 +162,8 @@ def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool)
     end = first
     while end < len(words) and words[end].start < stop and not (words[end].text in _ENDS or words[end].is_verb):
         end += 1
+    if end > first:
+        words[end - 1].is_head = True
     return range(first, end)
 
 

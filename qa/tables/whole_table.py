@@ -64,8 +64,9 @@ class WholeTable:
 
     @property
     def file_name(self) -> str:
-        """The name of the file, which may name the subject of the rows, too."""
-        return PurePosixPath(self.rows[0].passage.document.path).stem.replace("_", " ")
+        """The names of the file and its folder, which may name the subject of the rows, too."""
+        path = PurePosixPath(self.rows[0].passage.document.path)
+        return f"{path.parent.name} {path.stem}".replace("_", " ").strip()
 
 
 def whole_tables(snapshot: Index, ranked: Sequence[StoredPassage]) -> Iterator[WholeTable]:

@@ -20,6 +20,9 @@ BULLETS = "•◦▪▫‣●○■□∙⁃⦁❖➢►✓✔\uf0b7\uf0a7\uf0a8
 # A word hyphenated at the end of a line within a table cell.
 _BROKEN_IN_CELL = re.compile(rf"{HYPHEN} (?!\|)")
 _BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
+# The number or letter of a clause: "2.1 Invoices", "(b) keep"; elsewhere, this may be within a sentence.
+_CLAUSE = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s+[\"“‘(]?[A-ZÀ-Þ]|\((?:[a-z]|[ivx]{2,5})\)\s+\S")
+_ENDS_CLAUSE = re.compile(r"(?:[.!?:;]['\"”’)\]]*|[,;] (?:and|or))$")
 NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 # A footnote begins with its mark, raised or joined to its first word.
 _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
@@ -196,6 +199,8 @@ class _Layout:
         tolerance = _OTHER_FONT if mid_sentence else _SAME_FONT
         if abs(before.size - line.size) > tolerance * line.size or _BULLET.match(line.text):
             return False
+        if _CLAUSE.match(line.text) and (_ENDS_CLAUSE.search(before.text) or self._is_short(before)):
+            return False
         if (before.page, before.column) != (line.page, line.column):
             return not _ENDS.search(before.text) and _continues_column(pending, line)
         if before.text.endswith(HYPHEN):
@@ -214,6 +219,11 @@ class _Layout:
         left, right = self._edges[line.column]
         return line.right - line.left < 0.6 * (right - left)
 
+    def _is_short(self, line: Line) -> bool:
+        """Whether a line ends well before its column does."""
+        left, right = self._edges[line.column]
+        return right - line.right > 0.25 * (right - left)
+
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
@@ -225,12 +235,12 @@ class _Layout:
     def _begins(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
         first, before = pending[0], pending[-1]
-        left, right = self._edges[line.column]
+        left, _ = self._edges[line.column]
         indent = 0.7 * line.size
         if _is_next_reference(first, line) or (_REFERENCE.match(first.text) and line.left - first.left > indent):
             return _is_next_reference(first, line)
         ends = bool(_ENDS.search(before.text))
-        short = right - before.right > 0.25 * (right - left)
+        short = self._is_short(before)
         if line.left - left > indent and before.left - left < 0.5 * line.size:
             return ends or short
         # A list of references without numbers has hanging indents.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 from operator import itemgetter
 
 import pypdfium2
@@ -65,7 +65,7 @@ def read(path: str, data: bytes) -> Extracted:
             return read_scans(document)
         outline = _read_outline(document)
         stated = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
-        lines = body_lines(pages)
+        lines, heads = body_lines(pages)
         body = body_size(lines)
         note = _add_scans(document, pages, lines, body)
     finally:
@@ -74,7 +74,7 @@ def read(path: str, data: bytes) -> Extracted:
     largest = _largest(paras, body)
     _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
-    _write(builder, paras, len(pages))
+    _write(builder, _with_heads(paras, heads), len(pages))
     builder.metadata = tuple((name, stated[name][:_MAX_FIELD]) for name in ("author", "keywords") if stated.get(name))
     title = stated.get("title", "")
     title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
@@ -208,6 +208,19 @@ def _unnumbered_level(named: dict[tuple[int, str], int], para: Paragraph) -> int
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, heading_title(text).lower()))[:60]
+
+
+def _with_heads(paras: Sequence[Paragraph], heads: Sequence[Line]) -> list[Paragraph]:
+    """Return paragraphs with running heads, each behind those that end on its page, but not below a heading."""
+    found = list(paras)
+    for head in chain.from_iterable(paragraphs([[line]]) for line in heads):
+        at = next((i for i, para in enumerate(found) if para.pages[-1] > head.pages[0]), len(found))
+        if at < len(found) and found[at].pages[0] < head.pages[0]:
+            head.pages = [found[at].pages[0]] * len(head.pages)  # pages are in order
+        while at and found[at - 1].level:
+            at -= 1
+        found.insert(at, head)
+    return found
 
 
 def _write(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> None:

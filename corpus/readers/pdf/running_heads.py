@@ -23,6 +23,11 @@ _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
+# What is around the number of a page, and no part of a head: "page # of 12", "– # –".
+_AROUND_NUMBER = re.compile(r"\bpage\W*$|^\W*(?:/|of)\s*\d{1,4}\b", re.IGNORECASE)
+_EDGES = re.compile(r"^\W+|\W+$")
+# Heads that no text repeats are kept if they begin on the first pages: an address, a document's number and version.
+_FIRST_PAGES = 4
 
 # A text in which the number that counts the pages, if any, is replaced; and the place of its baseline.
 _Key = tuple[str, int]
@@ -37,24 +42,30 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
     return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
 
 
-def body_lines(pages: Sequence[PageLines]) -> list[list[Line]]:
-    """Return the lines of each page without running heads and page numbers, which a single page does not have.
+def body_lines(pages: Sequence[PageLines]) -> tuple[list[list[Line]], list[Line]]:
+    """Return the lines of each page without running heads and page numbers, and the heads that say something else.
 
-    A head is at the same place on several pages. One that could be the title is kept on the first page, and the names
-    of a table's columns where they are first.
+    A head is at the same place on several pages; a single page has none. One that could be the title is kept on the
+    first page, and the names of a table's columns where they are first.
     """
     if len(pages) < 2:
-        return [list(page.lines) for page in pages]
+        return [list(page.lines) for page in pages], []
     heads = _Heads(pages)
     kept = []
     for page in pages:
         left_out = heads.on(page)
         kept.append([line for line in page.lines if id(line) not in left_out])
-    return kept
+    text = " ".join(line.text.lower() for lines in kept for line in lines)
+    return kept, [line for words, line in heads.first.items() if any(part not in text for part in words)]
 
 
 class _Heads:
-    """The texts at the top and bottom of pages, and on how many pages each is."""
+    """The texts at the top and bottom of pages, and on how many pages each is.
+
+    Attributes:
+        first: The first of each of those that were left out on the first pages, by its words before and after the
+            number of the page.
+    """
 
     def __init__(self, pages: Sequence[PageLines]) -> None:
         self._large = _LARGE * body_size([page.lines for page in pages])
@@ -65,6 +76,7 @@ class _Heads:
         for page in pages:
             self._counts.update({key for line in _outer(page) for key in self._keys(line, page)})
         self._kept: set[str] = set()
+        self.first: dict[tuple[str, ...], Line] = {}
 
     def on(self, page: PageLines) -> set[int]:
         """Return the identities of the lines to leave out; pages must be given in order."""
@@ -73,12 +85,17 @@ class _Heads:
     def _is_one(self, line: Line, page: PageLines) -> bool:
         if _is_in_margin(line, page) and _PAGE_NUMBER.fullmatch(line.text):
             return True
-        if all(self._count(key) < self._least(line, page) for key in self._keys(line, page)):
+        found = [key for key in self._keys(line, page) if self._count(key) >= self._least(line, page)]
+        if not found:
             return False
         is_first = line.text not in self._kept
         self._kept.add(line.text)
         is_title = line.page == 0 and self._may_be_heading(line, page)
-        return not (is_first and (line.table or is_title))
+        if is_first and (line.table or is_title):
+            return False
+        if line.page < _FIRST_PAGES and not line.table and (words := _words(found[0][0])):
+            self.first.setdefault(words, line)
+        return True
 
     def _least(self, line: Line, page: PageLines) -> int:
         """Return on how many pages a running head is at least; slides in a row may have the same heading."""
@@ -103,6 +120,12 @@ class _Heads:
 
     def _may_be_heading(self, line: Line, page: PageLines) -> bool:
         return line.size > self._large or (line.bold and line.bottom > page.height / 2)
+
+
+def _words(key: str) -> tuple[str, ...]:
+    """Return the parts of a head before and after the number of the page, without what belongs to that."""
+    parts = (_AROUND_NUMBER.sub("", part) for part in re.split(r"#-?\d+#", key))
+    return tuple(_EDGES.sub("", part) for part in parts if any(map(str.isalnum, part)))
 
 
 def _outer(page: PageLines) -> list[Line]:

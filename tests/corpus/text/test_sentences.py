@@ -54,6 +54,13 @@ def sentences(text: str) -> list[str]:
         ),
         # Initials
         ("Diederik P. Kingma came. Then J. Ba spoke.", ["Diederik P. Kingma came.", "Then J. Ba spoke."]),
+        # The letters of clauses; elsewhere, what is in brackets goes on
+        (
+            "Dogs stay out. (b) Bikes stay in the yard. (iv) Bins go out on Monday.",
+            ["Dogs stay out.", "(b) Bikes stay in the yard.", "(iv) Bins go out on Monday."],
+        ),
+        ("It is in Fig. (b) The weir is low there.", ["It is in Fig. (b) The weir is low there."]),
+        ("They took nets, rods, etc. (a) with them.", ["They took nets, rods, etc. (a) with them."]),
         # A unit after a number is not an initial
         ("It is 1.7 at -30 C. Full cells stay.", ["It is 1.7 at -30 C.", "Full cells stay."]),
         (

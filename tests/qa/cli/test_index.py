@@ -125,6 +125,9 @@ def test_a_full_build_of_an_old_format_gives_no_advice_to_run_it(notes: Path) ->
     with closing(sqlite3.connect(notes / ".qa" / "index.db")) as database:
         database.execute("PRAGMA user_version = 8")
     assert qa("index").exit_code == 5
+    assert qa("index", "--dry-run").exit_code == 5
+    done = qa("index", "--full", "--dry-run")
+    assert (done.stdout, done.stderr) == ("Dry run: 2 files added. Nothing was written.\n", "")
     done = qa("index", "--full")
     warning = f"qa: rebuilding the index: {notes / '.qa' / 'index.db'} has the old format 8.\n"
     assert (done.exit_code, done.stderr) == (0, warning)

@@ -13,7 +13,7 @@ import pytest
 
 import index
 from corpus import load_all
-from corpus.errors import CorpusError, UsageError
+from corpus.errors import CorpusError, LockedError, UsageError
 from index import Device
 from index.encoder.model_files import DEFAULT_MODEL
 from index.update import run
@@ -80,6 +80,24 @@ def test_workers_load_the_model_on_the_requested_device(talks: Path, monkeypatch
     monkeypatch.setattr(index, "open_workers", opened)
     build.build_index(talks, workers=2, device=Device.CUDA)
     assert loaded == [Device.CPU, Device.CUDA]
+
+
+def test_a_locked_collection_in_a_database_is_waited_for(
+    talks: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """There is a pause before each attempt, and the wait is named once."""
+    update, pauses = index.update_index, [1, 2, 3]
+
+    def locked(request: index.Request) -> index.BuildReport:
+        if pauses:
+            raise LockedError("postgresql://db/x#talks is being written by another process. Wait for it.")
+        return update(request)
+
+    monkeypatch.setattr(index, "update_index", locked)
+    monkeypatch.setattr(build, "store_of", lambda _: "postgresql://db/x#talks")
+    monkeypatch.setattr("time.sleep", lambda _: pauses.pop())
+    assert build.build_index(talks, encoder=BagEncoder(), on_locked=build.OnLocked.WAIT).documents
+    assert caplog.messages == ["postgresql://db/x#talks is being written by another process; waiting for it to end"]
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,34 @@ def test_a_long_writer_is_not_waited_for_to_the_end(retriever: Retriever, monkey
     assert found.note.endswith("Answering from the index as it is.")
 
 
+def test_a_folder_that_was_moved_is_followed_at_once(retriever: Retriever, encoder: BagEncoder) -> None:
+    """However many files it has: all their passages are known, so nothing is embedded."""
+    (retriever.root / "old").mkdir()
+    for name in MANY:
+        (retriever.root / name).rename(retriever.root / "old" / name)
+    (retriever.root / "new.md").write_text("A harp.\n")
+    found = opening.refresh_if_small(retriever)
+    assert found.note == ""
+    assert found.report is not None
+    assert (found.report.added, found.report.removed, encoder.embedded) == (71, 70, ["A harp."])
+
+
+def test_files_that_were_moved_and_changed_are_not_indexed_at_once(retriever: Retriever) -> None:
+    (retriever.root / "old").mkdir()
+    for at, (name, text) in enumerate(MANY.items()):
+        (retriever.root / name).unlink()
+        (retriever.root / "old" / name).write_text(text.replace("N", "n") if at < 66 else text)
+    assert opening.refresh_if_small(retriever).note.startswith("66 new or changed files are not indexed yet")
+
+
+def test_only_so_much_that_was_moved_is_read(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_MAX_MOVED_BYTES", 5 * 20_100)
+    (retriever.root / "old").mkdir()
+    for name in MANY:
+        (retriever.root / name).rename(retriever.root / "old" / name)
+    assert opening.refresh_if_small(retriever).note.startswith("65 new or changed files are not indexed yet")
+
+
 ASK = """
 import sys
 from pathlib import Path

@@ -121,6 +121,36 @@ JOBS = table(
     "T-5 | not open | 2024-04-09 | 5 % | Bo | low",
 )
 BOXES = table("boxes.csv", "box | shelf | colour", "369 | 123 | red", "12 | 5 | red")
+# What a machine is for says little about what it is.
+MACHINES = table(
+    "machines.csv",
+    "host | role | software | memory (GB)",
+    "kilo1 | print server | CUPS 2 | 8",
+    "lima1 | mail server (spare) | Postfix 3 | 16",
+    "mike1 | database | MariaDB 11 | 96",
+    "mike2 | database | MariaDB 10 | 48",
+    "nova1 | gateway | nginx 1 | 4",
+)
+# The kind of a thing says what it is, as does the position of a person.
+FURNITURE = table(
+    "stock.csv", "item | kind | price", "F1 | garden chair | 40", "F2 | office chair | 90", "F3 | oak table | 300"
+)
+PAY = table(
+    "pay.csv", "name | role | salary", "Ida | senior engineer | 70", "Ole | junior engineer | 50", "Pia | chef | 90"
+)
+CASES = table(
+    "work/cases-2031.csv",
+    "id | subject | reporter | responsible | approver | state",
+    "C-7 | Leak in the attic | Rita Foss | Omar Bly | Lena Kahn | open",
+    "C-8 | Door sticks | Carl Juul | Rita Foss | Lena Kahn | closed",
+    "C-9 | Mast of the ferry | Carl Juul | Omar Bly | Jan Oss | open",
+)
+CONTRACTS = table(
+    "contracts/2031-q2.csv",
+    "number | partner | manager | ends",
+    "K-1 | Bluefin | Ada Moe | 2032-01-31",
+    "K-2 | Redpoll | Tom Vik | 2033-05-31",
+)
 RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
 
 
@@ -210,6 +240,22 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (JOBS, "which tickets were opened in April 2024?", ["T-3", "T-4", "T-5"]),
         (JOBS, "which open tickets were opened in March 2024?", ["T-1"]),
         (JOBS, "which ticket was opened on 2 March 2024?", ["T-2"]),
+        (MACHINES, "which server has the most memory?", ["mike1"]),
+        (MACHINES, "which servers run MariaDB?", ["mike1", "mike2"]),
+        (MACHINES, "which servers run MariaDB 10?", ["mike2"]),
+        (MACHINES, "which mail server has the most memory?", ["lima1"]),
+        (MACHINES, "which database server has the least memory?", ["mike2"]),
+        (MACHINES, "which hosts still run MariaDB 10?", ["mike2"]),
+        (FURNITURE, "which chair has the highest price?", ["F2"]),
+        (PAY, "which engineer has the highest salary?", ["Ida"]),
+        (CASES, "which cases are still open?", ["C-7", "C-9"]),
+        (CASES, "which cases are currently not open?", ["C-8"]),
+        (CASES, "who is responsible for the leak?", ["Omar Bly"]),
+        (CASES, "who reported case C-8?", ["Carl Juul"]),
+        (CASES, "who approved C-9?", ["Jan Oss"]),
+        (CASES, "who is the approver of C-7?", ["Lena Kahn"]),
+        (CONTRACTS, "which contracts are managed by Tom Vik?", ["K-2"]),
+        (CONTRACTS, "which contract ends first?", ["K-1"]),
         (BOXES, "which shelf holds box 369?", ["123"]),
         (BOXES, "what is the colour of box 12?", ["red"]),
         # Units, years and what follows a preposition are no part of what a column holds.
@@ -264,6 +310,10 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (SIGNED, "who signed form A1?"),
         # Box 123 is not shelf 123.
         (BOXES, "which shelf holds box 123?"),
+        # One of several persons may be meant.
+        (CASES, "who has open cases?"),
+        (CASES, "who is the tenant in C-7?"),
+        (MACHINES, "which servers run Oracle?"),
         # No row is left.
         (ROOMS, "which rooms have more than 100 seats?"),
         (JOBS, "which tickets were opened in May 2024?"),

@@ -24,6 +24,11 @@ def test_a_table_that_spans_several_passages(tmp_path: Path) -> None:
     assert (table.file_name, table.about.split()) == ("fleet", ["Fleet", "Fleet"])
 
 
+def test_the_folder_belongs_to_the_name_of_the_file(tmp_path: Path) -> None:
+    (table,) = tables_of(tmp_path, "harbour/open_boats/list-2031.csv", "no,name\n1,Teal\n2,Loon\n")
+    assert table.file_name == "open boats list-2031"
+
+
 def test_records_with_different_fields(tmp_path: Path) -> None:
     records = '[{"name": "Ada", "town": "Oslo"}, {"name": "Bo", "phone": "17"}]'
     (table,) = tables_of(tmp_path, "staff.json", records)

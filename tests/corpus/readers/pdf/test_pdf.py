@@ -302,6 +302,33 @@ def test_each_reference_and_each_line_of_a_form_is_a_paragraph() -> None:
     assert block_texts(found, BlockKind.TABLE) == ["Name: Ida Salo\nFrom: 3 July\nReason: leave"]
 
 
+CLAUSES = (
+    "2.1 The weir keeper is paid 40 euros for each night on which the river is above the mark.",
+    "2.2 Boats pay at the lock.",
+    "(a) The fee is due when the boat leaves; it is paid in cash, unless the keeper agrees to a bill, or",
+    "(b) by card in summer.",
+    "(iii) Clause 2.1 holds in winter, too, for all of those who live above the weir and below the old mill.",
+    "2.3 Nets are not allowed.",
+)
+
+
+def test_each_clause_is_a_paragraph() -> None:
+    """Even if most are of one line, so that the gaps between them are as usual as those between lines."""
+    found = paper(*(Words(60, 700 - 24 * at, clause) for at, clause in enumerate(CLAUSES)))
+    assert tuple(block_texts(found, BlockKind.PARAGRAPH)[: len(CLAUSES)]) == CLAUSES
+
+
+def test_the_number_of_a_clause_within_a_sentence_begins_no_paragraph() -> None:
+    lines = (
+        "The keeper may close the lock at any time of the day, but only for the reasons that are stated in clause",
+        "2.1 There is no other way, except for boats that carry the mail, which are named in the list below under",
+        "(b) and for the ferry, which is",
+        "let through at night.",
+    )
+    found = paper(*(Words(60, 700 - 12 * at, one) for at, one in enumerate(lines)))
+    assert block_texts(found, BlockKind.PARAGRAPH)[0] == " ".join(lines)
+
+
 def test_a_large_word_across_the_page_is_left_out() -> None:
     text = column(60, 700, BODY.strip(), room=460)
     assert words_of([*text, Words(120, 672, "DRAFT", 90)]) == BODY.strip()
