@@ -32,8 +32,7 @@ THRESHOLD = 0.5
 # Confidence of a lookup found in the first passage, or in no passage.
 _IS_FOUND = 0.8
 _IS_NOWHERE = 0.05
-# The most confidence in a sentence about another one of the numbered things that the question names, or in a field that
-# names a person in another role than the question's.
+# The most confidence in a sentence about another one of the numbered things that the question names.
 IS_ABOUT_ANOTHER = 0.2
 
 _NUMBER = re.compile(r"\d[\d.,]*")

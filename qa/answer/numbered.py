@@ -124,7 +124,7 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
     above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
     own = [*_numbered(above), *_own(passage, lead)]
     everywhere = [*own, *_numbered(passage.text)]
-    is_row = bool(record_around(passage, lead))
+    is_row = bool(_row(passage, lead))
     return any(
         not _has(own if is_row else everywhere, thing)
         and (
@@ -148,10 +148,10 @@ def _has_another(named: Sequence[Numbered], thing: Numbered) -> bool:
 
 def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
     """Return what a sentence, or the row or record that it is part of, names by number."""
-    return list(_numbered(record_around(passage, span) or passage.text[slice(*span)]))
+    return list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
 
 
-def record_around(passage: StoredPassage, lead: tuple[int, int]) -> str:
+def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
     """Return the row of a table, as "column: cell" lines, or the fields of the record around the lead; else ""."""
     text = passage.text
     for table in tables(text, passage.context):

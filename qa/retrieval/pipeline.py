@@ -38,7 +38,6 @@ from qa.retrieval.question_text import LONGEST_QUESTION, without_surrogates
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
-from qa.tables.roles import is_in_another_role
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer
@@ -150,10 +149,6 @@ class Pipeline:
         answer = answer or exact_answer(query.text, passages, extracts, readings)
         clock.lap("extract")
         probability, features = _confidence(query, candidates, extracts, judgements, has_rows=rows is not None)
-        if answer is not None and rows is None and ranked:
-            best = passages[0]
-            if is_in_another_role(query.asked, best, extracts[best.id].lead, answer.text):
-                probability = min(probability, confidence.IS_ABOUT_ANOTHER)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info, cross_encoder = self.snapshot.info, self.models.cross_encoder if request.rerank else None

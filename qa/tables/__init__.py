@@ -1,1 +1,1 @@
-"""Answer questions from all rows of a table, and tell what the fields of a record say."""
+"""Answer questions that need all rows of a table, such as which of them has the most of something."""
