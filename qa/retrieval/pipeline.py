@@ -265,10 +265,8 @@ class Pipeline:
         if best.id not in judgements or judgements[best.id].reading is None:
             (match,) = match_tokens(query.tokens, [best], self.models.encoder)
             judgements = judgements | {best.id: Judgement(match, self._read(query, [best])[0])}
-        return [
-            *of_day,
-            *(one for one in ranked if all(one.passage is not other.passage for other in of_day)),
-        ], judgements
+        first = {one.passage.id for one in of_day}
+        return [*of_day, *(one for one in ranked if one.passage.id not in first)], judgements
 
     def _resolution_first(
         self, query: Query, ranked: list[RankedPassage], judgements: dict[int, Judgement]
