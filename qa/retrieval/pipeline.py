@@ -352,7 +352,7 @@ def _of_asked_day(query: Query, ranked: Sequence[RankedPassage]) -> list[RankedP
     if not days or any(map(asked[0].is_day_of, [*days, *dates_in(first.passage.text)])):
         return []
     found = [one for one in ranked[:SECOND_DEPTH] if any(map(asked[0].is_day_of, _days_above(one.passage)))]
-    return [replace(one, level=first.level) for one in found]
+    return [replace(one, score=max(one.score, first.score), level=first.level) for one in found]
 
 
 def _days_above(passage: StoredPassage) -> list[WrittenDate]:
