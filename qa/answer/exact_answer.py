@@ -10,9 +10,8 @@ from corpus.formats import format_of
 from index import STOP_WORDS, StoredPassage
 from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
-from qa.answer.replaced import replacement
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, whole_value, with_bound, years
+from qa.answer.values import compared, completed, replacement, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.

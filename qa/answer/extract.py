@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus import sentence_spans
+from corpus import code_spans, is_code, sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
-from qa.answer.code_lines import code_spans, is_code
 from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
@@ -115,7 +114,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
     text, base = passage.text, passage.start
     spans = (passage.is_front_matter and _fields(text)) or _sentences(
-        text, passage.body, passage.context, by_line=is_code(passage)
+        text, passage.body, passage.context, by_line=is_code(passage.document.path, text)
     )
     if not spans:
         return Extract()

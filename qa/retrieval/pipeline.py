@@ -14,12 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus import path_words
+from corpus import is_code, path_words
 from corpus.errors import ModelError, UsageError
 from index import STOP_WORDS, Among, CompileError, CrossEncoderModel, Encoder, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.citation import cited
-from qa.answer.code_lines import is_code
 from qa.answer.dates import WrittenDate, dates_in
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
@@ -308,7 +307,9 @@ class Pipeline:
         """
         reader = self.models.reader
         try:
-            if reader is not None and is_english(one.text[one.body :] for one in passages if not is_code(one)):
+            if reader is not None and is_english(
+                one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
+            ):
                 return reader.read(query.text, [(_reader_context(one), one.text) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned

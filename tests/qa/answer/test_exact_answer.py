@@ -10,9 +10,8 @@ import pytest
 
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
-from qa.answer.replaced import replacement
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import years
+from qa.answer.values import replacement, years
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
@@ -382,6 +381,7 @@ FEE = "The yearly fee of the allotment is €96, payable in March."
         ("What was the fee in 2023?", FEE, "€96", "In 2025, €96 is replaced by €108.", ""),
         ("When is the fair?", "The fair is on 4 May.", "4 May", "The fair on 4 May is now on 11 June.", "11 June"),
         ("How long is it?", "It lasts six weeks.", "six weeks", "“Six weeks” now reads “nine weeks”.", "nine weeks"),
+        ("What is the fee?", "It is €96 a year.", "€96 a year", "“€96” is replaced by “€108”.", "€108"),
         ("How many beds are there?", "There are 12 beds.", "12", "Rule 12 is replaced by 13.", ""),
     ],
 )

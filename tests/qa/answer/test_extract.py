@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.code_lines import is_code
+from corpus import is_code
 from qa.answer.extract import Extract, _sentences, extract
 from qa.answer.results import Highlight
 from qa.retrieval.late_interaction import span_score
@@ -377,6 +377,6 @@ def test_each_line_of_code_or_settings_is_a_sentence(path: str, text: str, line:
 
 def test_prose_without_a_suffix_is_not_split_into_lines() -> None:
     text = "The shop is closed in May and in June because\nof the max tries of the owner. Ask him.\nSo it is then.\n"
-    assert not is_code(stored(text, path="README"))
-    assert is_code(stored("Port 80\nTries 4\n", path="README"))
-    assert not is_code(stored("Port 80\nTries 4\n", path="README.txt"))
+    assert not is_code("README", text)
+    assert is_code("README", "Port 80\nTries 4\n")
+    assert not is_code("README.txt", "Port 80\nTries 4\n")

@@ -1,4 +1,4 @@
-"""Source code and settings: which passages they are, and their lines, each of which can answer on its own."""
+"""Source code and settings: which texts they are, and their lines, each of which can answer on its own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from posixpath import splitext
 
-from corpus import sentence_spans
 from corpus.formats import PLAIN, UNNAMED, format_of
-from index import StoredPassage
+from corpus.text.sentences import sentence_spans
 
 # In a file whose name says nothing, least share of lines that look like settings.
 _MOSTLY = 2 / 3
@@ -22,15 +21,14 @@ _SETTING = re.compile(rf"\[[^\]]+\]|[\w.-]+ ?=.*|.*[;{{}}\\]|[\w./*-]+(?: +\S+){
 _CODE_END = re.compile(r"[;{}(),=\\|&]$")
 
 
-def is_code(passage: StoredPassage) -> bool:
-    """Whether a passage is source code or settings, by its file's name or else by its lines."""
-    path = passage.document.path
+def is_code(path: str, text: str) -> bool:
+    """Whether a text is source code or settings, by its file's name or else by its lines."""
     kind = format_of(path)
     if kind is None or kind.reader == "source.code":
         return kind is not None
     if kind is not UNNAMED and (kind is not PLAIN or splitext(path)[1]):
         return False
-    lines = [line[0].rstrip() for line in _LINE.finditer(passage.text)]
+    lines = [line[0].rstrip() for line in _LINE.finditer(text)]
     settings = [line for line in lines if not _COMMENT.match(line)]
     return len(settings) > 1 and sum(map(bool, map(_SETTING.fullmatch, settings))) >= _MOSTLY * len(settings)
 
