@@ -53,11 +53,15 @@ def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
 
 
 def belongs_to(text: str, group: Sequence[Block], block: Block) -> bool:
-    """Whether a block is a list item below the line that ends the group, nested in its first item, or its next step."""
+    """Whether a block is a list item below the line that ends the group, nested in its first item, or its next step.
+
+    Steps are the numbered items after an introduction; numbered rules without one are as independent as any items.
+    """
     if not group or block.kind is not BlockKind.ITEM:
         return False
     is_below = group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth
-    return is_below or _number(text, block) == _number(text, group[-1]) + 1 > 1
+    is_introduced = group[0].kind is BlockKind.PARAGRAPH
+    return is_below or (is_introduced and _number(text, block) == _number(text, group[-1]) + 1 > 1)
 
 
 def _number(text: str, block: Block) -> int:

@@ -97,14 +97,17 @@ def test_a_paragraph_of_up_to_180_tokens_stays_whole() -> None:
     assert [len(piece.split()) for piece in texts("One two three. " * 61)] == [93, 90]
 
 
-def test_numbered_steps_stay_together_up_to_180_tokens() -> None:
+def test_introduced_steps_stay_together_up_to_180_tokens() -> None:
     """Other lists are cut at the target size of 120."""
     steps = ["word " * 29 + "end" for _ in range(6)]
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, start=1)]
-    assert len(texts("# T\n\n" + "\n".join(numbered[:5]))) == 1
-    assert len(texts("# T\n\n" + "\n".join(numbered))) == 2
-    assert len(texts("# T\n\n" + "\n".join(f"- {step}" for step in steps[:5]))) == 2
-    assert len(texts("# T\n\n" + "\n".join(reversed(numbered[:5])))) == 2
+
+    def count(items: Sequence[str], *, above: str = "Do it so.\n\n") -> int:
+        return len(texts(f"# T\n\n{above}" + "\n".join(items)))
+
+    assert (count(numbered[:5]), count(numbered)) == (1, 2)
+    assert (count(numbered[:5], above=""), count(numbered[4::-1])) == (2, 2)
+    assert count([f"- {step}" for step in steps[:5]]) == 2
 
 
 def test_pieces_of_a_list_item_have_its_first_words_as_a_heading() -> None:
