@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from corpus.loading.load import digest, load, read_file
     from corpus.loading.prefetch import LoadedFile, load_all
     from corpus.loading.sandbox import Sandbox
+    from corpus.text.code_lines import code_spans, is_code
     from corpus.text.lines import FileLines, LineMap
     from corpus.text.path_words import path_words
     from corpus.text.sentences import sentence_spans
@@ -32,6 +33,7 @@ _NAMES = {
     "loading.load": "digest load read_file",
     "loading.prefetch": "LoadedFile load_all",
     "loading.sandbox": "Sandbox",
+    "text.code_lines": "code_spans is_code",
     "text.lines": "FileLines LineMap",
     "text.path_words": "path_words",
     "text.sentences": "sentence_spans",

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from corpus.formats import format_of
 from index import STOP_WORDS, StoredPassage
 from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, whole_value, with_bound, years
+from qa.answer.values import compared, completed, replacement, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -25,7 +26,10 @@ _ASKS_FOR_MEASURE = re.compile(
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
-_ASKS_FOR_NUMBER = re.compile(r"\bhow many\b", re.IGNORECASE)
+# Questions for a number that is no date.
+_ASKS_FOR_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|far|old|tall|high|big|large|fast|deep|wide|heavy|often)\b", re.IGNORECASE
+)
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
@@ -41,6 +45,13 @@ _ASKS_FOR_SEVERAL = re.compile(
 )
 # A sentence that is nothing but short names: "French, English (C1), some Italian".
 _ENUMERATION = re.compile(r"(?:[^\s,;]+(?: [^\s,;]+){0,3}[,;]\s){2,}[^\s,;]+(?: [^\s,;]+){0,3}")
+# The name of a field in a record, before its value.
+_KEY = re.compile(r"[^\s:][^\n:]{0,39}: +(?=\S)")
+# Words that say nothing on their own.
+_EMPTY = frozenset({
+    "approx", "avg", "ca", "cf", "eg", "etc", "excl", "ie", "incl", "max", "min", "no", "nr", "resp", "tel", "vs",
+    "yes",
+})  # fmt: skip
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
@@ -109,10 +120,16 @@ def exact_answer(
     answer, *others = candidates
     is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
     fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
-    if not fits or not adds_information(question, answer.text):
+    if not fits or _is_empty(answer.text) or not adds_information(question, answer.text):
         return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
+    alternatives = _replacements(question, answer, passages) or _alternatives(question, answer, others)
+    return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
+
+
+def _is_empty(answer: str) -> bool:
+    """Whether an answer is only abbreviations: "avg", "approx.", or a mere "yes" or "no"."""
+    return all(word.lower() in _EMPTY for word in _WORD.findall(answer))
 
 
 def asks_for_words(question: str) -> bool:
@@ -158,6 +175,16 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
+def _replacements(question: str, answer: _PassageAnswer, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
+    """Return what replaces the answer's value according to other passages: "£48,000" is replaced by "£51,500"."""
+    found: dict[object, tuple[str, list[int]]] = {}
+    for rank, one in enumerate(passages, start=1):
+        new = "" if rank == answer.rank else replacement(answer.text, one.text[one.body :], years(question))
+        if new and not is_same(new, answer.text):
+            found.setdefault(compared(new), (new, []))[1].append(rank)
+    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
+
+
 def _all_words(one: _PassageAnswer) -> set[str]:
     """The words of a passage, its title and its path."""
     return set(_words("\n".join((one.passage.text, one.passage.title, one.passage.document.path.replace("_", " ")))))
@@ -176,7 +203,8 @@ def _candidate(
     text, sentence = passage.text, extracted.lead
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
-    found = _one_number(question, text, reading, sentence) or reading.best(*sentence) or sentence
+    inside = _value_in_record(passage, sentence)
+    found = _one_number(question, text, reading, inside) or reading.best(*inside) or sentence
     dates = not _ASKS_FOR_PART.search(question)
     found = whole_value(question, text, completed(text, found, sentence, dates=dates), sentence)
     found = with_bound(question, text, _whole_title(text, found, sentence), sentence)
@@ -184,6 +212,14 @@ def _candidate(
         found = sentence[0], sentence[0] + len(text[slice(*sentence)].rstrip("."))
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
+
+
+def _value_in_record(passage: StoredPassage, sentence: tuple[int, int]) -> tuple[int, int]:
+    """Return a sentence without the name of the field that it is in, if its passage is a record."""
+    kind = format_of(passage.document.path)
+    if kind is not None and kind.reader.startswith("records.") and (key := _KEY.match(passage.text, *sentence)):
+        return key.end(), sentence[1]
+    return sentence
 
 
 def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpus import sentence_spans
+from corpus import code_spans, is_code, sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
@@ -20,6 +20,8 @@ from qa.reader.tables import tables
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
+# How many first words parallel sentences share.
+_LEAST_SHARED = 2
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
 # The marker of a list item; the day of a date is none: "5. Mai 2023: Besuch".
@@ -37,6 +39,11 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
+# A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
+_YES_OR_NO = re.compile(
+    r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
+    re.IGNORECASE,
+)
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
@@ -47,6 +54,13 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
     re.IGNORECASE,
 )
+# Questions for a way to do something, and a step of it.
+_ASKS_HOW_TO = re.compile(
+    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b|what are the steps\b"
+    r"|what (?:do|should|must) (?:i|we|you) do (?:to|if|when)\b)",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"\(?\d{1,2}[.)]\s")
 # Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
 _ASKS_FOR_OPEN = re.compile(
     r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
@@ -99,7 +113,9 @@ class Extract:
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
     """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
     text, base = passage.text, passage.start
-    spans = (passage.is_front_matter and _fields(text)) or _sentences(text, passage.body, passage.context)
+    spans = (passage.is_front_matter and _fields(text)) or _sentences(
+        text, passage.body, passage.context, by_line=is_code(passage.document.path, text)
+    )
     if not spans:
         return Extract()
     tasks = _tasks(question, text, spans) if looked_up is None else []
@@ -114,13 +130,13 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if looked_up is None:
         best_first = [(one[1], one[2]) for one in scored]
         lead = of_the_things(numbered_in(question), passage, _with_code(question, text, best_first), best_first)
-        lead = _answering(question, text, spans, lead)
+        lead = _parallel(question, text, spans, _answering(question, text, spans, lead))
     items = _list_after(text, spans, lead)
     if tasks:
         lead, items = tasks[0], tasks[1:]
     elif (
         looked_up is None
-        and _ASKS_FOR_SEVERAL.match(question)
+        and (_ASKS_FOR_SEVERAL.match(question) or _is_step(question, text, lead))
         and (whole_list := _list_around(question, passage, spans, lead))
     ):
         lead, items = whole_list[0], whole_list[1:]
@@ -174,6 +190,30 @@ def _with_value(question: str, text: str, scored: Sequence[tuple[int, int]]) -> 
     return scored[0]
 
 
+def _parallel(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
+    """Return the best sentence, or one that is parallel to it and has the question's words in it and more of them.
+
+    Parallel sentences or items are adjacent and begin with the same two words, as in "Signed for A", "Signed for B".
+    """
+    start = _beginning(text, best)
+    if len(start) < _LEAST_SHARED:
+        return best
+    first = last = spans.index(best)
+    while first and _beginning(text, spans[first - 1]) == start:
+        first -= 1
+    while last + 1 < len(spans) and _beginning(text, spans[last + 1]) == start:
+        last += 1
+    topic_terms = _terms(question)
+    own = topic_terms & _terms(text[slice(*best)])
+    better = [span for span in spans[first : last + 1] if topic_terms & _terms(text[slice(*span)]) > own]
+    return better[0] if len(better) == 1 else best
+
+
+def _beginning(text: str, span: tuple[int, int]) -> list[str]:
+    words = _WORD.findall(text[slice(*span)].lower())[:_LEAST_SHARED]
+    return words if all(map(str.isalpha, words)) else []
+
+
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the items of the list that a sentence introduces by a final colon, if any."""
     if not text[lead[0] : lead[1]].rstrip().endswith(":"):
@@ -201,7 +241,7 @@ def _list_around(
 ) -> list[tuple[int, int]]:
     """Return the items of the list around a sentence, if the question's topic is named above them.
 
-    If that names only part of the topic, none of the items may name any of it.
+    If that names only part of the topic, none of the items may name any of it, unless they are the steps of a way.
     """
     text = passage.text
     at = spans.index(lead)
@@ -214,13 +254,23 @@ def _list_around(
     topic_terms = _terms(question)
     above = _terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
-    is_whole = topic_terms <= above or topic_terms.isdisjoint(_terms(text[items[0][0] : items[-1][1]]))
+    is_whole = (
+        _is_step(question, text, lead)
+        or topic_terms <= above
+        or topic_terms.isdisjoint(_terms(text[items[0][0] : items[-1][1]]))
+    )
     return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
 
 
 def _is_item(text: str, span: tuple[int, int]) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
     return bool(_MARKER.match(text[line : span[1]].lstrip()))
+
+
+def _is_step(question: str, text: str, span: tuple[int, int]) -> bool:
+    """Whether a sentence is one of the numbered steps of what the question asks how to do."""
+    line = text.rfind("\n", 0, span[0]) + 1
+    return bool(_ASKS_HOW_TO.match(question) and _STEP.match(text[line : span[1]].lstrip()))
 
 
 def _with_marker(text: str, start: int) -> int:
@@ -234,12 +284,17 @@ def _terms(text: str) -> set[str]:
     return {term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)}
 
 
-def _sentences(text: str, body: int, context: str) -> list[tuple[int, int]]:
-    """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones."""
-    found = []
-    for first, end in _sentences_and_rows(text, body, context):
+def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[tuple[int, int]]:
+    """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones.
+
+    A mere "yes" or "no" is one sentence with the next. In code, given `by_line`, each line is one.
+    """
+    found: list[tuple[int, int]] = []
+    for first, end in code_spans(text, body) if by_line else _sentences_and_rows(text, body, context):
         marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
+        if not marker and found and _is_yes_or_no(text, found[-1]) and "\n\n" not in text[found[-1][1] : first]:
+            start = found.pop()[0]
         while end - start > _MAX_HIGHLIGHT:
             most = start + _MAX_HIGHLIGHT
             breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
@@ -249,6 +304,10 @@ def _sentences(text: str, body: int, context: str) -> list[tuple[int, int]]:
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
         found.append((start, end))
     return found
+
+
+def _is_yes_or_no(text: str, span: tuple[int, int]) -> bool:
+    return _YES_OR_NO.fullmatch(text, *span) is not None
 
 
 def _fields(text: str) -> list[tuple[int, int]]:

@@ -1,7 +1,8 @@
-"""Support articles: one section states the problem, as questions do, and later sections resolve it.
+"""Support articles and post-mortems: one section states the problem, as questions do, and later sections resolve it.
 
 A passage below "Problem", "Symptoms" or "Question" has more of the question's words than any other and ranks first, but
-the answer is in later sections, below "Cause", "Resolution", "Workaround" or "Answer".
+the answer is in later sections, below "Cause", "Resolution", "Workaround" or "Answer". In a post-mortem, "Impact" and
+"Timeline" say what happened, and "Root cause" says why.
 """
 
 from __future__ import annotations
@@ -18,16 +19,23 @@ _MOST = 8
 
 
 class _Role(Enum):
-    """The purpose of a section of a support article, by the beginning of its heading."""
+    """The purpose of a section, by the beginning of its heading; the last two are only of interest for "why"."""
 
     RESOLVES = r"(?:the )?(?:answer|resolution|solution|fix|work-?around)(?:s|es)?\b|problem solution\b" + (
         r"|(?:resolving|solving|fixing|how to (?:resolve|solve|fix))\b"
     )
     CAUSE = r"(?:the |root |possible |probable )?cause\b"
     STATES = r"(?:problem|symptoms?|question|issue)\b"
+    REASON = (
+        r"(?:the |root |possible |probable |contributing )*(?:causes|reasons?)\b|what went wrong\b|why (?:it|this)\b"
+    )
+    EVENT = r"(?:impact|effects?|consequences|damage|summary|timeline|what happened|overview|description|detection)\b"
 
 
 _ROLES = re.compile("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
+_ASKS_WHY = re.compile(
+    r"\W*(?:why\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)", re.IGNORECASE
+)
 _ASKS_FOR_PROBLEM = re.compile(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
 # Longer headings name a topic rather than a role.
 _MOST_WORDS = 4
@@ -37,11 +45,14 @@ def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[S
     """Return the passages that resolve the problem that a passage states, in the order of the text.
 
     They are between it and the next section that states a problem. Returns none if no heading announces a resolution,
-    as a page about a disease has symptoms and causes too, or if the question asks for the problem itself.
+    as a page about a disease has symptoms and causes too, or if the question asks for the problem itself. If it asks
+    why, the causes resolve what a passage states or reports, wherever they are in its document.
     """
-    if _role(passage) is not _Role.STATES or _ASKS_FOR_PROBLEM.search(question):
-        return ()
     if passage.document.passages > _MAX_PASSAGES:
+        return ()
+    if _ASKS_WHY.match(question) and (causes := _causes(snapshot, passage)):
+        return causes[:_MOST]
+    if _role(passage) is not _Role.STATES or _ASKS_FOR_PROBLEM.search(question):
         return ()
     found: list[StoredPassage] = []
     roles: set[_Role] = set()
@@ -55,11 +66,23 @@ def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[S
     return tuple(found[:_MOST]) if _Role.RESOLVES in roles else ()
 
 
-def _role(passage: StoredPassage) -> _Role | None:
-    """Return the role of a passage, by the innermost heading that names one."""
+def _causes(snapshot: Index, passage: StoredPassage) -> tuple[StoredPassage, ...]:
+    """Return the causes of what a passage states or reports; of what a page opens with, only if one is a root cause."""
+    is_opening = passage.heading in ((), (passage.title,))
+    if not is_opening and _role(passage, *_Role) not in (_Role.STATES, _Role.EVENT):
+        return ()
+    same = snapshot.passages_of(passage.document.path)
+    causes = tuple(one for one in same if _role(one, *_Role) in (_Role.CAUSE, _Role.REASON))
+    has_root = any("root cause" in heading.lower() for one in causes for heading in one.heading)
+    return causes if has_root or not is_opening else ()
+
+
+def _role(passage: StoredPassage, *among: _Role) -> _Role | None:
+    """Return the role of a passage, by the innermost heading that names one of these; by default of an article's."""
+    roles = among or (_Role.RESOLVES, _Role.CAUSE, _Role.STATES)
     for heading in reversed(passage.heading):
         words = heading.strip(" *#=_:.0123456789")
         match = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS else None
-        if match is not None and match.lastgroup is not None:
+        if match is not None and match.lastgroup is not None and _Role[match.lastgroup] in roles:
             return _Role[match.lastgroup]
     return None

@@ -14,10 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpus import is_code, path_words
 from corpus.errors import ModelError, UsageError
-from index import Among, CompileError, CrossEncoderModel, Encoder, Index, Scope, StoredPassage
+from index import STOP_WORDS, Among, CompileError, CrossEncoderModel, Encoder, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.citation import cited
+from qa.answer.dates import WrittenDate, dates_in
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.heading_answer import heading_answer, with_definition
@@ -210,6 +212,7 @@ class Pipeline:
                 if len(ranked) > RERANK_DEPTH and _seems_unanswered(query, reranked[0], judgements):
                     judgements = self._judge(query, query.tokens, ranked[:SECOND_DEPTH], judgements, clock)
                     reranked = rerank(query, ranked, judgements)
+                reranked, judgements = self._asked_day_first(query, reranked, judgements)
                 ranked, judgements = self._resolution_first(query, reranked, judgements)
                 clock.lap("read")
         rows = self._find_rows(query, ranked) if judgements and cross_encoder is None else None
@@ -241,6 +244,20 @@ class Pipeline:
             judgements[one.id] = replace(judgements[one.id], reading=readings.get(one.id))
         clock.lap("read")
         return judgements
+
+    def _asked_day_first(
+        self, query: Query, ranked: list[RankedPassage], judgements: dict[int, Judgement]
+    ) -> tuple[list[RankedPassage], dict[int, Judgement]]:
+        """If the first passage is about another day than the one asked for, put those about this day before it."""
+        of_day = _of_asked_day(query, ranked)
+        if not of_day or query.tokens is None:
+            return ranked, judgements
+        best = of_day[0].passage
+        if best.id not in judgements or judgements[best.id].reading is None:
+            (match,) = match_tokens(query.tokens, [best], self.models.encoder)
+            judgements = judgements | {best.id: Judgement(match, self._read(query, [best])[0])}
+        first = {one.passage.id for one in of_day}
+        return [*of_day, *(one for one in ranked if one.passage.id not in first)], judgements
 
     def _resolution_first(
         self, query: Query, ranked: list[RankedPassage], judgements: dict[int, Judgement]
@@ -276,10 +293,15 @@ class Pipeline:
         return rows_answer(self.snapshot, query.text, passages)
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
-        """Read each passage with the question; all None without the reader, or if it does not know the language."""
+        """Read each passage with the question; all None without the reader, or if it does not know the language.
+
+        Code and settings have none.
+        """
         reader = self.models.reader
         try:
-            if reader is not None and is_english(one.text[one.body :] for one in passages):
+            if reader is not None and is_english(
+                one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
+            ):
                 return reader.read(query.text, [(_reader_context(one), one.text) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
@@ -297,8 +319,7 @@ def _confidence(
     has_rows: bool,
 ) -> tuple[float, confidence.Features | None]:
     """Return how probable it is that the best passage answers, and the features that say so; None if nothing does."""
-    # "?" or a lone mark has nearest passages too, but asks nothing.
-    if not ranked or not any(map(str.isalnum, query.asked)):
+    if not ranked or not _names_something(query):
         return 0.0, None
     best = ranked[0].passage
     reading = judgements[best.id].reading if best.id in judgements else None
@@ -325,6 +346,39 @@ def _seems_unanswered(query: Query, best: RankedPassage, judgements: Mapping[int
         return False
     features = confidence.features_of(query.asked, best.passage, cosine=best.cosine, sentence=0.0, reading=reading)
     return confidence.probability(features, confidence.READ) < confidence.THRESHOLD
+
+
+def _names_something(query: Query) -> bool:
+    """Whether a question says what it is about: "?" and "who did it?" have nearest passages too, but ask nothing.
+
+    Words in capitals may be names: "what is IT?"
+    """
+    words = [word for part in analyse(query.asked).words for word in (part.parts or (part,))]
+    shown = {query.asked[one.start : one.end] for one in words}
+    is_shouted = query.asked.isupper()
+    return query.lookup is not None or any(
+        one.lower() not in STOP_WORDS or (one.isupper() and len(one) > 1 and not is_shouted) for one in shown
+    )
+
+
+def _of_asked_day(query: Query, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Return the passages about the day in a question, if the first passage is about another day and does not name it.
+
+    The day that a passage is about is in its path, title or headings.
+    """
+    asked = list(dates_in(query.asked))
+    if len(asked) != 1 or not ranked or query.lookup is not None or query.mode is not Mode.HYBRID:
+        return []
+    first = ranked[0]
+    days = _days_above(first.passage)
+    if not days or any(map(asked[0].is_day_of, [*days, *dates_in(first.passage.text)])):
+        return []
+    found = [one for one in ranked[:SECOND_DEPTH] if any(map(asked[0].is_day_of, _days_above(one.passage)))]
+    return [replace(one, score=max(one.score, first.score), level=first.level) for one in found]
+
+
+def _days_above(passage: StoredPassage) -> list[WrittenDate]:
+    return list(dates_in("\n".join((path_words(passage.document.path), passage.title, *passage.heading))))
 
 
 def _reader_context(passage: StoredPassage) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import pairwise
 from math import sqrt
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus import is_code
 from qa.answer.extract import Extract, _sentences, extract
 from qa.answer.results import Highlight
 from qa.retrieval.late_interaction import span_score
@@ -305,3 +307,76 @@ def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
 def test_a_setting_is_no_title() -> None:
     text = 'license = "MIT"\ndependencies = ["numpy"]'
     assert extracted("Which license does it have?", text).answer == 'license = "MIT"'
+
+
+SIGNED = "Handed over for the choir by Ines Falk.\nHanded over for the orchestra by Omar Beyer.\nBoth were there."
+
+
+def test_of_parallel_sentences_the_one_with_more_of_the_questions_words_answers() -> None:
+    """Even if another one scores higher, but only if it has all words that this one has."""
+
+    def answer(question: str, text: str = SIGNED, best: str = "choir") -> str:
+        return extract(stored(text), lambda start, end: float(best in text[start:end]), question).answer
+
+    assert answer("who handed it over for the orchestra?") == "Handed over for the orchestra by Omar Beyer."
+    assert answer("who handed it over for the choir?") == "Handed over for the choir by Ines Falk."
+    assert answer("who handed over?") == "Handed over for the choir by Ines Falk."
+    apart = SIGNED.replace("\n", "\nNobody spoke. ")
+    assert answer("who handed it over for the orchestra?", apart) == "Handed over for the choir by Ines Falk."
+    assert answer("who sang with the choir and orchestra?") == "Handed over for the choir by Ines Falk."
+
+
+STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How do I clean the filter?", STEPS),
+        ("what are the steps to clean the filter", STEPS),
+        ("How do I rinse it with warm water?", "Rinse the filter with warm water."),
+        ("Why clean the filter?", "Rinse the filter with warm water."),
+    ],
+)
+def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> None:
+    """If it is named above them, not if it is only one of the steps."""
+    assert extracted(question, STEPS, context="Pond › Clean the filter").answer == answer
+
+
+@pytest.mark.parametrize("before", ["Yes.", "No!", "text: Yes.", "Anna: Of course."])
+def test_a_mere_yes_or_no_is_one_sentence_with_the_next(before: str) -> None:
+    text = f"{before} The cellar is dry. It is cold."
+    assert extract(stored(text), lambda start, _: float(start == 0), "is the cellar dry").answer == (
+        f"{before} The cellar is dry."
+    )
+    apart = f"{before}\n\nThe cellar is dry."
+    assert extract(stored(apart), lambda start, _: float(start == 0), "is the cellar dry").answer == before
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("etc/kiosk_config", "Port 8302\nAllowGuests no\nMaxTries 4\nBanner none\n", "MaxTries 4"),
+        ("kiosk.conf", "http {\n    timeout 40s;\n    max_tries 4;\n}\n", "max_tries 4;"),
+        ("run.sh", 'set -eu\nMAX_TRIES=4\ntar cf - "$1" | gzip > out.gz\n', "MAX_TRIES=4"),
+        ("kiosk.service", "[Service]\nRestart=always\nMaxTries=4\n", "MaxTries=4"),
+        (
+            "run.sh",
+            "# The shop is closed\n# for max tries. Then it opens.\nset -eu\n",
+            "# The shop is closed\n# for max tries.",
+        ),
+    ],
+)
+def test_each_line_of_code_or_settings_is_a_sentence(path: str, text: str, line: str) -> None:
+    """Comments of several lines are split into sentences."""
+    pattern = re.compile("max_?tries|max tries", re.IGNORECASE)
+    passage = stored(text, path=path)
+    found = extract(passage, lambda start, end: float(bool(pattern.search(text, start, end))), "how many tries")
+    assert found.answer == line
+
+
+def test_prose_without_a_suffix_is_not_split_into_lines() -> None:
+    text = "The shop is closed in May and in June because\nof the max tries of the owner. Ask him.\nSo it is then.\n"
+    assert not is_code("README", text)
+    assert is_code("README", "Port 80\nTries 4\n")
+    assert not is_code("README.txt", "Port 80\nTries 4\n")

@@ -139,6 +139,31 @@ def test_long_documents_are_read_only_in_part() -> None:
     assert Articles(("Problem",), ("Resolution",), passages=200).resolving() == ["Resolution"]
 
 
+CRASH = "why did the kiosk close early?"
+
+
+@pytest.mark.parametrize(
+    ("question", "headings", "found"),
+    [
+        (CRASH, [("Impact",), ("Root cause",), ("Actions",)], ["Root cause"]),
+        ("What caused the closure?", [("Timeline",), ("Causes",)], ["Causes"]),
+        (CRASH, [("Summary",), ("Actions",), ("What went wrong",)], ["What went wrong"]),
+        (CRASH, [("Symptoms",), ("Cause",)], ["Cause"]),
+        (CRASH, [("Kiosk",), ("Kiosk", "Root cause")], ["Root cause"]),
+        (CRASH, [("Kiosk",), ("Kiosk", "Causes")], []),
+        (CRASH, [("Treatment",), ("Causes",)], []),
+        (CRASH, [("Impact",), ("Actions",)], []),
+        ("when did the kiosk close?", [("Impact",), ("Root cause",)], []),
+    ],
+)
+def test_the_causes_of_what_a_page_reports_answer_why(
+    question: str, headings: list[tuple[str, ...]], found: list[str]
+) -> None:
+    articles = Articles(*headings)
+    articles.found = tuple(replace(one, record_title="Kiosk") for one in articles.found)
+    assert articles.resolving(question=question) == found
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("desk")
