@@ -316,7 +316,7 @@ def test_the_reader_reads_a_passage_that_its_day_puts_first(tmp_path: Path) -> N
     others = {f"{day}.md": f"# Watch of {day} April 2025\n\n{watch}, on watch {day}.\n" for day in range(10, 19)}
     build(tmp_path, WATCHES | others)
     with opened(tmp_path, reader=True) as retriever:
-        result, features = retriever._answer(AskRequest(question="who was on watch at the lock on 3 May?", k=12))
+        result, features = retriever._answer(AskRequest.of("who was on watch at the lock on 3 May?", k=12))
     assert result.passages[0].source.path == "watch/2025-05-03.md"
     assert features is not None
     assert features.answered != 0
@@ -329,7 +329,7 @@ def test_the_reader_reads_a_passage_that_its_day_puts_first(tmp_path: Path) -> N
 def test_a_question_that_names_nothing_is_not_answered(tmp_path: Path, question: str, asks: bool) -> None:
     build(tmp_path, foxes(3))
     with opened(tmp_path) as retriever:
-        result, features = retriever._answer(AskRequest(question=question))
+        result, features = retriever._answer(AskRequest.of(question))
     assert result.passages
     assert (features is not None) == asks
     assert asks or (result.confidence, result.found) == (0.0, False)
