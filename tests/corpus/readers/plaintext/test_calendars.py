@@ -34,6 +34,7 @@ def text_of(kind: str, *lines: str) -> str:
             "DTEND;VALUE=DATE:20240307",
             "Monday 4 March 2024 to Wednesday 6 March 2024",
         ),
+        ("DTSTART;VALUE=DATE:00010102", "DTEND;VALUE=DATE:00010101", "Tuesday 2 January 1"),
     ],
 )
 def test_times_are_written_out(start: str, end: str, when: str) -> None:
@@ -70,6 +71,7 @@ def test_fields_of_events(lines: list[str], shown: str) -> None:
         (["N:Grün;Ida;;Dr.;"], "Name: Dr. Ida Grün"),
         (["N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Gr=C3=BC=", "n;Ida"], "Name: Ida Grün"),
         (["N;CHARSET=none;ENCODING=QUOTED-PRINTABLE:Gr=FC"], "Name: Gr=FC"),
+        (["N;CHARSET=idna;ENCODING=QUOTED-PRINTABLE:Gr=FC"], "Name: Gr=FC"),
         (["ORG:Mill;Sails"], "Organisation: Mill, Sails"),
         (
             ["EMAIL;TYPE=INTERNET;TYPE=WORK:i@b.org", "item1.TEL;CELL:tel:+49"],
@@ -97,6 +99,11 @@ def test_entries_are_documents_cited_by_their_lines() -> None:
         ("Row", "Event: Row\nWhere: Pier", (3, 6)),
         ("Paint", "Task: Paint\nDue: Monday 4 March 2024", (7, 10)),
     ]
+
+
+def test_only_an_entry_without_its_end_is_left_out() -> None:
+    cards = "BEGIN:VCARD\nFN:Ida\nEND:VCARD\nBEGIN:VCARD\nFN:Otto\nBEGIN:VCARD\nFN:Maja\nEND:VCARD\n"
+    assert [record.title for record in parse("a.vcf", cards.encode()).records] == ["Ida", "Maja"]
 
 
 def test_a_file_without_entries_is_plain_text() -> None:
