@@ -42,8 +42,8 @@ class _Field(NamedTuple):
     value: str
 
     def parameter(self, name: str) -> str:
-        found = re.search(rf';{name}="?([^";:]*)', self.parameters, re.IGNORECASE)
-        return found[1] if found else ""
+        found = re.search(rf';{name}=("[^"]*"|[^";:]*)', self.parameters, re.IGNORECASE)
+        return found[1].strip('"') if found else ""
 
     @property
     def parts(self) -> list[str]:
@@ -52,7 +52,7 @@ class _Field(NamedTuple):
         if _is_quoted(self.parameters):
             with suppress(LookupError, UnicodeError):  # an unknown encoding, or one that is none of texts
                 value = quopri.decodestring(value.encode()).decode(self.parameter("CHARSET") or "utf-8", "replace")
-        parts = re.split(r"(?<!\\);", value)
+        parts = re.findall(r"(?:^|;)((?:\\.|[^;])*)", value, re.DOTALL)
         return [re.sub(r"\\(.)", lambda m: "\n" if m[1] in "nN" else m[1], part).strip() for part in parts]
 
     @property

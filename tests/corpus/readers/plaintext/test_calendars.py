@@ -57,6 +57,7 @@ def test_times_are_written_out(start: str, end: str, when: str) -> None:
         (["STATUS:CANCELLED"], "\nStatus: cancelled"),
         (["DESCRIPTION:Bring soup\\, br", " ead\\; and\\nsalt."], "\nDescription: Bring soup, bread; and\nsalt."),
         (["ATTENDEE;CN=Bo:mailto:b@c.org", "ATTENDEE:MAILTO:d@e.org"], "\nWith: Bo, d@e.org"),
+        (['ATTENDEE;CN="Bo; of Ely":mailto:b@c.org'], "\nWith: Bo; of Ely"),
         (["BEGIN:VALARM", "DESCRIPTION:Beep", "END:VALARM", "LOCATION:Pier"], "\nWhere: Pier"),
     ],
 )
@@ -77,6 +78,7 @@ def test_fields_of_events(lines: list[str], shown: str) -> None:
             ["EMAIL;TYPE=INTERNET;TYPE=WORK:i@b.org", "item1.TEL;CELL:tel:+49"],
             "Email (work): i@b.org\nPhone (cell): +49",
         ),
+        (["ADR:;;C:\\\\;Ely"], "Address: C:\\, Ely"),
         (["ADR;TYPE=home:;;Weg 3;Bremen;;28195;"], "Address (home): Weg 3, Bremen, 28195"),
         (["BDAY:1980-05-17", "PHOTO:AAAA", "UID:1"], "Birthday: Saturday 17 May 1980"),
         (["BDAY:--0517"], "Birthday: 17 May"),
