@@ -28,8 +28,6 @@ NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4
 _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
 # "See", which "Table 1. It lists ..." continues.
 _LEADS_ON = re.compile(r"\b(?:in|see|and|or|from|by|to|with|of|than|as)$")
-# The left and right edges of columns, by their pages and numbers.
-_Edges = dict[tuple[int, int], tuple[float, float]]
 # At most this many lines of notes, captions and tables are between two parts of a sentence.
 _ASIDE_LINES = 24
 # Head of a figure or table, which does not continue the sentence of the column before.
@@ -53,6 +51,9 @@ MAX_GUESSED_HEADING = 160
 TABLE_GAPS = 2
 # Largest relative difference in line height within a paragraph; larger if the font changes, as to a typewriter's.
 _SAME_FONT, _OTHER_FONT = 0.08, 0.3
+
+# The left and right edges of columns, by their pages and numbers.
+_Edges = dict[tuple[int, int], tuple[float, float]]
 
 
 @dataclass(slots=True)
