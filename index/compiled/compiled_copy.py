@@ -150,7 +150,7 @@ class CompiledCopy:
             if self.quantised and self._write_graph(library, folder, quantised=True):
                 return
             self._write_graph(library, folder, quantised=False)
-        except (CompileError, ModelError, OSError):
+        except (CompileError, ModelError):
             raise
         except Exception as error:  # an unusual model can make the libraries raise anything
             raise CompileError(f"{self.name} cannot be compiled: {error}") from error

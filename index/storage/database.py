@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,12 +161,17 @@ def _translated(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedE
 
 
 def _refusal(file: Path) -> str | None:
-    """Return why the system refuses to open a file, which SQLite does not say."""
+    """Return why the system refuses to open a file, which SQLite does not say.
+
+    The file is not opened: closing it would release the locks of this process's connections to it.
+    """
     try:
-        with file.open("rb"):
-            return None
+        is_folder = stat.S_ISDIR(file.stat().st_mode)
     except OSError as error:
         return error.strerror
+    if is_folder:
+        return os.strerror(errno.EISDIR)
+    return None if os.access(file, os.R_OK) else os.strerror(errno.EACCES)
 
 
 def open_for_writing(file: Path) -> sqlite3.Connection:

@@ -46,6 +46,7 @@ def write_output(path: Path, data: bytes) -> bool:
     """Write to stdout ("-"), a pipe or a device, or replace a file at once; return whether it was a file.
 
     Raises:
+        OSError: Stdout, the pipe or the device refuses.
         StorageError: The file cannot be written.
     """
     exists = path.exists()

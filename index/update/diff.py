@@ -105,7 +105,7 @@ def read_suspects(root: Path, diff: Diff, documents: Mapping[str, StoredDocument
         else:
             limit -= file.size + _OPEN_BYTES
             checked_ns = time.time_ns()
-            if _has_bytes(root, file.path, document.sha256):
+            if _digest(root, file.path) == document.sha256:
                 unchanged.append(file)
                 same.append(replace(document, mtime_ns=file.mtime_ns, checked_ns=checked_ns))
             else:
@@ -132,16 +132,17 @@ def unknown_files(
     for file in files:
         known = digests.get((PurePosixPath(file.path).name, file.size), set())
         limit -= (file.size + _OPEN_BYTES) * bool(known)
-        if limit < 0 or not any(_has_bytes(root, file.path, sha256) for sha256 in known):
+        if limit < 0 or not known or _digest(root, file.path) not in known:
             unknown.append(file)
     return unknown
 
 
-def _has_bytes(root: Path, path: str, sha256: str) -> bool:
+def _digest(root: Path, path: str) -> str:
+    """Return the digest of a file's bytes; "" if it cannot be read."""
     try:
-        return digest(read_file(root, path)) == sha256
+        return digest(read_file(root, path))
     except Unreadable:
-        return False
+        return ""
 
 
 def compare(

@@ -62,7 +62,7 @@ def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
     with _lock(root) as folder, open_writer(folder) as store:
         documents = store.documents()
         rows = [
-            replace(documents[one.path], size=one.size, mtime_ns=one.mtime_ns, checked_ns=one.checked_ns)
+            replace(documents[one.path], mtime_ns=one.mtime_ns, checked_ns=one.checked_ns)
             for one in same
             if one.path in documents and documents[one.path].sha256 == one.sha256
         ]

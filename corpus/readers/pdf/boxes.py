@@ -78,7 +78,7 @@ def _spans(page: str, text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     at = 0
     while text:
-        # Every part of a text that is found is found too.
+        # If a text is found, so is every beginning of it.
         length = bisect_left(range(1, len(text) + 1), x=True, key=lambda end: page.find(text[:end], at) < 0)
         if length < min(len(text), _MIN_PART) or len(spans) == _MAX_PARTS:
             return []

@@ -52,6 +52,9 @@ TABLE_GAPS = 2
 # Largest relative difference in line height within a paragraph; larger if the font changes, as to a typewriter's.
 _SAME_FONT, _OTHER_FONT = 0.08, 0.3
 
+# The left and right edges of columns, by their pages and numbers.
+_Edges = dict[tuple[int, int], tuple[float, float]]
+
 
 @dataclass(slots=True)
 class Paragraph:
@@ -90,7 +93,8 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     begins, and follow it if they are on the page where it continues, so that pages stay in order.
     """
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
-    lines = [(layout, line) for page in pages for layout in [_Layout(page)] for line in page]
+    edges: _Edges = {}
+    lines = [(layout, line) for page in pages for layout in [_Layout(page, edges)] for line in page]
     pending: list[Line] = []
     held: list[list[Line]] = []
     skip_to = 0
@@ -173,16 +177,16 @@ def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
 
 
 class _Layout:
-    """The edges of a page's columns, and its line spacing."""
+    """The edges of columns, to which those of this page are added, and its line spacing."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[Line], edges: _Edges) -> None:
         columns: dict[int, list[Line]] = {}
         for line in lines:
             columns.setdefault(line.column, []).append(line)
-        self._edges = {
-            column: (median(line.left for line in column_lines), max(line.right for line in column_lines))
-            for column, column_lines in columns.items()
-        }
+        self._edges = edges
+        for column, column_lines in columns.items():
+            left, right = median(line.left for line in column_lines), max(line.right for line in column_lines)
+            edges[column_lines[0].page, column] = left, right
         steps = [
             above.bottom - line.bottom
             for column_lines in columns.values()
@@ -216,26 +220,26 @@ class _Layout:
 
     def is_narrow(self, line: Line) -> bool:
         """Whether a line is much shorter than its column is wide."""
-        left, right = self._edges[line.column]
+        left, right = self._edges[line.page, line.column]
         return line.right - line.left < 0.6 * (right - left)
 
     def _is_short(self, line: Line) -> bool:
         """Whether a line ends well before its column does."""
-        left, right = self._edges[line.column]
+        left, right = self._edges[line.page, line.column]
         return right - line.right > 0.25 * (right - left)
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
             return False
-        left, right = self._edges[line.column]
+        left, right = self._edges[line.page, line.column]
         full = right - before.right < 0.25 * (right - left) and not before.gaps
         return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
     def _begins(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
         first, before = pending[0], pending[-1]
-        left, _ = self._edges[line.column]
+        left, _ = self._edges[line.page, line.column]
         indent = 0.7 * line.size
         if _is_next_reference(first, line) or (_REFERENCE.match(first.text) and line.left - first.left > indent):
             return _is_next_reference(first, line)

@@ -147,7 +147,7 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
-    if largest is None and paras[0] in short and paras[0].text.replace(" ", "").isalpha():
+    if largest is None and short and short[0] is paras[0] and paras[0].text.replace(" ", "").isalpha():
         return paras[0]
     return largest or next((para for para in short if para.text.isalpha()), None)
 
@@ -215,10 +215,10 @@ def _with_heads(paras: Sequence[Paragraph], heads: Sequence[Line]) -> list[Parag
     found = list(paras)
     for head in chain.from_iterable(paragraphs([[line]]) for line in heads):
         at = next((i for i, para in enumerate(found) if para.pages[-1] > head.pages[0]), len(found))
-        if at < len(found) and found[at].pages[0] < head.pages[0]:
-            head.pages = [found[at].pages[0]] * len(head.pages)  # pages are in order
         while at and found[at - 1].level:
             at -= 1
+        if at < len(found) and found[at].pages[0] < head.pages[0]:
+            head.pages = [found[at].pages[0]] * len(head.pages)  # pages are in order
         found.insert(at, head)
     return found
 

@@ -43,7 +43,7 @@ _THIRDS = ((0.28, 0.39), (0.61, 0.72))
 _ALIGNED, _LAST_ALIGNED = 0.35, 0.6
 # Full lines of a column are wider than this share of the page.
 _COLUMN_LINE = 0.18
-# A watermark is this many times larger than most text, and has more pieces of it, and itself, within its box.
+# A watermark is this many times larger than most text, and more pieces than this, itself among them, are in its box.
 _WATERMARK, _UNDER = 3.0, 3
 _FONT_NAME_BYTES = 100
 

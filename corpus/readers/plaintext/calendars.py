@@ -42,17 +42,17 @@ class _Field(NamedTuple):
     value: str
 
     def parameter(self, name: str) -> str:
-        found = re.search(rf';{name}="?([^";:]*)', self.parameters, re.IGNORECASE)
-        return found[1] if found else ""
+        found = re.search(rf';{name}=("[^"]*"|[^";:]*)', self.parameters, re.IGNORECASE)
+        return found[1].strip('"') if found else ""
 
     @property
     def parts(self) -> list[str]:
         """The parts between semicolons, with escaped characters restored."""
         value = self.value
         if _is_quoted(self.parameters):
-            with suppress(LookupError):
+            with suppress(LookupError, UnicodeError):  # an unknown encoding, or one that is none of texts
                 value = quopri.decodestring(value.encode()).decode(self.parameter("CHARSET") or "utf-8", "replace")
-        parts = re.split(r"(?<!\\);", value)
+        parts = re.findall(r"(?:^|;)((?:\\.|[^;])*)", value, re.DOTALL)
         return [re.sub(r"\\(.)", lambda m: "\n" if m[1] in "nN" else m[1], part).strip() for part in parts]
 
     @property
@@ -111,15 +111,15 @@ def _unfolded(text: str) -> Iterator[tuple[int, _Field]]:
 
 
 def _entries(lines: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
-    """Yield the entries, without what is inside them, such as an alarm."""
+    """Yield the entries, without what is inside them, such as an alarm; one without its end is left out."""
     around: list[str] = []
     first, fields = 0, defaultdict[str, list[_Field]](list)
     for number, one in lines:
         kind = one.value.strip().upper()
-        if one.name == "BEGIN" and (around or kind in _KINDS):
+        if one.name == "BEGIN" and kind in _KINDS:
+            around, first, fields = [kind], number, defaultdict(list)
+        elif one.name == "BEGIN" and around:
             around.append(kind)
-            if len(around) == 1:
-                first, fields = number, defaultdict(list)
         elif one.name == "END" and around:
             kind = around.pop()
             if not around:
@@ -183,7 +183,7 @@ def _when(fields: dict[str, list[_Field]]) -> str:
     if end is None or start == end:
         return f"{begin}{start.zone}"
     if not end.clock:  # the end of an event of whole days is the day after it
-        last = max(end.day - timedelta(days=1), start.day)
+        last = end.day - timedelta(days=1) if end.day > start.day else start.day
         return begin if last == start.day else f"{begin} to {_day(last)}"
     until = end.clock.strip(", ") if end.day == start.day else f"{_day(end.day)}{end.clock}"
     return f"{begin}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"

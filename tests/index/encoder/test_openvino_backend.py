@@ -8,12 +8,13 @@ import os
 import tempfile
 import weakref
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
 from index.compiled import compiled_copy
-from index.compiled.compiled_copy import Hint
+from index.compiled.compiled_copy import CompiledCopy, Hint
 from index.compiled.runtime import CompileError
 from index.encoder import load
 from index.encoder.load import FastestEncoder, load_encoder
@@ -197,6 +198,19 @@ def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
     for wrong in (np.array([[1.0, 0.04]]), np.array([[np.nan, 0.0]]), np.array([[1.0, 0.0, 0.0]])):
         with pytest.raises(CompileError, match="does not give the vectors of the original"):
             _require_agreement("m", wrong, right, 0.9995)
+
+
+def test_a_model_that_cannot_be_read_is_not_blamed_on_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path)
+
+    def refuse(_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "model.safetensors")
+
+    with pytest.raises(CompileError, match=r"^small cannot be compiled: .*Permission denied: 'model.safetensors'"):
+        CompiledCopy("small", "key", refuse).load(Hint.LATENCY)
+    assert "cannot keep compiled models" not in caplog.text
 
 
 def test_a_failing_converter_is_a_compile_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from corpus.errors import StorageError
-from index.storage.database import open_for_writing
+from index.storage.database import open_for_reading, open_for_writing, translate_errors
 
 
 def test_a_database_that_cannot_be_opened_is_named_with_the_reason(tmp_path: Path) -> None:
@@ -15,3 +19,32 @@ def test_a_database_that_cannot_be_opened_is_named_with_the_reason(tmp_path: Pat
     (file := tmp_path / "index.db").mkdir()
     with pytest.raises(StorageError, match=f"refused to read or write {file}: Is a directory. Check space and perm"):
         open_for_writing(file)
+
+
+def test_a_database_that_may_not_be_read_is_named_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file := tmp_path / "index.db").write_bytes(b"")
+    monkeypatch.setattr("index.storage.database.os.access", lambda *_: False)
+    with pytest.raises(StorageError, match=f"{file}: Permission denied"), translate_errors(file):
+        raise _full()
+
+
+def test_a_failed_write_keeps_the_locks_of_open_readers(tmp_path: Path) -> None:
+    """A process that closes any descriptor of a file loses its locks there; another then deletes the log in use."""
+    file = tmp_path / "index.db"
+    with closing(open_for_writing(file)) as writer:
+        writer.execute("INSERT INTO meta VALUES ('a', '1')")
+        reader = open_for_reading(file)
+    with closing(reader):
+        with pytest.raises(StorageError), translate_errors(file):
+            raise _full()
+        other = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('VACUUM'); c.close()"
+        subprocess.run([sys.executable, "-c", other, str(file)], check=True)
+        assert (tmp_path / "index.db-wal").exists()
+
+
+def _full() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorname = "SQLITE_FULL"
+    return error

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-from corpus import FoundFile, walk
+from corpus import FoundFile, read_file, walk
 from corpus.chunking import splitter
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError
 from corpus.loading.sandbox import Sandbox
@@ -120,8 +120,9 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
         assert len(snapshot.keyword("birds", 5)) == 1
 
 
-def test_a_file_changed_too_recently_is_read_again(root: Path) -> None:
+def test_a_file_changed_too_recently_is_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change of the same size and time is found."""
+    monkeypatch.setattr(differences, "_RACY_NS", 3600 * 10**9)  # however long the build takes
     build(root)
     times = (root / "birds.txt").stat().st_atime_ns, (root / "birds.txt").stat().st_mtime_ns
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
@@ -167,8 +168,9 @@ def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch
     "change",
     ["size = size + 1", "mtime_ns = mtime_ns - 4", "path = 'x'", "path = x'78'", "size = 'x'", "checked_ns = ''"],
 )
-def test_find_changes_in_a_damaged_index(root: Path, change: str) -> None:
+def test_find_changes_in_a_damaged_index(root: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It finds the damage or a change, and the update for that change finds the damage."""
+    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)  # as long after the build
     make_old(root)
     build(root)
     with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection, connection:
@@ -177,6 +179,29 @@ def test_find_changes_in_a_damaged_index(root: Path, change: str) -> None:
         assert not find_changes(root, snapshot).is_current
     with pytest.raises(DamagedIndexError, match="checksum mismatch"):
         build(root)
+
+
+def test_a_file_like_several_indexed_ones_is_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To tell whether it was moved: a folder may have hundreds of files of one name and size."""
+    for name in "abcdef":
+        (root / name).mkdir()
+        (root / name / "page.md").write_text(f"Page {name}.", encoding="utf-8")
+    build(root)
+    (root / "g").mkdir()
+    (root / "g" / "page.md").write_text("Page g.", encoding="utf-8")
+    (root / "a").rename(root / "h")
+    read: list[str] = []
+
+    def noted(folder: Path, path: str) -> bytes:
+        read.append(path)
+        return read_file(folder, path)
+
+    monkeypatch.setattr(differences, "read_file", noted)
+    new = [one for one in walk(root).files if one.path[0] in "gh"]
+    with Snapshot(root / ".qa") as snapshot:
+        unknown = differences.unknown_files(root, new, snapshot.documents(), limit=10**6)
+    assert [one.path for one in unknown] == ["g/page.md"]
+    assert read == ["g/page.md", "h/page.md"]
 
 
 def test_preview_counts_and_writes_nothing(root: Path) -> None:

@@ -318,6 +318,14 @@ def test_each_clause_is_a_paragraph() -> None:
     assert tuple(block_texts(found, BlockKind.PARAGRAPH)[: len(CLAUSES)]) == CLAUSES
 
 
+def test_a_clause_at_the_top_of_a_page_with_other_columns() -> None:
+    """Whether the line before is short is judged by the columns of its own page."""
+    first = columns_below(700, BODY * 2, f"{BODY}Nobody pays in winter")
+    second = [Words(60, 700, "(b) Boats pay at the lock."), *column(60, 660, BODY, room=460)]
+    found = read("a.pdf", make([first, second]))
+    assert "(b) Boats pay at the lock." in block_texts(found, BlockKind.PARAGRAPH)
+
+
 def test_the_number_of_a_clause_within_a_sentence_begins_no_paragraph() -> None:
     lines = (
         "The keeper may close the lock at any time of the day, but only for the reasons that are stated in clause",

@@ -73,6 +73,18 @@ def test_what_only_a_running_head_says_is_kept_once() -> None:
     ]
 
 
+def test_pages_that_have_only_a_head_keep_it() -> None:
+    head = "Weirs of the Elbe and of the rivers that flow into it"
+    assert text_of([[Words(60, 760, head)] for _ in NAMES]) == head
+
+
+def test_a_head_does_not_move_a_heading_to_its_page() -> None:
+    """It is above the heading at the foot of the page before, as otherwise it would be part of that section."""
+    first, *others = pages(lambda _: Words(60, 760, "Weir Office, 4 Mill Lane"))
+    found = read("a.pdf", make([[*first[1:], Words(60, 300, "Counting of animals", 18)], *others]))
+    assert found.text.index("Weir Office") < found.text.index("Counting of animals") < found.pages[1]
+
+
 def test_a_head_of_a_later_chapter_is_left_out() -> None:
     text = text_of(pages(lambda at: Words(60, 760, "Weirs of the Elbe" if at < 4 else "Weirs of the Oder")))
     assert text.count("Weirs of the Elbe") == 1

@@ -34,6 +34,7 @@ def text_of(kind: str, *lines: str) -> str:
             "DTEND;VALUE=DATE:20240307",
             "Monday 4 March 2024 to Wednesday 6 March 2024",
         ),
+        ("DTSTART;VALUE=DATE:00010102", "DTEND;VALUE=DATE:00010101", "Tuesday 2 January 1"),
     ],
 )
 def test_times_are_written_out(start: str, end: str, when: str) -> None:
@@ -56,6 +57,7 @@ def test_times_are_written_out(start: str, end: str, when: str) -> None:
         (["STATUS:CANCELLED"], "\nStatus: cancelled"),
         (["DESCRIPTION:Bring soup\\, br", " ead\\; and\\nsalt."], "\nDescription: Bring soup, bread; and\nsalt."),
         (["ATTENDEE;CN=Bo:mailto:b@c.org", "ATTENDEE:MAILTO:d@e.org"], "\nWith: Bo, d@e.org"),
+        (['ATTENDEE;CN="Bo; of Ely":mailto:b@c.org'], "\nWith: Bo; of Ely"),
         (["BEGIN:VALARM", "DESCRIPTION:Beep", "END:VALARM", "LOCATION:Pier"], "\nWhere: Pier"),
     ],
 )
@@ -70,11 +72,13 @@ def test_fields_of_events(lines: list[str], shown: str) -> None:
         (["N:Grün;Ida;;Dr.;"], "Name: Dr. Ida Grün"),
         (["N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Gr=C3=BC=", "n;Ida"], "Name: Ida Grün"),
         (["N;CHARSET=none;ENCODING=QUOTED-PRINTABLE:Gr=FC"], "Name: Gr=FC"),
+        (["N;CHARSET=idna;ENCODING=QUOTED-PRINTABLE:Gr=FC"], "Name: Gr=FC"),
         (["ORG:Mill;Sails"], "Organisation: Mill, Sails"),
         (
             ["EMAIL;TYPE=INTERNET;TYPE=WORK:i@b.org", "item1.TEL;CELL:tel:+49"],
             "Email (work): i@b.org\nPhone (cell): +49",
         ),
+        (["ADR:;;C:\\\\;Ely"], "Address: C:\\, Ely"),
         (["ADR;TYPE=home:;;Weg 3;Bremen;;28195;"], "Address (home): Weg 3, Bremen, 28195"),
         (["BDAY:1980-05-17", "PHOTO:AAAA", "UID:1"], "Birthday: Saturday 17 May 1980"),
         (["BDAY:--0517"], "Birthday: 17 May"),
@@ -97,6 +101,11 @@ def test_entries_are_documents_cited_by_their_lines() -> None:
         ("Row", "Event: Row\nWhere: Pier", (3, 6)),
         ("Paint", "Task: Paint\nDue: Monday 4 March 2024", (7, 10)),
     ]
+
+
+def test_only_an_entry_without_its_end_is_left_out() -> None:
+    cards = "BEGIN:VCARD\nFN:Ida\nEND:VCARD\nBEGIN:VCARD\nFN:Otto\nBEGIN:VCARD\nFN:Maja\nEND:VCARD\n"
+    assert [record.title for record in parse("a.vcf", cards.encode()).records] == ["Ida", "Maja"]
 
 
 def test_a_file_without_entries_is_plain_text() -> None:
