@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpus import INDEX_FOLDER, FoundFile, splitter_version
-from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
+from corpus.errors import CorpusError, LockedError, NoIndexError, QAError, StorageError, UsageError
 from corpus.formats import MAX_BYTES, size_limit
 from index import (
     BuildReport,
@@ -231,4 +231,5 @@ def _is_above(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:
 
 def not_updated(error: Exception) -> str:
     """Return the note on an update that failed."""
-    return f"{NOT_UPDATED}{error} Answering from the index as it is."
+    reason = str(error) if isinstance(error, QAError) else f"{type(error).__name__}: {error}"
+    return f"{NOT_UPDATED}{reason.rstrip('.: ')}. Answering from the index as it is."
