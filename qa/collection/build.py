@@ -158,8 +158,8 @@ def build_index(
                 raise
             waited_for = _pause(error, store or store_of(root / INDEX_FOLDER), waited_for)
             continue
-        if not report.documents and on_empty is OnEmpty.FAIL:
-            raise _nothing_to_index(root, report.skipped, choice)
+        if on_empty is OnEmpty.FAIL:
+            _require_documents(root, report, choice)
         if is_first and encoder is None:
             _prepare_for_questions(name)
         return report
@@ -184,14 +184,19 @@ def _prepare_for_questions(model: str) -> None:
 
 def _require_files(root: Path, choice: Choice, *, is_new: bool) -> None:
     """Require files before a new index is written, since the wrong folder or path may have been named."""
-    missing = missing_paths(root, choice.paths or ())
-    if not is_new and not missing:
+    if not is_new and not missing_paths(root, choice.paths or ()):
         return
     patterns = {"include": choice.include or (), "exclude": choice.exclude or (), "formats": choice.formats or ()}
     found = walk(root, **patterns, paths=(*choice.paths, *choice.more_paths) if choice.paths else ())
     if not found.files:
         raise _nothing_to_index(root, found.skipped, choice)
-    if missing:
+
+
+def _require_documents(root: Path, report: BuildReport, choice: Choice) -> None:
+    """Require documents in a new index, and warn of paths in the settings that do not exist."""
+    if not report.documents:
+        raise _nothing_to_index(root, report.skipped, choice)
+    if missing := missing_paths(root, choice.paths or ()):
         _log.warning("%s. Correct it there.", missing)
 
 
