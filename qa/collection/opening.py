@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,35 +129,29 @@ def refresh_if_small(
     *,
     progress: ProgressCallback | None = None,
     device: Device = Device.AUTO,
-    patient: bool = True,
     limit: ChangeLimit = SMALL,
 ) -> OpenedCollection:
     """Index changes since the last build unless they are larger than a limit, and reload.
 
-    With `patient`, another process that writes the index is waited for, as it may be indexing these changes.
+    Another process that writes the index is waited for, as it may be indexing these changes.
     """
-    found = _refresh_when_free(retriever, partial(_refresh, retriever, progress, device, limit), patient=patient)
-    retriever.note = found.note
-    return found
-
-
-def _refresh_when_free(
-    retriever: Retriever, refresh: Callable[[], OpenedCollection], *, patient: bool
-) -> OpenedCollection:
-    """Refresh, waiting for another process that is writing the index."""
     started = time.monotonic()
     until = 0.0
     while True:
         began = time.monotonic()
         try:
-            return replace(refresh(), waited=began - started)
+            found = replace(_refresh(retriever, progress, device, limit), waited=began - started)
+            break
         except LockedError as error:
-            until = until or time.monotonic() + (_WAIT_SECONDS if patient else 0)
+            until = until or time.monotonic() + _WAIT_SECONDS
             if time.monotonic() >= until:
                 retriever.reload()
-                return OpenedCollection(retriever, note=not_updated(error), waited=began - started)
+                found = OpenedCollection(retriever, note=not_updated(error), waited=began - started)
+                break
         time.sleep(_PAUSE_SECONDS)
         wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+    retriever.note = found.note
+    return found
 
 
 def _refresh(
