@@ -99,12 +99,12 @@ class Served:
                 return status(self.root).as_json()
 
     def _search(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        info = self.snapshot.info
+        index = IndexInfo.of(self.snapshot.info, self.retriever.note)
         return {
             "version": 1,
             "question": wanted["question"],
             "passages": json_value(self.retriever.search(wanted["question"], **self.asking(wanted))),
-            "index": json_value(IndexInfo.of(info, self.retriever.note)),
+            "index": json_value(index),
         }
 
 

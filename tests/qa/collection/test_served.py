@@ -160,3 +160,32 @@ def test_a_failed_update_is_not_tried_again_at_once_nor_much_later(
         ask(collection)
         finish_looking(collection)
         assert 100 < collection._look_at - time.monotonic() <= 300
+
+
+def test_clients_do_not_learn_where_a_user_keeps_settings(
+    collection: ServedCollection, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    write(home / "qa", {"config.toml": "kk = 3"})
+    ask(collection)
+    finish_looking(collection)
+    note = public_body(ask(collection), collection.root)["index"]["note"]
+    assert note.startswith("config.toml: unknown key 'kk'. ")
+    assert note.endswith("Until then, the previous settings apply.")
+
+
+def test_the_note_of_a_search_is_that_of_its_generation(
+    collection: ServedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although the update ends during the search."""
+
+    def search(*_: object, **__: object) -> tuple[()]:
+        collection._retriever.note = ""
+        return ()
+
+    monkeypatch.setattr(retriever.Retriever, "search", search)
+    with collection.reading() as now:
+        finish_looking(collection)
+        collection._retriever.note = "files have changed"
+        assert now.body("search", QUESTION)["index"]["note"] == "files have changed"
