@@ -47,7 +47,7 @@ from qa.reader.reader import Reader
 from qa.require import require_member, require_type
 
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
-_PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -169,7 +169,7 @@ def _pause(error: LockedError, store: str | None, waited_for: str | None) -> str
     """Wait a moment for another writer, which is named once if it writes to a database; return the store."""
     if store and store != waited_for:
         _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
-    time.sleep(_PAUSE_SECONDS)
+    time.sleep(PAUSE_SECONDS)
     return store
 
 
