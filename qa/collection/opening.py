@@ -141,17 +141,16 @@ def refresh_if_small(
         began = time.monotonic()
         try:
             found = replace(_refresh(retriever, progress, device, limit), waited=began - started)
-            break
         except LockedError as error:
             until = until or time.monotonic() + _WAIT_SECONDS
-            if time.monotonic() >= until:
-                retriever.reload()
-                found = OpenedCollection(retriever, note=not_updated(error), waited=began - started)
-                break
-        time.sleep(_PAUSE_SECONDS)
-        wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
-    retriever.note = found.note
-    return found
+            if time.monotonic() < until:
+                time.sleep(_PAUSE_SECONDS)
+                wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+                continue
+            retriever.reload()
+            found = OpenedCollection(retriever, note=not_updated(error), waited=began - started)
+        retriever.note = found.note
+        return found
 
 
 def _refresh(

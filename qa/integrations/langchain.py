@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict
 
 from qa.answer.results import DEFAULT_K
@@ -74,5 +74,5 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         # The inherited method takes no k.
-        get = partial(self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k)
-        return await run_in_executor(None, get)
+        sync = run_manager.get_sync()
+        return await asyncio.to_thread(self._get_relevant_documents, query, run_manager=sync, k=k)

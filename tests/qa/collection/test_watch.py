@@ -22,7 +22,7 @@ from types import SimpleNamespace
 import pytest
 
 from corpus.errors import CorpusError, LockedError, NoIndexError, QAError
-from index import Request
+from index import Request, update_index
 from index.encoder.devices import Device
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
@@ -139,7 +139,7 @@ def test_having_waited_for_another_writer_needs_no_rest(
 def test_a_locked_database_is_asked_again_after_a_pause(
     root: Path, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop, update, tries = Stop(), watch.update_index, [1, 2, 3]
+    stop, update, tries = Stop(), update_index, [1, 2, 3]
 
     def locked(request: Request) -> BuildReport:
         if tries:
