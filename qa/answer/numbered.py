@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage, word_terms
@@ -120,7 +121,7 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
     """
     if not things:
         return False
-    path = re.sub(r"[/_-]+", " ", passage.document.path.rsplit(".", 1)[0])
+    path = re.sub(r"[/_-]+", " ", str(PurePosixPath(passage.document.path).with_suffix("")))
     above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
     own = [*_numbered(above), *_own(passage, lead)]
     everywhere = [*own, *_numbered(passage.text)]

@@ -47,7 +47,7 @@ from qa.reader.reader import Reader
 from qa.require import require_member, require_type
 
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
-_PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -158,8 +158,8 @@ def build_index(
                 raise
             waited_for = _pause(error, store or store_of(root / INDEX_FOLDER), waited_for)
             continue
-        if not report.documents and on_empty is OnEmpty.FAIL:
-            raise _nothing_to_index(root, report.skipped, choice)
+        if on_empty is OnEmpty.FAIL:
+            _require_documents(root, report, choice)
         if is_first and encoder is None:
             _prepare_for_questions(name)
         return report
@@ -169,7 +169,7 @@ def _pause(error: LockedError, store: str | None, waited_for: str | None) -> str
     """Wait a moment for another writer, which is named once if it writes to a database; return the store."""
     if store and store != waited_for:
         _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
-    time.sleep(_PAUSE_SECONDS)
+    time.sleep(PAUSE_SECONDS)
     return store
 
 
@@ -184,14 +184,19 @@ def _prepare_for_questions(model: str) -> None:
 
 def _require_files(root: Path, choice: Choice, *, is_new: bool) -> None:
     """Require files before a new index is written, since the wrong folder or path may have been named."""
-    missing = missing_paths(root, choice.paths or ())
-    if not is_new and not missing:
+    if not is_new and not missing_paths(root, choice.paths or ()):
         return
     patterns = {"include": choice.include or (), "exclude": choice.exclude or (), "formats": choice.formats or ()}
     found = walk(root, **patterns, paths=(*choice.paths, *choice.more_paths) if choice.paths else ())
     if not found.files:
         raise _nothing_to_index(root, found.skipped, choice)
-    if missing:
+
+
+def _require_documents(root: Path, report: BuildReport, choice: Choice) -> None:
+    """Require documents in a new index, and warn of paths in the settings that do not exist."""
+    if not report.documents:
+        raise _nothing_to_index(root, report.skipped, choice)
+    if missing := missing_paths(root, choice.paths or ()):
         _log.warning("%s. Correct it there.", missing)
 
 

@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from corpus import INDEX_FOLDER, FoundFile, splitter_version
-from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
+from corpus.errors import CorpusError, LockedError, NoIndexError, QAError, StorageError, UsageError
 from corpus.formats import MAX_BYTES, size_limit
 from index import (
     BuildReport,
@@ -130,35 +129,28 @@ def refresh_if_small(
     *,
     progress: ProgressCallback | None = None,
     device: Device = Device.AUTO,
-    patient: bool = True,
     limit: ChangeLimit = SMALL,
 ) -> OpenedCollection:
     """Index changes since the last build unless they are larger than a limit, and reload.
 
-    With `patient`, another process that writes the index is waited for, as it may be indexing these changes.
+    Another process that writes the index is waited for, as it may be indexing these changes.
     """
-    found = _refresh_when_free(retriever, partial(_refresh, retriever, progress, device, limit), patient=patient)
-    retriever.note = found.note
-    return found
-
-
-def _refresh_when_free(
-    retriever: Retriever, refresh: Callable[[], OpenedCollection], *, patient: bool
-) -> OpenedCollection:
-    """Refresh, waiting for another process that is writing the index."""
     started = time.monotonic()
     until = 0.0
     while True:
         began = time.monotonic()
         try:
-            return replace(refresh(), waited=began - started)
+            found = replace(_refresh(retriever, progress, device, limit), waited=began - started)
         except LockedError as error:
-            until = until or time.monotonic() + (_WAIT_SECONDS if patient else 0)
-            if time.monotonic() >= until:
-                retriever.reload()
-                return OpenedCollection(retriever, note=not_updated(error), waited=began - started)
-        time.sleep(_PAUSE_SECONDS)
-        wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+            until = until or time.monotonic() + _WAIT_SECONDS
+            if time.monotonic() < until:
+                time.sleep(_PAUSE_SECONDS)
+                wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+                continue
+            retriever.reload()
+            found = OpenedCollection(retriever, note=not_updated(error), waited=began - started)
+        retriever.note = found.note
+        return found
 
 
 def _refresh(
@@ -231,4 +223,5 @@ def _is_above(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:
 
 def not_updated(error: Exception) -> str:
     """Return the note on an update that failed."""
-    return f"{NOT_UPDATED}{error} Answering from the index as it is."
+    reason = str(error) if isinstance(error, QAError) else f"{type(error).__name__}: {error}"
+    return f"{NOT_UPDATED}{reason.rstrip('.: ')}. Answering from the index as it is."

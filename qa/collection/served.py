@@ -30,6 +30,8 @@ _PATIENCE = 2.0
 _LOOK_SECONDS = 2.0
 # Then wait this many times as long as it took: in a large collection, comparing takes a twentieth of the time at most.
 _REST = 20.0
+# But no longer than this: a failed update may have taken hours, and its cause may be gone soon.
+_LONGEST_REST = 300.0
 
 _UPDATING = "files have changed and are being indexed now. Answering from the index as it was."
 
@@ -97,12 +99,12 @@ class Served:
                 return status(self.root).as_json()
 
     def _search(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        info = self.snapshot.info
+        index = IndexInfo.of(self.snapshot.info, self.retriever.note)
         return {
             "version": 1,
             "question": wanted["question"],
             "passages": json_value(self.retriever.search(wanted["question"], **self.asking(wanted))),
-            "index": json_value(IndexInfo.of(info, self.retriever.note)),
+            "index": json_value(index),
         }
 
 
@@ -204,9 +206,10 @@ class ServedCollection:
         except CancelledError:
             pass  # the index stays as it was
         except Exception as error:  # nobody waits for this thread, and questions are answered all the same
-            _log.debug("unexpected error", exc_info=error)
+            _log.debug("the index was not updated", exc_info=error)
             self._warn(not_updated(error))
-        self._look_at = time.monotonic() + max(_LOOK_SECONDS, rest)
+            rest = _REST * (time.monotonic() - began)
+        self._look_at = time.monotonic() + min(max(_LOOK_SECONDS, rest), _LONGEST_REST)
 
     def _on_progress(self, _: Progress) -> None:
         if self._is_closed:

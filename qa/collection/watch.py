@@ -32,7 +32,15 @@ from index import (
     update_index,
     wait_for_writer,
 )
-from qa.collection.build import OnEmpty, OnLocked, build_index, existing_root, has_documents, model_of
+from qa.collection.build import (
+    PAUSE_SECONDS,
+    OnEmpty,
+    OnLocked,
+    build_index,
+    existing_root,
+    has_documents,
+    model_of,
+)
 from qa.collection.file_events import raw_events, require_watchfiles
 from qa.collection.settings import read_settings
 from qa.locate import command_for, folder_gone, has_index
@@ -41,10 +49,11 @@ from qa.locate import command_for, folder_gone, has_index
 _RETRY_SECONDS = 10.0
 # How often to poll all files if there are no file system events.
 _POLL_SECONDS = 1.0
-# After an update, rest this many times as long as it took: looking at files takes at most a tenth of the time.
+# Then rest this many times as long as looking at files took: it takes at most a tenth of the time.
 _REST = 9.0
 # But no longer than this for the indexing itself, or a large change would delay the next one by minutes.
 _LONGEST_REST = 5.0
+
 
 _log = logging.getLogger(__name__)
 
@@ -147,6 +156,8 @@ class _Watcher:
         self._folders: tuple[str, ...] = ("",)
         self._problem = ""
         self._retry_at = float("inf")
+        # For how many seconds the last attempt of an update looked at files.
+        self._looking = 0.0
 
     def run(self) -> Iterator[Update]:
         """Update until stopped."""
@@ -154,12 +165,10 @@ class _Watcher:
             self._look()
         while not self._stop.is_set():
             for _ in self._events() if self._every is None else self._polls(self._every):
-                started = time.monotonic()
                 update = self._update()
-                elapsed = time.monotonic() - started
                 if update is not None:
                     yield update
-                self._stop.wait(_rest(elapsed, update))
+                self._stop.wait(_rest(self._looking, update))
 
     def _events(self) -> Iterator[None]:
         """Yield when files may have changed, until the folders to watch change."""
@@ -199,6 +208,7 @@ class _Watcher:
             )
 
     def _look(self) -> _WatchState:
+        started = time.monotonic()
         try:
             with open_index(self._root / INDEX_FOLDER) as snapshot:
                 digests = {document.path: document.sha256 for document in snapshot.documents()}
@@ -207,6 +217,8 @@ class _Watcher:
         except (NoIndexError, CorpusError):
             self._require_present()
             raise
+        finally:
+            self._looking += time.monotonic() - started
         self._folders = state.diff.folders
         return state
 
@@ -226,9 +238,10 @@ class _Watcher:
         return update
 
     def _index_changes(self) -> Update | None:
-        while True:
+        while not self._stop.is_set():
             # Before looking: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
+            self._looking = 0.0
             before = self._look()
             if before.diff.same:
                 with suppress(LockedError):
@@ -241,6 +254,8 @@ class _Watcher:
                 report = update_index(Request(self._root, self._encoder_for(info), choice, retry=False))
                 events = tuple(_compare(before, self._look(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
+            self._stop.wait(PAUSE_SECONDS)
+        return None
 
     def _encoder_for(self, info: Info) -> Encoder:
         """Return the loaded encoder, unless another process rebuilt the index with another model."""
@@ -250,10 +265,10 @@ class _Watcher:
         return self.encoder
 
 
-def _rest(elapsed: float, update: Update | None) -> float:
-    """Return how many seconds to rest after an update, or after having looked for one, that took `elapsed` seconds."""
+def _rest(looking: float, update: Update | None) -> float:
+    """Return how many seconds to rest after looking at files for so many seconds, and an update if there was one."""
     indexing = 0.0 if update is None or update.report is None else update.report.seconds
-    return _REST * (elapsed - indexing) + min(_REST * indexing, _LONGEST_REST)
+    return _REST * looking + min(_REST * indexing, _LONGEST_REST)
 
 
 def _compare(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:

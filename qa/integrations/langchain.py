@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
@@ -68,3 +69,10 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
             Document(hit.text, id=hit.id, metadata={"source": hit.citation, **metadata(hit, result)})
             for hit in result.passages
         ]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        # The inherited method takes no k.
+        sync = run_manager.get_sync()
+        return await asyncio.to_thread(self._get_relevant_documents, query, run_manager=sync, k=k)

@@ -71,11 +71,13 @@ class Handlers:
     @asynccontextmanager
     async def opening(self, _server: Server[Any]) -> AsyncIterator[None]:
         """Open the collections in the background while requests are answered."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._open)
-            yield
-            group.cancel_scope.cancel()
-        self._collections.close()
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._open)
+                yield
+                group.cancel_scope.cancel()
+        finally:
+            self._collections.close()
 
     async def _open(self) -> None:
         await anyio.sleep(_HEAD_START)

@@ -320,6 +320,7 @@ class Retriever:
         """Return the result, and the features behind its confidence, as `Pipeline.answer` does."""
         clock = Stopwatch()
         with self._generations.pinned() as pipeline:
+            note = self.note  # of this generation; the next one, which may be loaded meanwhile, has another
             if topic is None:
                 among = pipeline.among(only)
             else:
@@ -328,8 +329,8 @@ class Retriever:
 
                 among = scope_of(pipeline.snapshot, topic, only)
             result, features = pipeline.answer(request, among, clock)
-        if self.note:
-            result = replace(result, index=replace(result.index, note=self.note))
+        if note:
+            result = replace(result, index=replace(result.index, note=note))
         return result, features
 
 

@@ -291,8 +291,9 @@ def stems_of(text: str) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Return a text's words in lower case, in order."""
-    return _WORD.findall(text.lower())
+    """Return a text's words in lower case, in order, without adverbs unless there is nothing else."""
+    words = _WORD.findall(text.lower())
+    return [word for word in words if word not in _ADVERBS] or words
 
 
 def _stem(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Removes what clients must not see: where on this machine the collection, its index and its model are."""
+"""Removes what clients must not see: where the collection, its index and model, and the user's settings are."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 
 from corpus import INDEX_FOLDER
 from qa.collection.opening import NOT_UPDATED
+from qa.collection.settings import user_file
 
 _NOT_UPDATED = f"{NOT_UPDATED}see the server's terminal for details. Answering from the index as it is."
 
 
 def without_folder(message: str, root: Path) -> str:
-    """Return a message with the collection's name in place of its folder."""
+    """Return a message with the names of the collection and of the file with the user's settings, without folders."""
+    settings = user_file()
+    for file in (str(settings), os.path.realpath(settings)):
+        message = message.replace(file, settings.name)
     for folder in (str(root), os.path.realpath(root)):
         message = message.replace(folder, root.name) if root.name else message
     return message

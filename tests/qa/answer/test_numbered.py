@@ -111,3 +111,9 @@ def test_the_number_may_be_in_the_path() -> None:
     passage = stored(text, path="murrel-3.2-settings.md")
     assert not is_about_another(numbered_in("what may clients of murrel 3.2 do?"), passage, (0, len(text)))
     assert is_about_another(numbered_in("what may clients of murrel 4.1 do?"), passage, (0, len(text)))
+
+
+def test_the_number_may_be_in_a_folder_of_files_without_suffix() -> None:
+    text = "Unlike in version 3, dates are local."
+    passage = stored(text, path="version-2.1/README")
+    assert not is_about_another(numbered_in("which dates are local in version 2.1?"), passage, (0, len(text)))

@@ -85,7 +85,8 @@ def test_workers_load_the_model_on_the_requested_device(talks: Path, monkeypatch
 def test_a_locked_collection_in_a_database_is_waited_for(
     talks: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """There is a pause before each attempt, and the wait is named once."""
+    """There is a pause before each attempt, and the wait is named once, as are paths that do not exist."""
+    (talks / "qa.toml").write_text('paths = ["talks.md", "nope"]')
     update, pauses = index.update_index, [1, 2, 3]
 
     def locked(request: index.Request) -> index.BuildReport:
@@ -97,7 +98,10 @@ def test_a_locked_collection_in_a_database_is_waited_for(
     monkeypatch.setattr(build, "store_of", lambda _: "postgresql://db/x#talks")
     monkeypatch.setattr("time.sleep", lambda _: pauses.pop())
     assert build.build_index(talks, encoder=BagEncoder(), on_locked=build.OnLocked.WAIT).documents
-    assert caplog.messages == ["postgresql://db/x#talks is being written by another process; waiting for it to end"]
+    assert caplog.messages == [
+        "postgresql://db/x#talks is being written by another process; waiting for it to end",
+        "paths in qa.toml names what does not exist: nope. Correct it there.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,8 @@ def test_files_that_were_only_touched_need_no_writing(retriever: Retriever, read
     """While another process writes the index, there is nothing to wait for, and nothing to say."""
     touch(retriever.root, 1_100_000_000)
     with writer_lock(retriever.root / ".qa"):
-        assert opening.refresh_if_small(retriever, patient=False).note == ""
-        assert opening.refresh_if_small(retriever, patient=False).note == ""
+        assert opening.refresh_if_small(retriever).note == ""
+        assert opening.refresh_if_small(retriever).note == ""
     assert len(read) == 2 * len(MANY)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from corpus.errors import StorageError
 from index.storage.vectors import Vectors
 from qa.collection import opening, served
 from qa.collection.served import ServedCollection
@@ -135,8 +137,55 @@ def test_a_failed_update_is_a_note(
         ask(collection)
         finish_looking(collection)
     body = ask(collection)
-    failed = "index not updated: no such file: /home/ida/model. Answering from the index as it is."
+    failed = "index not updated: ValueError: no such file: /home/ida/model. Answering from the index as it is."
     assert body["index"]["note"] == failed
     assert caplog.messages == [failed]
     note = public_body(body, collection.root)["index"]["note"]
     assert note == "index not updated: see the server's terminal for details. Answering from the index as it is."
+
+
+def test_a_failed_update_is_not_tried_again_at_once_nor_much_later(
+    collection: ServedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an unforeseen error as after others, it rests for as long as it took, times some; but within limits."""
+    write(collection.root, MANY)
+    monkeypatch.setattr(served, "_REST", 1e12)
+    for error in (KeyError("vectors"), StorageError("the disk is full.")):
+
+        def fail(*_: object, error: Exception = error, **__: object) -> BagEncoder:
+            raise error
+
+        monkeypatch.setattr(opening, "load_encoder", fail)
+        collection._look_at = 0.0
+        ask(collection)
+        finish_looking(collection)
+        assert 100 < collection._look_at - time.monotonic() <= 300
+
+
+def test_clients_do_not_learn_where_a_user_keeps_settings(
+    collection: ServedCollection, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    write(home / "qa", {"config.toml": "kk = 3"})
+    ask(collection)
+    finish_looking(collection)
+    note = public_body(ask(collection), collection.root)["index"]["note"]
+    assert note.startswith("config.toml: unknown key 'kk'. ")
+    assert note.endswith("Until then, the previous settings apply.")
+
+
+def test_the_note_of_a_search_is_that_of_its_generation(
+    collection: ServedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although the update ends during the search."""
+
+    def search(*_: object, **__: object) -> tuple[()]:
+        collection._retriever.note = ""
+        return ()
+
+    monkeypatch.setattr(retriever.Retriever, "search", search)
+    with collection.reading() as now:
+        finish_looking(collection)
+        collection._retriever.note = "files have changed"
+        assert now.body("search", QUESTION)["index"]["note"] == "files have changed"

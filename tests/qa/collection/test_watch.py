@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from corpus.errors import CorpusError, NoIndexError, QAError
+from corpus.errors import CorpusError, LockedError, NoIndexError, QAError
+from index import Request, update_index
 from index.encoder.devices import Device
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
@@ -102,8 +104,55 @@ def test_rest_after_an_update() -> None:
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 60.0)
     update = Update(datetime.now().astimezone(), (), report)
     assert watch._rest(2.0, None) == 18
-    assert watch._rest(62.0, update) == 23
-    assert watch._rest(0.5, replace(update, report=replace(report, seconds=0.5))) == 4.5
+    assert watch._rest(2.0, update) == 23
+    assert watch._rest(0.0, replace(update, report=replace(report, seconds=0.5))) == 4.5
+
+
+class Stop(threading.Event):
+    """Records for how long it was waited for, without waiting."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float | None] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout)
+        return self.is_set()
+
+
+def test_having_waited_for_another_writer_needs_no_rest(
+    root: Path, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next changes would not be noticed for long."""
+    stop, now = Stop(), [0.0]
+    updates = watch.watch(root, stop=stop, every=1.0, encoder=encoder)
+    next(updates)
+    put(root / "new.md", HARP)
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(watch, "wait_for_writer", lambda _: now.append(now.pop() + 600))
+    assert next(updates).events == (FileEvent("new.md", ADDED),)
+    stop.set()
+    assert list(updates) == []
+    assert (stop.waits[0] or 0) <= 5
+
+
+def test_a_locked_database_is_asked_again_after_a_pause(
+    root: Path, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop, update, tries = Stop(), update_index, [1, 2, 3]
+
+    def locked(request: Request) -> BuildReport:
+        if tries:
+            tries.pop()
+            raise LockedError("postgresql://db/x#notes is being written by another process.")
+        return update(request)
+
+    updates = watch.watch(root, stop=stop, every=1.0, encoder=encoder)
+    next(updates)
+    put(root / "new.md", HARP)
+    monkeypatch.setattr(watch, "update_index", locked)
+    assert next(updates).events == (FileEvent("new.md", ADDED),)
+    assert stop.waits == [1.0] * 3
 
 
 @pytest.fixture

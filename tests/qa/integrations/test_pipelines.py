@@ -250,5 +250,6 @@ def test_a_question_may_ask_for_another_number_of_passages() -> None:
 
     chain, component = langchain.QARetriever(folder="corpus/sample"), haystack.QARetriever("corpus/sample")
     assert (len(chain.invoke(QUESTION, k=1)), len(chain.invoke(QUESTION))) == (1, 5)
+    assert len(asyncio.run(chain.ainvoke(QUESTION, k=2))) == 2
     assert len(component.run(QUESTION, top_k=1)["documents"]) == 1
     assert len(asyncio.run(component.run_async(QUESTION, top_k=2))["documents"]) == 2

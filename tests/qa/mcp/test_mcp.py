@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import anyio
 import pytest
 from anyio.from_thread import start_blocking_portal
 from jsonschema import Draft202012Validator
@@ -25,6 +26,7 @@ from index import Snapshot, StoredDocument
 from qa import Retriever, build_index
 from qa.mcp import resources
 from qa.mcp.collections import NamedCollections
+from qa.mcp.server import Handlers
 from tests.paths import REPOSITORY, SAMPLE
 
 AWARD = "What won the ICLR 2025 test of time award?"
@@ -192,6 +194,20 @@ def test_an_unreadable_collection_is_left_out_of_the_list(sample: Path, other: P
     assert [one.name for one in resources.list_documents(collections, None).resources] == ["my notes.md"]
     with pytest.raises(NoIndexError, match="no index in"):
         resources.list_documents(NamedCollections([tmp_path], follow=False), None)
+
+
+def test_collections_are_closed_when_the_server_fails(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update in the background would go on otherwise."""
+    closed: list[str] = []
+    monkeypatch.setattr(NamedCollections, "close", lambda _: closed.append("all"))
+
+    async def fail() -> None:
+        async with Handlers(NamedCollections([sample], follow=False)).opening(cast("Any", None)):
+            raise OSError("broken pipe")
+
+    with pytest.raises(ExceptionGroup):
+        anyio.run(fail)
+    assert closed == ["all"]
 
 
 def test_changes_are_followed(call: Call, sample: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from corpus.errors import IncompatibleError, ModelError, NoIndexError, UsageError
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Source, State
 from qa.collection.build import build_index
+from qa.retrieval.pipeline import Pipeline
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build, opened
@@ -388,3 +389,17 @@ def test_other_arguments_of_a_wrong_type(retriever: Retriever) -> None:
         Retriever.open(store=wrong)
     with pytest.raises(TypeError, match="store must be of type str, not float"):
         build_index(retriever.root, store=wrong)
+
+
+def test_the_note_is_that_of_the_generation_that_answers(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although the index is updated, and the note cleared, while the answer is found."""
+    answer = Pipeline.answer
+
+    def slow_answer(*args: Any) -> Any:
+        retriever.note = ""
+        return answer(*args)
+
+    monkeypatch.setattr(Pipeline, "answer", slow_answer)
+    retriever.note = "files have changed"
+    assert retriever.ask("train").index.note == "files have changed"
+    assert retriever.ask("train").index.note == ""

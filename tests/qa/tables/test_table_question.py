@@ -151,6 +151,13 @@ CONTRACTS = table(
     "K-1 | Bluefin | Ada Moe | 2032-01-31",
     "K-2 | Redpoll | Tom Vik | 2033-05-31",
 )
+REPAIRS = table(
+    "repairs.csv",
+    "repair | status | owner",
+    "roof | started | Ana",
+    "wall | not yet started | Bo",
+    "door | started | Bo",
+)
 RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
 
 
@@ -250,6 +257,8 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (PAY, "which engineer has the highest salary?", ["Ida"]),
         (CASES, "which cases are still open?", ["C-7", "C-9"]),
         (CASES, "which cases are currently not open?", ["C-8"]),
+        (REPAIRS, "which repairs are started?", ["roof", "door"]),
+        (REPAIRS, "which repairs are not yet started?", ["wall"]),
         (CASES, "who is responsible for the leak?", ["Omar Bly"]),
         (CASES, "who reported case C-8?", ["Carl Juul"]),
         (CASES, "who approved C-9?", ["Jan Oss"]),
