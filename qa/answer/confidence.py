@@ -25,8 +25,9 @@ class LogisticModel:
     bias: float
 
 
-# With the reader, with late interaction alone, and with neither.
+# With the reader, with it for questions that ask for yes or no, with late interaction alone, and with neither.
 READ = LogisticModel((0.0, 0.0, -0.758, 0.662, -0.2), 0.832)
+READ_YES_NO = LogisticModel((0.0, 0.0, 0.0, 0.095, 0.18), -0.084)
 RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0, 0.0), -3.237)
 QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0, 0.0), -1.704)
 # At or above this probability, the answer counts as found.
@@ -42,6 +43,12 @@ _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_SMALL, start=1)}
 _WORD = re.compile(r"[a-z]+")
+# "is it open?", "any parking there?"; but "can you tell me when ...?" asks for more than yes or no.
+_YES_NO = re.compile(
+    r"\W*(?:(?:and|so|but) )?(?:any|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may"
+    r"|might|must)(?:n['’]t)?\b(?! you\b)(?!.*\b(?:who|whom|whose|what|when|where|which|why|how)\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +59,10 @@ class Features:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
         missing_number: 1 if the question has a number that the passage lacks, or the passage has dates, but not that of
-            the question, else 0.
+            the question, else 0. Not used for yes or no: "from 14 years" answers "can she join at 15?".
         answered: The reader's logit that the best passage answers; 0 without the reader.
         relevant: Its logit that the passage is the one to read; 0 without the reader. The weight is negative, as the
-            reader overrates `answered` for passages that are merely on topic.
+            reader overrates `answered` for passages that are merely on topic; for yes or no, `relevant` says more.
     """
 
     cosine: float
@@ -63,6 +70,18 @@ class Features:
     missing_number: float
     answered: float = 0.0
     relevant: float = 0.0
+
+
+def model_for(question: str, *, is_read: bool, is_reranked: bool) -> LogisticModel:
+    """Return the model for a question whose first passage was read, or else compared by late interaction or not."""
+    if not is_read:
+        return RERANKED if is_reranked else QUICK
+    return READ_YES_NO if asks_yes_or_no(question) else READ
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Whether a question can be answered by yes or no."""
+    return _YES_NO.match(question) is not None
 
 
 def probability(features: Features, model: LogisticModel) -> float:

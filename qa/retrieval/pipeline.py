@@ -326,7 +326,7 @@ def _confidence(
     features = confidence.features_of(
         query.asked, best, cosine=ranked[0].cosine, sentence=extracts[best.id].score, reading=reading
     )
-    model = confidence.READ if reading else confidence.RERANKED if judgements else confidence.QUICK
+    model = confidence.model_for(query.asked, is_read=reading is not None, is_reranked=bool(judgements))
     probability = round(confidence.probability(features, model), 4)
     if has_rows:
         probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
@@ -345,7 +345,8 @@ def _seems_unanswered(query: Query, best: RankedPassage, judgements: Mapping[int
     if reading is None or query.mode is not Mode.HYBRID:
         return False
     features = confidence.features_of(query.asked, best.passage, cosine=best.cosine, sentence=0.0, reading=reading)
-    return confidence.probability(features, confidence.READ) < confidence.THRESHOLD
+    model = confidence.model_for(query.asked, is_read=True, is_reranked=True)
+    return confidence.probability(features, model) < confidence.THRESHOLD
 
 
 def _names_something(query: Query) -> bool:

@@ -5,7 +5,8 @@
 Many of the questions should only look answerable. Without `--check`, the questions on every other file are used to fit
 and the rest to check. A question counts as answered if its evidence is in the passages shown. `--share` moves the bias
 to the share of such questions that people ask. Accuracy is reported both for the constants fitted here and for those
-of `qa/answer/confidence.py`.
+of `qa/answer/confidence.py`. Questions for yes or no, which have constants of their own, are left out; with `--yes-no`,
+all others are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +26,12 @@ from qa.answer import confidence
 from qa.answer.confidence import Features
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
-from qa.evaluation.questions import read_questions, sample
+from qa.evaluation.questions import EvalQuestion, read_questions, sample
 from qa.retrieval.pipeline import AskRequest
 from tests import gold_questions
 from tests.benchmarks.common import copied, result_parser, write_result
 
+Q = TypeVar("Q", EvalQuestion, Gold)
 Array = npt.NDArray[np.float64]
 
 
@@ -83,14 +85,19 @@ def gather(root: Path, questions: Sequence[Gold], *, reads: bool, rerank: bool) 
 Sets = list[tuple[Array, Array, list[str], npt.NDArray[np.bool_]]]
 
 
+def of_kind(asked: Sequence[Q], *, yes_no: bool) -> list[Q]:
+    """The questions that ask for yes or no, or the others."""
+    return [one for one in asked if confidence.asks_yes_or_no(one.question) == yes_no]
+
+
 def ask_all(given: argparse.Namespace, pairs: Sequence[Sequence[str]]) -> Sets:
     """Ask the questions of each corpus and question file."""
     found: Sets = []
     for corpus, file in pairs:
-        asked = sample(read_questions(Path(file)), given.sample)
+        asked = sample(of_kind(read_questions(Path(file)), yes_no=given.yes_no), given.sample)
         with copied(Path(corpus)) as root:
             build_index(root)
-            golds = sample(gold_questions.read_questions(Path(file), root), given.sample)
+            golds = sample(of_kind(gold_questions.read_questions(Path(file), root), yes_no=given.yes_no), given.sample)
             reads = not (given.no_reader or given.no_rerank)
             features, labels = gather(root, golds, reads=reads, rerank=not given.no_rerank)
         found.append((features, labels, [each.file for each in asked], np.array([each.answerable for each in asked])))
@@ -115,6 +122,7 @@ def main() -> None:
         parser.add_argument(name, nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"))
     parser.add_argument("--sample", type=int, default=2000, help="questions per dataset")
     parser.add_argument("--share", type=float, help="move the bias to this share of answered questions")
+    parser.add_argument("--yes-no", action="store_true", help="fit confidence.READ_YES_NO")
     parser.add_argument("--no-reader", action="store_true", help="fit confidence.RERANKED instead of READ")
     parser.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK")
     given = parser.parse_args()
@@ -126,7 +134,8 @@ def main() -> None:
     if given.share:
         share = labels.mean()
         bias += math.log(given.share / (1 - given.share)) - math.log(share / (1 - share))
-    now = confidence.QUICK if given.no_rerank else confidence.RERANKED if given.no_reader else confidence.READ
+    reads = confidence.READ_YES_NO if given.yes_no else confidence.READ
+    now = confidence.QUICK if given.no_rerank else confidence.RERANKED if given.no_reader else reads
     report: dict[str, Any] = {
         "WEIGHTS": [round(float(weight), 3) for weight in weights],
         "BIAS": round(float(bias), 3),

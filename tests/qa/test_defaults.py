@@ -94,14 +94,17 @@ def front_matter(root: Path) -> str:
         return " ".join(str(one.level) for one in found)
 
 
+SAT = "which red fox sat down?"
+
+
 def highlighted(_: Path) -> Found:
     """Highlighted sentences, items and parts of long sentences."""
     close = dict(zip(("A one.", "B two.", "C three.", "D four."), (1.0, 0.95, 0.9, 0.85), strict=True))
     closer = dict(zip(close, (1.0, 0.99, 0.98, 0.97), strict=True))
     items = "Foxes:\n" + "".join(f"- item {number}\n" for number in range(14))
 
-    def highlights(text: str, score: Callable[[str], float]) -> list[str]:
-        found = extract.extract(stored(text), lambda start, end: score(text[start:end])).highlights
+    def highlights(text: str, score: Callable[[str], float], question: str = "") -> list[str]:
+        found = extract.extract(stored(text), lambda start, end: score(text[start:end]), question).highlights
         return [light.text for light in found]
 
     return {
@@ -109,6 +112,7 @@ def highlighted(_: Path) -> Found:
         "closer": highlights(" ".join(closer), closer.__getitem__),
         "list": len(highlights(items, lambda text: text.endswith(":"))),
         "long": len(highlights("word " * 200, len)[0]),
+        "parallel": highlights("A fox ran. A fox sat down. A young red fox sat down.", lambda one: -len(one), SAT)[0],
     }
 
 
@@ -116,10 +120,15 @@ def confidences(_: Path) -> Found:
     """Probabilities, and the lowest that counts as found."""
     each = np.eye(5, dtype=int).tolist()
     cases = [Features(*one) for one in (*each, [0] * 5)]
-    models = {"read": confidence.READ, "reranked": confidence.RERANKED, "quick": confidence.QUICK}
+    models = {
+        "read": confidence.READ,
+        "yes or no": confidence.READ_YES_NO,
+        "reranked": confidence.RERANKED,
+        "quick": confidence.QUICK,
+    }
     found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
     lookups = [confidence.of_lookup(0.5, is_found=True, is_nowhere=nowhere) for nowhere in (False, True)]
-    return {**found, "lookups": lookups, "threshold": confidence.THRESHOLD}
+    return {**found, "lookups": lookups, "another": confidence.IS_ABOUT_ANOTHER, "threshold": confidence.THRESHOLD}
 
 
 def query(snapshot: Snapshot, question: str, mode: Mode = Mode.HYBRID) -> Query:
@@ -151,12 +160,20 @@ EXPECTED: dict[ModuleType, Found] = {
         "red": [2.07600166e-06, 2.07353566e-06, 2.07250259e-06],
     },
     distinct: {"in one pool": "a0 c0 b1", "in several": "a0 c1 b2 z4", "front matter": "0 0 1 1"},
-    extract: {"close": ["A one.", "B two."], "closer": ["A one.", "B two.", "C three."], "list": 11, "long": 399},
+    extract: {
+        "close": ["A one.", "B two."],
+        "closer": ["A one.", "B two.", "C three."],
+        "list": 11,
+        "long": 399,
+        "parallel": "A fox sat down.",
+    },
     confidence: {
         "read": [0.696777653, 0.696777653, 0.518491562, 0.816677892, 0.652942818, 0.696777653],
+        "yes or no": [0.479012339, 0.479012339, 0.479012339, 0.502749972, 0.523981585, 0.479012339],
         "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441, 0.0377968441, 0.0377968441],
         "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564, 0.153943564, 0.153943564],
         "lookups": [0.8, 0.05],
+        "another": 0.2,
         "threshold": 0.5,
     },
 }
