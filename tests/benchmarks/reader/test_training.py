@@ -13,7 +13,7 @@ import pytest
 from .articles import read_articles
 from .edits import Edit, as_line, changed, changes_between, read_edits
 from .notes import pages
-from .pages import KEPT, PAGES, page_groups, read_pages
+from .pages import KEPT, PAGES, page_groups, read_pages, read_yes_no
 from .paragraphs import read_questions
 from .wording import (
     about_another,
@@ -141,12 +141,15 @@ def test_batches_are_reproducible_full_and_use_each_row_at_most_once() -> None:
     assert len(rows) == len(set(rows)) == 96
 
 
-def test_pages_have_answered_and_unanswered_questions() -> None:
+@pytest.mark.parametrize("yes_no", [False, True])
+def test_pages_have_answered_and_unanswered_questions(yes_no: bool) -> None:
     """An answer is in its passage; a question without an answer has the most similar passage."""
     written = list(read_pages())
     passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in written}
-    examples = [example for group in page_groups(passages, Random(1)) for example in group]
-    answers = [answer for page in written for _, answer in page.asked if answer is not None]
+    examples = [example for group in page_groups(passages, Random(1), yes_no=yes_no) for example in group]
+    answers = [
+        answer for page in (read_yes_no() if yes_no else written) for _, answer in page.asked if answer is not None
+    ]
     answered = [example for example in examples if example.answered]
     assert {example.text[example.start : example.end] for example in answered} <= set(answers)
     assert len(answered) > 0.9 * len(answers)
