@@ -15,7 +15,6 @@ import click
 
 from corpus.errors import UsageError
 from qa import locate
-from qa.answer.citation import BoxFinder
 from qa.answer.results import DEFAULT_K, Result
 from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of
@@ -29,6 +28,7 @@ from qa.terminal import answers, reports
 from qa.terminal.text import clean, clean_name
 
 if TYPE_CHECKING:
+    from qa.answer.citation import BoxFinder
     from qa.conversation.conversation import Conversation
     from qa.conversation.line_input import ReadLine
     from qa.retrieval.retriever import Retriever
@@ -115,6 +115,8 @@ def ask(
         device=device,
         store=store,
     )
+    from qa.answer.citation import BoxFinder
+
     with opened as retriever, BoxFinder(root) as boxes:
         answering = Answering(retriever, boxes, form, writer)
         if is_conversation:

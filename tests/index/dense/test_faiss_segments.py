@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,6 @@ import faiss
 import numpy as np
 import pytest
 
-from index.compiled.forks import Forked, take_part
 from index.dense import faiss_segments
 from index.dense.exact_segments import ExactSegment, cosines
 from index.dense.faiss_segments import VectorIndex, members
@@ -188,18 +186,6 @@ def test_a_segment_without_vectors_finds_nothing() -> None:
     assert nearest.stored(np.array([3, 1])).tobytes() == stored(rows[[2, 0]]).tobytes()
 
 
-class _Starting(Forked):
-    """Sets an event when a fork begins."""
-
-    def __init__(self, event: Event) -> None:
-        self._event = event
-        take_part(self)
-
-    def before_fork(self) -> Callable[[], None]:
-        self._event.set()
-        return lambda: None
-
-
 @needs_fork
 def test_a_process_forked_while_a_segment_is_loaded_loads_it_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -219,7 +205,8 @@ def test_a_process_forked_while_a_segment_is_loaded_loads_it_too(
     loading = Thread(target=partial(faiss_segments.load, tmp_path, segment, dimension=DIMENSION))
     loading.start()
     begun.wait()
-    starting = _Starting(forking)
+    # The last one registered is called first: before the lock that the other thread holds is waited for.
+    os.register_at_fork(before=forking.set)
     child = os.fork()
     if not child:
         signal.alarm(20)
@@ -228,4 +215,3 @@ def test_a_process_forked_while_a_segment_is_loaded_loads_it_too(
         os._exit(0 if same else 1)
     loading.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    del starting
