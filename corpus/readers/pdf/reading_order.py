@@ -16,6 +16,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from corpus.readers.pdf.page.characters import HYPHEN, Box, characters
+from corpus.readers.pdf.page.grouping import grouped
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.line_numbers import Run, without_line_numbers
 from corpus.readers.pdf.page.rules import rules_of
@@ -273,15 +274,11 @@ def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:
 
 
 def _join(pieces: Iterable[Line]) -> Iterator[Line]:
-    """Join the pieces on each baseline, from left to right; yield lines from top to bottom."""
-    row: list[Line] = []
-    for piece in sorted(pieces, key=lambda piece: -piece.bottom):
-        if row and row[0].bottom - piece.bottom > _BASELINE_GAP * min(row[0].size, piece.size):
-            yield _line_of(row)
-            row = []
-        row.append(piece)
-    if row:
-        yield _line_of(row)
+    """Return lines from top to bottom, each with the pieces on its baseline from left to right."""
+    ordered = sorted(pieces, key=lambda piece: -piece.bottom)
+    gap = _BASELINE_GAP
+    rows = grouped(ordered, lambda row, piece: row[0].bottom - piece.bottom <= gap * min(row[0].size, piece.size))
+    return map(_line_of, rows)
 
 
 def _line_of(row: list[Line]) -> Line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,9 +20,12 @@ _MAX_LINE, _SHORT = 300, 160
 # At least this many gaps, none wide, in a line with more than this share of lower case are justified prose.
 _MANY, _PROSE = 4, 0.6
 _FAR = 1e6
+_SPACE = re.compile(" ")
 # A number, perhaps with its unit, or a placeholder such as a dash, a tick or "yes".
 _VALUE = re.compile(r"[<>≤≥~≈±+−–—-]{0,2}\s?[$€£]?[\d.]\d*.*|[–—−-]+|[✓✔✗✘×]|n/?a|yes|no", re.IGNORECASE | re.DOTALL)
 _MAX_LETTERS = 6
+# At least this share of the cells in a column of values are numbers.
+_NUMBERS = 0.6
 
 # Left and right edge, in points.
 Interval = tuple[float, float]
@@ -43,7 +46,7 @@ def cells_of(line: Line) -> list[Cell]:
     if len(text) > _MAX_LINE:
         return [Cell(0, len(text), line.left, line.right)]
     min_gap = size * (_TYPED_GAP if is_typewriter(line.font) else _GAP)
-    gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in _spaces(text)]
+    gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in map(re.Match.start, _SPACE.finditer(text, 1))]
     ends = [i for gap, i in gaps if gap > min_gap]
     wide = sum([gap > size for gap, _ in gaps]) if ends else 0
     line.gaps = wide if len(text) <= _SHORT else 0
@@ -52,13 +55,6 @@ def cells_of(line: Line) -> list[Cell]:
     return [
         Cell(first + 1, end, boxes[first + 1][0], boxes[end - 1][2]) for first, end in pairwise([-1, *ends, len(text)])
     ]
-
-
-def _spaces(text: str) -> Iterator[int]:
-    at = text.find(" ", 1)
-    while at > 0:
-        yield at
-        at = text.find(" ", at + 1)
 
 
 @lru_cache(1024)
@@ -91,3 +87,11 @@ def common(first: Sequence[Interval], second: Sequence[Interval], least: float) 
 def is_value(text: str) -> bool:
     """Whether a cell is a number or a placeholder for one."""
     return len(text) <= 30 and bool(_VALUE.fullmatch(text)) and sum(map(str.isalpha, text)) <= _MAX_LETTERS
+
+
+def value_columns(rows: Sequence[Sequence[str]]) -> frozenset[int]:
+    """Return the columns in which most cells below the first row are numbers."""
+    columns = [list(filter(None, column)) for column in zip(*rows[1:], strict=True)]
+    return frozenset(
+        number for number, cells in enumerate(columns) if cells and sum(map(is_value, cells)) >= _NUMBERS * len(cells)
+    )

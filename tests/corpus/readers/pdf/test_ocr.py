@@ -15,10 +15,9 @@ import pytest
 
 from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
-from corpus.loading.load import load, parse
-from corpus.loading.sandbox import Sandbox
+from corpus.loading.load import load
+from corpus.readers.pdf.pdf import read
 from corpus.readers.pdf.picture import draw
-from corpus.types import Extracted
 from tests.corpus.readers.samples.files import FILES
 
 WHY = "no text found; probably a scan, which qa index --full reads once Tesseract is installed"
@@ -64,19 +63,13 @@ def tiff(page: pypdfium2.PdfPage, pages: int) -> bytes:
     return data
 
 
-def read(data: bytes) -> Extracted:
-    """Read a PDF in a new process, which has the environment of this moment."""
-    with Sandbox() as sandbox:
-        return sandbox.read("scan.pdf", data)
-
-
 def test_missing_tesseract_is_named_in_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path, languages in ((str(tmp_path), "eng"), (os.environ["PATH"], "")):
         with monkeypatch.context() as patch:
             patch.setenv("PATH", path)
             patch.setenv("QA_OCR", languages)
             with pytest.raises(Unreadable) as caught:
-                read(scan(0))
+                read("a.pdf", scan(0))
             assert (caught.value.reason, caught.value.unknown) == (WHY, False)
 
 
@@ -91,7 +84,7 @@ def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("tesseract")
 def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The languages are all that are installed, or those in QA_OCR."""
-    found = read(scan(0, 1))
+    found = read("a.pdf", scan(0, 1))
     page = "Words of {}, asked for with -l deu+eng.\n\nThe herons."
     width, height = pypdfium2.PdfDocument(scan(0))[0].get_size()
     size = -(-width * 300 // 72) * -(-height * 300 // 72)
@@ -100,22 +93,22 @@ def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPa
     assert found.text == f"{shown}\n\n{shown}"
     assert (found.pages, found.note) == ((0, len(shown) + 2), "a scan, read by Tesseract (deu+eng)")
     monkeypatch.setenv("QA_OCR", "lat")
-    assert "with -l lat." in read(scan(0)).text
+    assert "with -l lat." in read("a.pdf", scan(0)).text
 
 
 @pytest.mark.usefixtures("tesseract")
 def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recognised text comes between the pages before and after it."""
     data = scan(0, 1, 2, scanned=[1])
-    found = read(data)
-    whole = parse("paper.pdf", FILES["paper.pdf"])
+    found = read("a.pdf", data)
+    whole = read("a.pdf", FILES["paper.pdf"])
     first, second, third = (found.text[start:end] for start, end in pairwise([*found.pages, len(found.text)]))
     assert "ended in Words of" in first  # a sentence continues from the first page
     assert second.strip() == "The herons."
-    assert third.strip() == whole.text[slice(*whole.page_span(3) or ())].strip()
+    assert third.strip() == whole.text[whole.pages[2] :].strip()
     assert found.note == "1 of 3 pages is a scan, read by Tesseract (deu+eng)"
     monkeypatch.setenv("QA_OCR", "")
-    found = read(data)
+    found = read("a.pdf", data)
     assert found.note == "1 of 3 pages is a scan, which qa index --full reads once Tesseract is installed"
     assert found.pages[1] == found.pages[2]
 
@@ -124,11 +117,11 @@ def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) 
 def test_pages_that_tesseract_fails_on_are_counted_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     fails = "which Tesseract cannot read in xyz; QA_OCR takes languages that `tesseract --list-langs` lists"
     monkeypatch.setenv("QA_OCR", "xyz")
-    found = read(scan(0, 1, 2, scanned=[1]))
+    found = read("a.pdf", scan(0, 1, 2, scanned=[1]))
     assert found.note == f"1 of 3 pages is a scan, {fails}"
     assert "The observers thank the ferryman" in found.text
     with pytest.raises(Unreadable) as caught:
-        read(scan(0, 1))
+        read("a.pdf", scan(0, 1))
     assert (caught.value.reason, caught.value.unknown) == (f"probably a scan, {fails}", True)
 
 
@@ -138,7 +131,7 @@ def test_a_page_that_tesseract_crashes_on_is_counted(
     monkeypatch: pytest.MonkeyPatch, scanned: list[int] | None, note: str
 ) -> None:
     monkeypatch.setenv("QA_OCR", "crash")
-    found = read(scan(0, 1, 2, scanned=scanned))
+    found = read("a.pdf", scan(0, 1, 2, scanned=scanned))
     assert found.note == f"{note}, read by Tesseract (crash), but for 1, where it failed"
     assert found.pages[:2] == (0, 0)
     assert found.text.startswith("Words of")
@@ -163,7 +156,7 @@ def test_pictures_are_read_only_if_enabled_in_settings(tmp_path: Path, monkeypat
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 def test_a_scan_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QA_OCR", "eng")
-    assert "The observers thank the ferryman" in read(scan(2)).text
+    assert "The observers thank the ferryman" in read("a.pdf", scan(2)).text
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
