@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -121,13 +121,17 @@ def recognise_pages(document: Any, numbers: Iterable[int], languages: str) -> di
     return found
 
 
+def pixel_rows(bitmap: Any) -> Iterator[bytes]:
+    """Yield the rows of a `pypdfium2.PdfBitmap`, without the padding after each."""
+    pixels, width = bytes(bitmap.buffer), bitmap.width * bitmap.n_channels
+    return (pixels[at : at + width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
+
+
 def _picture(document: Any, number: int) -> bytes:
     page = document[number]
     scale = min(_RESOLUTION / _POINTS, _MAX_PIXELS / max(page.get_size()))
     bitmap = page.render(scale=scale, grayscale=True)
-    rows = memoryview(bytes(bitmap.buffer))
-    pixels = b"".join(rows[at : at + bitmap.width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
-    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + pixels
+    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + b"".join(pixel_rows(bitmap))
     bitmap.close()
     page.close()
     return image

@@ -241,14 +241,6 @@ def columns_below(top: float, left: str, right: str) -> list[Words]:
     return [*column(54, top, left, room=235), *column(318, top, right, room=235)]
 
 
-def test_a_title_of_two_lines_above_two_columns_is_one_heading() -> None:
-    """Its lines are further apart than those of the text."""
-    title = [Words(180, 740, "Acoustic Monitoring of Bedload in", 17), Words(215, 712, "Steep Rivers of the Alps", 17)]
-    found = read("a.pdf", make([[*title, *columns_below(660, BODY * 2, BODY * 2)]]))
-    assert found.title == "Acoustic Monitoring of Bedload in Steep Rivers of the Alps"
-    assert block_texts(found, BlockKind.HEADING) == [found.title]
-
-
 def test_a_word_broken_at_the_foot_of_a_column_continues_at_the_head_of_the_next() -> None:
     """A caption there is not part of it, nor are a figure's words above the caption."""
     left = f"{BODY}Nobody came to the weir in this cold win~"

@@ -106,11 +106,11 @@ def make(
         page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >> >>"
         page_numbers.append(add(page % (WIDTH, HEIGHT, add(_stream(b"\n".join(lines))), names)))
     top = add(b"<< /Type /Outlines /First %d 0 R /Last %d 0 R >>" % (len(objects) + 2, len(objects) + 1 + len(outline)))
-    for number, (words, page_number) in enumerate(outline, top + 1):
+    for number, (name, page_number) in enumerate(outline, top + 1):
         beside = b"/Prev %d 0 R " % (number - 1) if number > top + 1 else b""
         beside += b"/Next %d 0 R " % (number + 1) if number < top + len(outline) else b""
         goal = b"/Dest [%d 0 R /Fit]" % page_numbers[page_number]
-        add(b"<< /Title (%s) /Parent %d 0 R %s%s >>" % (_escaped(words), top, beside, goal))
+        add(b"<< /Title (%s) /Parent %d 0 R %s%s >>" % (_escaped(name), top, beside, goal))
     objects[0] = b"<< /Type /Catalog /Pages 2 0 R%s >>" % (b" /Outlines %d 0 R" % top if outline else b"")
     kids = b" ".join(b"%d 0 R" % number for number in page_numbers)
     objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages))
