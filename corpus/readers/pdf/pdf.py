@@ -149,7 +149,7 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
         return top
     if largest is None and short and short[0] is paras[0] and paras[0].text.replace(" ", "").isalpha():
         return paras[0]
-    return largest or next((para for para in short if para.text.isalpha()), None)
+    return largest
 
 
 def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:

@@ -334,14 +334,12 @@ def test_a_large_word_across_the_page_is_left_out() -> None:
     assert words_of([*text, Words(120, 672, "DRAFT", 90)]) == BODY.strip()
 
 
-def test_consecutive_numbers_of_a_tables_rows_are_kept() -> None:
+def test_consecutive_numbers_of_a_tables_rows_are_cells() -> None:
     """They are not line numbers, as no text is beside them but cells."""
-    cells = [
-        Words(x, 700 - 14 * row, text)
-        for row in range(10)
-        for x, text in ((60, str(100 + row)), (120, "Gravel"), (200, str(37 * row % 90)))
-    ]
-    assert all(f"{100 + row} Gravel" in words_of(cells) for row in range(10))
+    rows = [(str(100 + row), "Gravel", str(37 * row % 90)) for row in range(10)]
+    cells = [Words(60 + 70 * at, 700 - 14 * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
+    found = read("a.pdf", make([cells]))
+    assert block_texts(found, BlockKind.TABLE) == ["\n".join(map(" | ".join, rows))]
 
 
 def test_a_numbered_heading_is_no_title() -> None:
