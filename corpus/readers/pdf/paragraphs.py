@@ -242,9 +242,10 @@ class _Layout:
         short = self._is_short(before)
         if line.left - left > indent and before.left - left < 0.5 * line.size:
             return ends or short
-        # A list of references without numbers has hanging indents.
+        # Definitions, and references without numbers, have hanging indents.
         is_outdented = before.left - line.left > indent and abs(line.left - first.left) < 0.3 * line.size
-        begins = (ends and (short or is_outdented)) or (short and _are_labelled(before, line))
+        are_labelled = all(_LABELLED.match(one.text) for one in (before, line))
+        begins = (ends and (short or is_outdented)) or (short and are_labelled)
         return begins and not line.text[0].islower()
 
 
@@ -252,10 +253,6 @@ def _is_next_reference(entry: Line, line: Line) -> bool:
     """Whether a line begins the entry after that of a list of references: "[3] ..." after "[2] ..."."""
     number, next_number = _REFERENCE.match(entry.text), _REFERENCE.match(line.text)
     return number is not None and next_number is not None and int(next_number[1]) == int(number[1]) + 1
-
-
-def _are_labelled(*lines: Line) -> bool:
-    return all(_LABELLED.match(line.text) for line in lines)
 
 
 def is_numbered_in_capitals(one: Line | Paragraph) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -86,17 +85,6 @@ def test_nothing_is_lost_repeated_or_too_long(text: str, path: str, max_tokens: 
     check_passages(document(text, path=path), count_tokens=count_tokens, max_tokens=max_tokens)
 
 
-@given(st.lists(st.one_of(st.just("***"), st.integers(1, 70).map(lambda words: "word " * words)), max_size=12))
-def test_punctuation_is_a_passage_only_where_no_neighbour_has_room(blocks: list[str]) -> None:
-    """A passage of nothing but punctuation would be too long together with its neighbour."""
-    one = document("# T\n\n" + "\n\n".join(blocks), path="a.md")
-    found = check_passages(one, count_tokens=count_words, max_tokens=30)
-    for before, after in pairwise(found):
-        if not any(map(str.isalnum, before.text[before.body :])) or not any(map(str.isalnum, after.text)):
-            # The context and the newline after it take a token each.
-            assert count_words([one.text[before.start + before.body : after.end]])[0] > 28
-
-
 MARKDOWN, PLAIN = "a.md", "a.txt"
 # About a thousand bytes for each `n`.
 LARGE: dict[str, tuple[str, Callable[[int], str]]] = {
@@ -135,9 +123,3 @@ def test_large_texts_take_linear_time(name: str) -> None:
         assert max(len("".join(passage.text.split())) for passage in found) <= 16 * 254 + 2000
 
     check_growth(check, text(125), text(500))
-
-
-@pytest.mark.parametrize("name", ["words in a line", "no blank"])
-def test_large_texts_with_the_real_tokenizer(name: str) -> None:
-    path, text = LARGE[name]
-    check_passages(document(text(500), path=path), count_tokens=count_real_tokens, max_tokens=254)
