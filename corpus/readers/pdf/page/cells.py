@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,9 +11,6 @@ from corpus.readers.pdf.page.line import Line
 
 # In line heights: the smallest gap between cells of a line, and the smallest gutter that lines share.
 _GAP, GUTTER = 0.45, 0.38
-# Typewriter fonts have wider spaces.
-_TYPED_GAP = 0.8
-_TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
 # In characters: the longest line of a table, and the longest whose gaps count, as longer ones are no headings.
 _MAX_LINE, _SHORT = 300, 160
 # At least this many gaps, none wide, in a line with more than this share of lower case are justified prose.
@@ -45,9 +41,8 @@ def cells_of(line: Line) -> list[Cell]:
     text, boxes, size = line.text, line.boxes, line.size
     if len(text) > _MAX_LINE:
         return [Cell(0, len(text), line.left, line.right)]
-    min_gap = size * (_TYPED_GAP if is_typewriter(line.font) else _GAP)
     gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in map(re.Match.start, _SPACE.finditer(text, 1))]
-    ends = [i for gap, i in gaps if gap > min_gap]
+    ends = [i for gap, i in gaps if gap > _GAP * size]
     wide = sum([gap > size for gap, _ in gaps]) if ends else 0
     line.gaps = wide if len(text) <= _SHORT else 0
     if not wide and len(ends) >= _MANY and sum(map(str.islower, text)) > _PROSE * len(text):
@@ -55,12 +50,6 @@ def cells_of(line: Line) -> list[Cell]:
     return [
         Cell(first + 1, end, boxes[first + 1][0], boxes[end - 1][2]) for first, end in pairwise([-1, *ends, len(text)])
     ]
-
-
-@lru_cache(1024)
-def is_typewriter(font: str) -> bool:
-    """Whether a font is monospaced, judged by its name."""
-    return _TYPEWRITER.search(font) is not None
 
 
 def free(cells: Sequence[Cell]) -> list[Interval]:

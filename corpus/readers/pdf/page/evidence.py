@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import mean, median
 
-from corpus.readers.pdf.page.cells import Interval, is_typewriter, value_columns
+from corpus.readers.pdf.page.cells import Interval, value_columns
 from corpus.readers.pdf.page.line import Line
 
 # In line heights: lines closer than the first overlap; the mean gutter of a table without rules is at least the second.
 _OVERLAP, _WIDE = 0.6, 0.9
 # Longest cells of a table without rules, in characters: at the median, and at the 90th percentile.
 _SHORT, _LONGEST = 20, 40
+# Names of monospaced fonts.
+_TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{3}")
 _LABEL = re.compile(r"\W|\(?\w{1,3}[.):]|\[\w+\]")
 
@@ -30,7 +32,7 @@ def is_table(
         drawn: Heights of the rules that are as wide as the lines.
     """
     rows = [row for row in texts if row]
-    is_code = sum(is_typewriter(line.font) for line in lines) > len(lines) / 2
+    is_code = sum(bool(_TYPEWRITER.search(line.font)) for line in lines) > len(lines) / 2
     has_form = _is_ruled(rows, drawn) or _is_unruled(rows, gutters, median(line.size for line in lines))
     return has_form and _has_words(rows) and not _overlap(lines, texts) and not is_code
 
