@@ -52,4 +52,4 @@ def _rows(lines: Sequence[Line], finder: GridFinder, grid: Grid, rules: Sequence
     left, right = min(line.left for line in some), max(line.right for line in some)
     beyond = _BEYOND * median(line.size for line in some)
     drawn = across(rules, left, right, some[-1].bottom - beyond, some[0].top + beyond)
-    return rows_of(some, split, texts, drawn) if is_table(some, texts, grid.gutters, drawn) else []
+    return rows_of(some, split, texts, drawn) if is_table(some, parts, texts, grid.gutters, drawn) else []

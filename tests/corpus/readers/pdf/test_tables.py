@@ -72,11 +72,13 @@ def test_a_cell_of_several_lines_is_in_one_row() -> None:
     assert tables(read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]]))) == [whole]
 
 
-def test_a_word_broken_in_a_cell_is_joined() -> None:
-    table = [("Step", "Who"), ("Embed", "the micro-"), ("", "controller"), ("Read", "nobody"), ("Send", "Ida")]
-    words = rows(table, (60, 200), 700, step=12)
-    found = read("a.pdf", make([words], rules=[rules(56, 260, 712, 697, 673, 661, 649)]))
-    assert tables(found) == ["Step | Who\nEmbed | the microcontroller\nRead | nobody\nSend | Ida"]
+def test_rules_separate_rows_whose_cells_have_several_lines() -> None:
+    """More than one cell of a row may; a word broken in a cell is joined."""
+    table = [("Step", "Who", "When"), ("Embed", "the micro-", ""), ("", "controller", "May"), ("Send", "Ida", "")]
+    words = rows([*table, ("Read", "nobody", "June")], (60, 200, 300), 700, step=12)
+    found = read("a.pdf", make([words], rules=[rules(56, 360, 712, 697, 673, 661, 649)]))
+    whole = "Step | Who | When\nEmbed | the microcontroller | May\nSend | Ida\nRead | nobody | June"
+    assert tables(found) == [whole]
 
 
 def test_empty_cell_does_not_shift_its_row() -> None:
