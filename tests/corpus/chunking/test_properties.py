@@ -86,7 +86,7 @@ def test_nothing_is_lost_repeated_or_too_long(text: str, path: str, max_tokens: 
 
 
 MARKDOWN, PLAIN = "a.md", "a.txt"
-# About a thousand bytes for each `n`.
+# About a thousand bytes for each `n`; for more, see `tests.robustness.hostile_files`.
 LARGE: dict[str, tuple[str, Callable[[int], str]]] = {
     "words in a line": (MARKDOWN, lambda n: "word " * 200 * n),
     "sentences in a line": (PLAIN, lambda n: "A sentence of some words here. " * 32 * n),
@@ -97,18 +97,9 @@ LARGE: dict[str, tuple[str, Callable[[int], str]]] = {
     "nested items": (PLAIN, lambda n: "".join("  " * (at % 5) + f"- item {at} text\n" for at in range(25 * n))),
     "nested items in Markdown": (MARKDOWN, lambda n: "- a\n  - b\n    - c\n" * 8 * n),
     "items under one": (PLAIN, lambda n: "- all\n" + "".join(f"  - item {at} text\n" for at in range(25 * n))),
-    "headings": (MARKDOWN, lambda n: "".join(f"# Heading {at}\n" for at in range(10 * n)) + "body"),
     "short lines between blank ones": (PLAIN, lambda n: "".join(f"Heading {at}\n\n" for at in range(10 * n)) + "body"),
-    "sections": (MARKDOWN, lambda n: "".join(f"# H{at}\n\nbody {at}\n\n" for at in range(5 * n))),
-    "a long heading": (MARKDOWN, lambda n: "word " * 100 * n + "\n===\n\nbody"),
-    "rows": (MARKDOWN, lambda n: "# T\n\n| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 10 * n),
-    "dots": (PLAIN, lambda n: "." * 100 * n + "x"),
-    "a heading with blanks": (PLAIN, lambda n: "# a" + " " * 100 * n + "b"),
     "blank code": (MARKDOWN, lambda n: "```\nx" + (" " * 100 * n + "\n") * 3 + "y\n" * 300 + "```\n"),
-    "brackets": (MARKDOWN, lambda n: "[" * 50 * n + "![" * 25 * n + "*a " * 25 * n),
-    "quotes in quotes": (MARKDOWN, lambda n: "> " * 25 * n + "x"),
     "zero-width characters": (PLAIN, lambda n: "\u200b" * 150 * n),
-    "carriage returns": (MARKDOWN, lambda n: "a\r" * 150 * n),
     "front matter": (MARKDOWN, lambda n: "---\n" + "a: b\n" * 50 * n + "---\n"),
 }
 

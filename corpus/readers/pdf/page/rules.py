@@ -16,6 +16,8 @@ _MAX_OBJECTS = 4000
 _THICK, _LONG, _SAME = 2.5, 6.0, 2.0
 # A rule covers at least this share of a table's width.
 _SHARE = 0.7
+# On either side, a rule extends beyond a table by at most this share of the table's width plus this many points.
+_BEYOND, _MARGIN = 0.12, 12.0
 
 
 class Rule(NamedTuple):
@@ -53,9 +55,13 @@ def across(rules: Sequence[Rule], left: float, right: float, low: float, high: f
 
 
 def _is_across(rules: Sequence[Rule], left: float, right: float) -> bool:
-    """Whether rules at one height cover most of a table's width."""
+    """Whether rules at one height cover most of a table's width, and do not extend far beyond it."""
+    beyond = _BEYOND * (right - left) + _MARGIN
+    near = [rule for rule in rules if rule.right > left - beyond and rule.left < right + beyond]
+    if any(rule.left < left - beyond or rule.right > right + beyond for rule in near):
+        return False
     total, end = 0.0, left
-    for rule in sorted(rules, key=lambda one: one.left):
+    for rule in sorted(near, key=lambda one: one.left):
         total += max(0.0, min(right, rule.right) - max(end, rule.left))
         end = max(end, min(right, rule.right))
     return total >= _SHARE * (right - left)
