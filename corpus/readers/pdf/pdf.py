@@ -136,14 +136,12 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     large = [para for para in large if not NUMBERED.match(para.text) or sections[para.type] < 2]
     # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
     short = [para for para in large if len(para.text.split()) <= 2]
-    large = [para for para in large if para not in short]
+    largest = _first_of_largest([para for para in large if para not in short])
     top = _first_of_largest([para for para in short if para in paras[:_TOP]])
-    largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
-    if largest is None and short and short[0] is paras[0] and paras[0].text.replace(" ", "").isalpha():
-        return paras[0]
-    return largest
+    is_alone = largest is None and short and short[0] is paras[0] and short[0].text.replace(" ", "").isalpha()
+    return short[0] if is_alone else largest
 
 
 def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:

@@ -20,12 +20,13 @@ from corpus.readers.pdf.picture import draw
 from tests.corpus.readers.samples.files import FILES
 
 WHY = "no text found; probably a scan, which qa index --full reads once Tesseract is installed"
-# Prints what it was asked and the size of the picture, then what it "sees": two pages in a TIFF. It has no `xyz`, and
-# crashes once on `crash`.
+# Prints what it was asked and the size of the picture, then what it "sees": two pages in a TIFF. It has no `xyz`,
+# crashes once on `crash`, and sees part of a sentence with `half`.
 STAND_IN = """#!/bin/sh
 if [ "$1" = --list-langs ]; then printf 'List of languages:\\ndeu\\neng\\nosd\\n'; exit; fi
 if [ "$4" = xyz ] || { [ "$4" = crash ] && mkdir "$0.crashed"; }; then echo failed >&2; exit 1; fi
 kind=$(head -c 2); size=$(wc -c)
+if [ "$4" = half ]; then echo 'half of a sentence, and then the other'; exit; fi
 if [ "$kind" = II ]; then printf 'Another page.\\n\\f'; fi
 printf 'Words of %s, asked for\\nwith %s %s.\\n\\nThe her-\\nons.\\n\\f' "$size" "$3" "$4"
 """
@@ -70,7 +71,7 @@ def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tesseract")
 def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The languages are all that are installed, or those in QA_OCR."""
+    """The languages are all that are installed, or those in QA_OCR; a sentence continues on the next page."""
     found = read("a.pdf", scan(0, 1))
     page = "Words of {}, asked for with -l deu+eng.\n\nThe herons."
     width, height = pypdfium2.PdfDocument(scan(0))[0].get_size()
@@ -81,6 +82,8 @@ def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPa
     assert (found.pages, found.note) == ((0, len(shown) + 2), "a scan, read by Tesseract (deu+eng)")
     monkeypatch.setenv("QA_OCR", "lat")
     assert "with -l lat." in read("a.pdf", scan(0)).text
+    monkeypatch.setenv("QA_OCR", "half")
+    assert read("a.pdf", scan(0, 1)).text == " ".join(["half of a sentence, and then the other"] * 2)
 
 
 @pytest.mark.usefixtures("tesseract")
