@@ -9,7 +9,7 @@ from itertools import combinations
 
 from qa.prose.words import Kind, Token, is_ordinal
 
-_PREPOSITIONS = frozenset("from to by in after before until into than with for of".split())
+_PREPOSITIONS = "from to by in after before until into than with for of"
 # Weights of the words adjacent to a fact and of a preposition before it; other words weigh by their distance.
 _ADJACENT, _PREPOSITION = 0.6, 0.3
 _MAX_DISTANCE = 8
@@ -98,6 +98,6 @@ def _context(tokens: Sequence[Token], kinds: Sequence[Kind], start: int, end: in
         adjacent = next((index for index in indices if kinds[index] != "stop"), None)
         if adjacent is not None and abs(tokens[adjacent].at - tokens[edge].at) <= 1:
             weights[sign + tokens[adjacent].value] = _ADJACENT
-    if start and (word := tokens[start - 1].text.lower()) in _PREPOSITIONS:
+    if start and (word := tokens[start - 1].text.lower()) in _PREPOSITIONS.split():
         weights["@" + word] = _PREPOSITION
     return weights

@@ -14,9 +14,7 @@ from qa.prose.words import Token
 
 # "one" and "first" occur in too many phrases to be required in a passage.
 _VAGUE = frozenset({"one", "first"})
-_NEGATIONS = frozenset(
-    "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless".split()
-)
+_NEGATIONS = "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless"
 # Stems.
 _PAIRS = (
     "rose/fell rise/fall rais/lower increas/decreas enabl/disabl accept/reject open/close well/badli "
@@ -91,7 +89,7 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[_Clause]:
             clause = _Clause()
         last = token.at
         word = token.text.lower().replace("’", "'")
-        if word in _NEGATIONS or word.endswith("n't"):
+        if word in _NEGATIONS.split() or word.endswith("n't"):
             clause.negations += 1
         elif token.kind != "stop":
             clause.values.add(token.value)
