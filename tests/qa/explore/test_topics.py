@@ -10,7 +10,7 @@ from sklearn.metrics import silhouette_score
 
 from corpus.errors import UsageError
 from index.storage.locking import writer_lock
-from qa.explore import grouping, labels, topics
+from qa.explore import grouping, topics
 from qa.explore.clusters import floors, learn, mean_silhouette, nearest
 from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
@@ -63,20 +63,6 @@ def test_the_number_of_topics_can_be_set(retriever: Retriever) -> None:
     assert len(retriever.topics(n=1).topics) == 1
     with pytest.raises(UsageError, match="from 1 to 200"):
         retriever.topics(n=201)
-
-
-def test_each_word_is_looked_up_once(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Across the labels of topics and of all their parts, as looking up is most of the cost of labels."""
-    looked_up: list[str] = []
-    look_up = labels.Terms.__missing__
-
-    def recorded(self: labels.Terms, word: str) -> tuple[str, ...]:
-        looked_up.append(word)
-        return look_up(self, word)
-
-    monkeypatch.setattr(labels.Terms, "__missing__", recorded)
-    assert any(topic.topics for topic in retriever.topics().topics)
-    assert len(looked_up) == len(set(looked_up)) > 20
 
 
 def test_parts_cover_every_passage_of_their_topic(retriever: Retriever) -> None:
