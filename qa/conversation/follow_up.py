@@ -75,11 +75,6 @@ class Turn:
         return self.first or self.question
 
 
-def completed(question: str, before: Turn | None) -> str:
-    """Return the question to ask after another turn: completed, or unchanged."""
-    return next_turn(question, before).question
-
-
 def next_turn(question: str, before: Turn | None) -> Turn:
     """Return the turn for a question asked after another turn, without an answer yet."""
     if before is None or len(question) > _MAX_QUESTION_CHARS:

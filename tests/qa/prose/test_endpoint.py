@@ -76,12 +76,6 @@ def test_no_thread_is_left_running(part: str, server: Player) -> None:
             assert not thread.is_alive()
 
 
-def test_silence_has_a_shorter_limit(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the first word, the wait for the next is shorter than the time limit."""
-    monkeypatch.setattr("qa.prose.exchange._SILENCE", 0.2)
-    assert "silent for 0.2 s in the middle" in failure(server.url("stalls"), limit=600)
-
-
 def test_nothing_is_listening() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
@@ -136,10 +130,12 @@ def test_no_redirect_is_followed(server: Player) -> None:
     assert [path for path, _, _ in server.asked] == ["/redirects/v1/chat/completions"]
 
 
-def test_the_request(server: Player) -> None:
+def test_the_request(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has the key from the environment, and only fields that any such server accepts."""
     server.says = ["Soup ", "is served."]
-    named = LLMEndpoint.named(environ={"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"})
+    for name, value in {"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"}.items():
+        monkeypatch.setenv(name, value)
+    named = LLMEndpoint.named()
     assert list(stream(named, MESSAGES)) == ["Soup ", "is served.", ""]
     path, headers, body = server.asked[-1]
     assert (path, headers["Authorization"]) == ("/says/v1/chat/completions", "Bearer sk-1")
@@ -188,7 +184,7 @@ def test_invalid_urls(url: str, said: str) -> None:
 
 def test_an_endpoint_must_be_named() -> None:
     with pytest.raises(UsageError, match="QA_LLM_ENDPOINT"):
-        LLMEndpoint.named(environ={})
+        LLMEndpoint.named()
 
 
 @pytest.mark.parametrize(
