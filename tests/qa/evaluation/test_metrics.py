@@ -23,7 +23,14 @@ from qa.evaluation.scoring import QuestionScore
 
 
 def row(number: int, **known: Any) -> QuestionScore:
-    usual = {"answerable": True, "found": True, "confidence": 0.5, "right": True, "ms": 1.0, "values": {}}
+    usual: dict[str, Any] = {
+        "answerable": True,
+        "found": True,
+        "confidence": 0.5,
+        "right": True,
+        "ms": 1.0,
+        "values": {},
+    }
     return QuestionScore(f"q{number}", **usual | known)
 
 

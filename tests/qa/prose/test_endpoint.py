@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import ssl
 import subprocess
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -39,31 +41,22 @@ BAD = {
 
 
 def failure(url: str, **more: Any) -> str:
-    """The error of an endpoint that fails; the wait for it is limited."""
-    said: list[str] = []
-
-    def ask() -> None:
-        try:
-            said.append("".join(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES)))
-        except EndpointError as error:
-            said.append(f"{type(error).__name__}: {error}")
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(60)
-    assert said, f"still waiting for {url}"
-    assert said[0].startswith("EndpointError: "), said
-    return said[0]
+    """The error of an endpoint that fails, within a minute."""
+    begun = time.monotonic()
+    with pytest.raises(EndpointError) as error:
+        list(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES))
+    assert time.monotonic() < begun + 60
+    return str(error.value)
 
 
 @pytest.mark.parametrize("part", BAD)
 def test_bad_endpoints_give_clear_errors(part: str, server: Player) -> None:
-    """Each gives its own reason, on one line and without the key."""
+    """Each gives its own reason, on one line and without the key; no redirect is followed."""
     said = failure(server.url(part), key="sk-secret")
-    with pytest.raises(EndpointError, match=BAD[part]):
-        raise EndpointError(said)
+    assert re.search(BAD[part], said)
     assert "sk-secret" not in said
     assert said.isprintable()
+    assert [path for path, _, _ in server.asked] == [f"/{part}/v1/chat/completions"]
 
 
 @pytest.mark.parametrize("part", ["mute", "stalls", "drips-headers"])
@@ -122,12 +115,6 @@ def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert "".join(stream(LLMEndpoint(url, limit=20), MESSAGES)) == "Soup."
         assert "certificate cannot be trusted" in failure(url.replace("localhost", "127.0.0.1"), limit=20)
-
-
-def test_no_redirect_is_followed(server: Player) -> None:
-    """Neither the question nor the key is sent to a host that was not named."""
-    failure(server.url("redirects"), key="sk-secret")
-    assert [path for path, _, _ in server.asked] == ["/redirects/v1/chat/completions"]
 
 
 def test_the_request(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
