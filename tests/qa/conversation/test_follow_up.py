@@ -87,11 +87,8 @@ def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], asked: str) ->
         "?",
     ],
 )
-def test_complete_question_is_unchanged(question: str) -> None:
+def test_complete_or_first_question_is_unchanged(question: str) -> None:
     assert next_turn(question, AWARD).question == question
-
-
-def test_first_question_is_unchanged() -> None:
     assert next_turn("and who wrote it?", None).question == "and who wrote it?"
 
 

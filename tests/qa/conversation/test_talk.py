@@ -36,8 +36,8 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
-    """One process for all tests, each of which starts a new conversation."""
+def process(sample: Path, state: Path) -> Iterator[Terminal]:
+    """One process for all tests."""
     environ = {"XDG_STATE_HOME": str(state), "VISUAL": "", "EDITOR": "true", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
     one = Terminal("ask", "-k", "4", cwd=sample, environ=environ)
     greeting = one.until(READY)
@@ -47,10 +47,11 @@ def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
     assert one.close() == 0
 
 
-@pytest.fixture(autouse=True)
-def _new_conversation(request: pytest.FixtureRequest) -> None:
-    if "terminal" in request.fixturenames:
-        request.getfixturevalue("terminal").say("/new")
+@pytest.fixture
+def terminal(process: Terminal) -> Terminal:
+    """A new conversation."""
+    process.say("/new")
+    return process
 
 
 def shown(text: str) -> list[str]:
@@ -72,6 +73,7 @@ def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> 
     # With its context.
     assert any(line.startswith("   9  The prize looks back") for line in opened)
     assert shown(terminal.say("9")) == ["qa: there is no passage 9; the last answer has 4."]
+    assert shown(terminal.say("/open 1")) == ["Opened awards.md with true."]
 
 
 def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
@@ -104,7 +106,8 @@ def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
     assert len([line for line in shown(terminal.say(AWARD)) if line.startswith("[")]) == 4
 
 
-def test_an_error_is_one_line_and_the_conversation_goes_on(terminal: Terminal) -> None:
+def test_after_an_error_or_ctrl_c_the_conversation_goes_on(terminal: Terminal) -> None:
+    """An error is one line, and Ctrl-C drops the line."""
     for line, message in {
         "/nope": "no command /nope. Commands: /help, /json, /k, /mode, /new, /open, /path, /show, /topic.",
         "/k many": "/k needs a number from 1 to 1,000, such as /k 8.",
@@ -115,15 +118,6 @@ def test_an_error_is_one_line_and_the_conversation_goes_on(terminal: Terminal) -
         "/show nothing.md": "nothing.md is not in the collection",
     }.items():
         assert shown(terminal.say(line))[0].startswith(f"qa: {message}")
-    assert f"{WINNER} [1]" in terminal.say(AWARD)
-
-
-def test_open_starts_the_editor(terminal: Terminal) -> None:
-    terminal.say(AWARD)
-    assert shown(terminal.say("/open 1")) == ["Opened awards.md with true."]
-
-
-def test_ctrl_c_drops_the_line(terminal: Terminal) -> None:
     terminal.type("what is thi\x03")
     terminal.until(READY)
     assert f"{WINNER} [1]" in terminal.say(AWARD)
