@@ -211,28 +211,21 @@ def _distinct(passages: Sequence[StoredPassage]) -> list[int]:
 
 def _terms(snapshot: Index, grouping: Grouping, prior: Sequence[tuple[str, ...]] | None) -> tuple[tuple[str, ...], ...]:
     """Return the terms of all topics and parts."""
-    count = len(grouping.centroids)
-    cache, terms = _Texts(snapshot), labels.Terms()
-    texts = [cache.sample(grouping.passages[grouping.topics == topic]) for topic in range(count)]
+    count, terms = len(grouping.centroids), labels.Terms()
+    texts = [_sample_texts(snapshot, grouping.passages[grouping.topics == topic]) for topic in range(count)]
     names = labels.label_all(snapshot, texts, kept=prior and prior[:count], terms=terms)
     for topic in np.unique(grouping.parents).tolist():
         numbers = np.flatnonzero(grouping.parents == topic).tolist()
-        parts = [cache.sample(grouping.passages[grouping.subtopics == part]) for part in numbers]
+        texts = [_sample_texts(snapshot, grouping.passages[grouping.subtopics == part]) for part in numbers]
         kept = [prior[count + part] for part in numbers] if prior else None
-        names += labels.label_all(snapshot, parts, kept=kept, without=names[topic], terms=terms)
+        names += labels.label_all(snapshot, texts, kept=kept, without=names[topic], terms=terms)
     return tuple(names)
 
 
-class _Texts(dict[int, str]):
-    """A cache of passages' texts by row number, with title and headings, as in the keyword index."""
-
-    def __init__(self, snapshot: Index) -> None:
-        super().__init__()
-        self._snapshot = snapshot
-
-    def sample(self, passages: Labels) -> list[str]:
-        """Return an evenly spread sample of a cluster's texts."""
-        chosen = passages[spread(len(passages), labels.SAMPLE)].tolist()
-        for passage in self._snapshot.passages([number for number in chosen if number not in self]):
-            self[passage.id] = "\n".join(dict.fromkeys((passage.title, *passage.heading, passage.text[passage.body :])))
-        return [self[number] for number in chosen]
+def _sample_texts(snapshot: Index, passages: Labels) -> list[str]:
+    """Return an evenly spread sample of a cluster's texts, with title and headings, as in the keyword index."""
+    chosen = passages[spread(len(passages), labels.SAMPLE)].tolist()
+    return [
+        "\n".join(dict.fromkeys((passage.title, *passage.heading, passage.text[passage.body :])))
+        for passage in snapshot.passages(chosen)
+    ]

@@ -130,19 +130,18 @@ class _Exchange:
             raise EndpointError(f"it answers with {kind[:80]}, not an event stream; is this the URL of its API?")
 
     def _posted(self, body: Mapping[str, Any]) -> HTTPResponse:
-        host = f"{self._target.hostname}"
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "Connection": "close"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
         path = self._target.path
         proxy = _proxy_for(self._target)
-        peer, seconds = self._target if proxy is None else proxy, self._endpoint.limit + _GRACE
-        is_tls = self._target.scheme == "https"
-        connection = self._connection = _connection_to(peer, seconds, is_tls=is_tls)
+        peer, is_tls = proxy or self._target, self._target.scheme == "https"
+        connect = HTTPSConnection if is_tls else HTTPConnection
+        connection = self._connection = connect(f"{peer.hostname}", peer.port, timeout=self._endpoint.limit + _GRACE)
         if proxy is not None:
             credentials = _credentials(proxy)
             if is_tls:
-                connection.set_tunnel(host, self._target.port or 443, credentials)
+                connection.set_tunnel(f"{self._target.hostname}", self._target.port or 443, credentials)
             else:
                 path, headers = self._target.geturl(), {**headers, **credentials, "Host": self._target.netloc}
         self._opened.callback(connection.close)
@@ -166,13 +165,6 @@ class _Exchange:
             text = _error_message(_parsed(text.encode())) or text
         message = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
         raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if message else ''}{message})")
-
-
-def _connection_to(peer: SplitResult, seconds: float, *, is_tls: bool) -> HTTPConnection:
-    host = f"{peer.hostname}"
-    if is_tls:
-        return HTTPSConnection(host, peer.port, timeout=seconds, context=ssl.create_default_context())
-    return HTTPConnection(host, peer.port, timeout=seconds)
 
 
 def _proxy_for(target: SplitResult) -> SplitResult | None:
