@@ -92,15 +92,12 @@ class Items:
     def sample(self, snapshot: Index) -> Vectors:
         """Return the vectors of items evenly spread over the collection: `(n, dim) float32`, unit L2 norm."""
         places = np.flatnonzero(np.isin(self.of, spread(self.count, _LEARNED_FROM)))
-        parts = [means for _, _, means in self._batches(snapshot, places)]
+        parts = [means for _, _, means in self.batches(snapshot, places)]
         return np.concatenate([np.empty((0, snapshot.info.dimension), dtype=np.float32), *parts])
 
-    def batches(self, snapshot: Index) -> Iterator[tuple[slice, Vectors, Vectors]]:
-        """Yield batches of whole items: the slice of their passages, and the unit vectors of passages and of items."""
-        for chunk, vectors, means in self._batches(snapshot, np.arange(len(self.of))):
-            yield slice(int(chunk[0]), int(chunk[-1]) + 1), vectors, means
-
-    def _batches(self, snapshot: Index, places: Labels) -> Iterator[tuple[Labels, Vectors, Vectors]]:
+    def batches(self, snapshot: Index, places: Labels | None = None) -> Iterator[tuple[Labels, Vectors, Vectors]]:
+        """Yield batches of whole items: the places of their passages, and the unit vectors of passages and of items."""
+        places = np.arange(len(self.of)) if places is None else places
         of = self.of[places]
         start = 0
         while start < len(places):

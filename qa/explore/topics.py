@@ -152,21 +152,21 @@ def _assigned(snapshot: Index, items: Items, grouping: Grouping) -> Grouping:
     count, size = len(grouping.centroids), len(items.passages)
     topics, parts = np.full(size, -1, dtype=np.int64), np.full(size, -1, dtype=np.int64)
     to_topic, to_part = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
-    for place, vectors, means in items.batches(snapshot) if count else ():
+    for places, vectors, means in items.batches(snapshot) if count else ():
         label, cosine = nearest(means, grouping.centroids)
         label = np.where(cosine < grouping.floors[label], -1, label)
         part = _nearest_parts(means, label, grouping)
-        inner = items.of[place] - items.of[place.start]
-        topics[place], parts[place] = label[inner], part[inner]
-        to_topic[place] = _cosines(vectors, grouping.centroids, topics[place])
-        to_part[place] = _cosines(vectors, grouping.parts, parts[place])
+        inner = items.of[places] - items.of[places[0]]
+        topics[places], parts[places] = label[inner], part[inner]
+        to_topic[places] = _cosines(vectors, grouping.centroids, topics[places])
+        to_part[places] = _cosines(vectors, grouping.parts, parts[places])
     central = np.zeros((count + len(grouping.parts), CENTRAL), dtype=np.int64)
     sizes = np.zeros(len(central), dtype=np.int64)
     for first, labels_, cosines in ((0, topics, to_topic), (count, parts, to_part)):
         heads = labels_[items.heads]
         np.add.at(sizes, first + heads[heads >= 0], 1)
-        for cluster, places in _by_cosine(labels_, cosines):
-            chosen = _distinct(snapshot.passages(items.passages[places[:_NEAREST]].tolist()))
+        for cluster, members in _by_cosine(labels_, cosines):
+            chosen = _distinct(snapshot.passages(items.passages[members[:_NEAREST]].tolist()))
             central[first + cluster, : len(chosen)] = chosen
     return replace(
         grouping, state=state_of(snapshot), passages=items.passages, topics=topics, subtopics=parts, sizes=sizes,
