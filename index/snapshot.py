@@ -21,6 +21,7 @@ from index.storage.files import size_of
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
+    DOCUMENT,
     FILE_STAT,
     FileStat,
     Link,
@@ -28,9 +29,9 @@ from index.storage.rows import (
     StoredPassage,
     count_documents,
     damaged,
+    document_of,
     file_stats,
     ids_json,
-    read_document,
     read_documents,
     read_links,
     read_passages,
@@ -96,11 +97,11 @@ class Snapshot(Index):
 
     def document(self, path: str) -> StoredDocument | None:
         with translate_errors(self._file):
-            document = read_document(self._connection, self._file, path)
-        if document is None or document.path != path:
-            # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
-            document = next((document for document in self.documents() if document.path == path), None)
-        return document
+            row = self._connection.execute(f"SELECT {DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
+        if row is not None and (document := document_of(row, self._file)).path == path:
+            return document
+        # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
+        return next((document for document in self.documents() if document.path == path), None)
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         with translate_errors(self._file):
