@@ -61,7 +61,7 @@ def staging(tmp_path: Path) -> Iterator[Staging]:
         yield Staging(connection, tmp_path / "index.db")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(files=st.lists(split_files(), max_size=5))
 def test_staged_files_can_be_read_repeatedly(staging: Staging, files: list[SplitFile]) -> None:
     """In order, with the same types; none is left after clearing."""

@@ -95,23 +95,24 @@ def test_dead_vectors_are_never_found(tmp_path: Path, exact: int, monkeypatch: p
         assert not any(int(passage.text) % 5 for passage in found)
 
 
-@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty"])
-def test_lost_or_damaged_compressed_file_is_rebuilt(
-    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("exact", [64, 256])
+@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "longer", "empty"])
+def test_lost_or_damaged_file_is_rebuilt(
+    tmp_path: Path, damage: str, exact: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Readers find the same without it; the next commit replaces a file that is missing or has another size."""
-    limit_sizes(monkeypatch, exact=64, most=256)
+    limit_sizes(monkeypatch, exact=exact, most=256)
     rows, queries = clustered(600), clustered(10, seed=5)
     info = commit(tmp_path, rows, dealt(600, 3))
     with Snapshot(tmp_path) as snapshot:
         expected = [snapshot.dense(query, 10) for query in queries]
     path = tmp_path / info.segments[0].name
-    data = bytearray(path.read_bytes())
+    data = path.read_bytes()
+    flipped = bytes([*data[:1000], data[1000] ^ 1, *data[1001:]])
     if damage == "missing":
         path.unlink()
     else:
-        data[len(data) // 2] ^= 1
-        path.write_bytes({"flipped": bytes(data), "truncated": bytes(data[:-1]), "empty": b""}[damage])
+        path.write_bytes({"flipped": flipped, "truncated": data[:-1], "longer": data + b"x", "empty": b""}[damage])
     with caplog.at_level(logging.WARNING), Snapshot(tmp_path) as snapshot:
         assert [snapshot.dense(query, 10) for query in queries] == expected
     assert f"{path.name} is unusable" in caplog.text

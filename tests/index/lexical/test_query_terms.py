@@ -50,7 +50,7 @@ def test_words_have_their_spans() -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet="\"'*()-.\0\ud800 aSt'’東京กßİﬁ한\u0301", max_size=40))
 def test_each_span_contains_its_word(text: str) -> None:
     for word in analyse(text).words:
@@ -65,7 +65,7 @@ def test_the_terms_of_a_long_question_are_limited() -> None:
     assert (len(found.words), len(found.terms)) == (5000, 200)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet="\"'*():^-+{}\0\ud800 ANDORNEAR.titlex'’東京ก", max_size=40))
 def test_text_contains_its_own_query_terms(text: str) -> None:
     """Both are split, folded and stemmed alike."""
