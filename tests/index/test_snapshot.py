@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,7 @@ from index.snapshot import Snapshot
 from tests.encoders import BagEncoder
 from tests.index.conftest import build
 from tests.index.segments import Truth
+from tests.robustness.process import value_in_fork
 
 WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
@@ -82,6 +84,23 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
             ids = [document.id for document in snapshot.documents()]
             scope = data.draw(st.none() | st.frozensets(st.sampled_from(ids)))
             assert snapshot.dense(vector, limit, documents=scope) == Truth(snapshot, scope).nearest(vector, limit)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")
+def test_a_read_only_index_answers(root: Path) -> None:
+    """Another user without write permission can ask: no lock, log or shared memory file is needed."""
+    build(root)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        target = root.rename(Path(folder) / "corpus") / ".qa"
+
+        def ask() -> tuple[int, int]:
+            os.setuid(65534)
+            with Snapshot(target) as snapshot:
+                vector = BagEncoder().encode_query("cat")
+                return len(snapshot.keyword("birds", 5)), len(snapshot.dense(vector, 9))
+
+        assert value_in_fork(ask) == (1, 4)
 
 
 def test_threads_can_share_a_snapshot(root: Path) -> None:
