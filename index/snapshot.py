@@ -18,7 +18,7 @@ from index.protocol import Index
 from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.files import size_of
-from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
+from index.storage.metadata import SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
     DOCUMENT,
@@ -63,7 +63,12 @@ class Snapshot(Index):
         self._connection = open_for_reading(self._file)
         try:
             with translate_errors(self._file):
-                self.info = self._read_info()
+                info = read_info(self._connection, self._file)
+                if info is None:
+                    raise NoIndexError(f"the first index in {folder} was never finished. Run `qa index` again.")
+                if count_documents(self._connection) != (info.files, info.documents):
+                    raise damaged(self._file, "the number of documents is inconsistent")
+                self.info = info
         except BaseException:
             self.close()
             raise
@@ -152,14 +157,6 @@ class Snapshot(Index):
         if found.key != key if found is not None else any(link.key == key for link in self._links("true")):
             raise damaged(self._file, f"passage {key} cannot be found by its key")
         return found
-
-    def _read_info(self) -> Info:
-        info = read_info(self._connection, self._file)
-        if info is None:
-            raise NoIndexError(f"the first index in {self.folder} was never finished. Run `qa index` again.")
-        if count_documents(self._connection) != (info.files, info.documents):
-            raise damaged(self._file, "the number of documents is inconsistent")
-        return info
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         with translate_errors(self._file):

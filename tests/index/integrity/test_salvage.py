@@ -225,25 +225,19 @@ def test_log_is_recovered_after_a_kill_between_renames(root: Path, folder: Path)
     assert not list(folder.glob("*damaged*"))
 
 
-class Killing:
-    """Kills its process at the nth file operation after the renaming of the damaged database, counted from 0."""
+def rebuilt(root: Path, place: int | None = None) -> list[tuple[str, str]]:
+    """Rebuild, and return the file operations after the renaming of the damaged database; kill the process at one."""
+    steps: list[tuple[str, str]] = []
 
-    def __init__(self, place: int | None = None) -> None:
-        self.steps: list[tuple[str, str]] = []
-        self._place = place
+    def watch(step: str, path: Path) -> None:
+        if steps or (step, path.name) == ("rename", "index.db.damaged"):
+            if len(steps) - 1 == place:
+                os._exit(9)
+            steps.append((step, path.name))
 
-    def __call__(self, step: str, path: Path) -> None:
-        begun = self.steps or (step, path.name) == ("rename", "index.db.damaged")
-        if begun and len(self.steps) - 1 == self._place:
-            os._exit(9)
-        if begun:
-            self.steps.append((step, path.name))
-
-    def over(self, root: Path) -> list[tuple[str, str]]:
-        """Rebuild, and return the steps."""
-        with disk.watched(self):
-            rebuild_index(Request(root, BagEncoder()))
-        return self.steps[1:]
+    with disk.watched(watch):
+        rebuild_index(Request(root, BagEncoder()))
+    return steps[1:]
 
 
 @needs_fork
@@ -255,12 +249,12 @@ def test_killed_rebuild_keeps_patterns_and_model(tmp_path: Path) -> None:
         (root / name).write_text(f"# Title\n\nThe text of {name}.\n", encoding="utf-8")
     update_index(Request(root, BagEncoder(), Choice(include=("*.md",), exclude=("out.md",))))
     overwrite(root / ".qa", [root_of(root / ".qa", "documents")], b"\xff" * PAGE)
-    steps = Killing().over(shutil.copytree(root, tmp_path / "counted"))
+    steps = rebuilt(shutil.copytree(root, tmp_path / "counted"))
     assert steps.count(("delete", "index.db.damaged")) == 1
     assert steps.index(("delete", "index.db.damaged")) > steps.index(("commit", "index.db"))
     for place, step in enumerate(steps):
         copy = shutil.copytree(root, tmp_path / f"copy-{place}")
-        assert in_fork(partial(Killing(place).over, copy)).status == 9
+        assert in_fork(partial(rebuilt, copy, place)).status == 9
         assert model_of(copy) == "bag"
         encoder = BagEncoder()
         report = (update_index if place % 2 else rebuild_index)(Request(copy, encoder))
