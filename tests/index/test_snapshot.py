@@ -67,7 +67,7 @@ def test_a_limit_below_one_finds_nothing(root: Path, limit: int) -> None:
         assert snapshot.keyword("cat", limit) == []
 
 
-slow = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+slow = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @slow
