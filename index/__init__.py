@@ -34,15 +34,7 @@ if TYPE_CHECKING:
     from index.storage.rows import Link, StoredDocument, StoredPassage
     from index.storage.sealed import read_sealed, write_derived
     from index.storage.vectors import PassageColumns, Vectors
-    from index.stores import (
-        choose_store,
-        is_built,
-        open_index,
-        open_store,
-        store_of,
-        verify_index,
-        verify_store,
-    )
+    from index.stores import choose_store, is_built, open_index, open_store, store_of, verify_index, verify_store
     from index.update.copy import copy_index
     from index.update.diff import Diff, find_changes, not_selected, unknown_files
     from index.update.report import BuildReport, Choice, Progress, ProgressCallback, Request
