@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 # The path, headers and body of a request.
@@ -161,8 +160,6 @@ PARTS: dict[str, Callable[[_Handler], None]] = {
     "fails-midway": _sends(event("Soup is "), b'data: {"error": {"message": "out of memory"}}\n\n'),
     "cut": _sends(event("Soup is"), event(" served", "length"), DONE),
     "empty": _sends(event("", "stop"), DONE),
-    # As llama.cpp's server sent it.
-    "llama": _sends(Path(__file__).with_name("llama_stream.txt").read_bytes()),
 }
 
 

@@ -1,0 +1,89 @@
+"""An answer in prose by llama.cpp's server, installed or from xllamacpp, with a model of our own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from qa.prose import LLMEndpoint
+from qa.prose.exchange import stream
+from tests.paths import REPOSITORY
+from tests.qa.prose.talking_model import write_model
+
+SENTENCES = ("Soup is served at noon [1].", "It is served by 77 cooks [1].", "Everybody knows that.")
+# The tokens, all different.
+PIECES = (
+    "Soup", " is", " served", " at", " noon", " [", "1", "].", " It is", " served by", " 77", " cooks", " [1", "]. ",
+    "Everybody", " knows", " that.",
+)  # fmt: skip
+XLLAMACPP = """
+import sys, xllamacpp
+wanted = xllamacpp.CommonParams()
+wanted.model.path, wanted.port = sys.argv[1], 0
+server = xllamacpp.Server(wanted)
+print("listening on", server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+def command(model: Path) -> list[str]:
+    """The command that serves a model on a free port."""
+    if found := shutil.which("llama-server"):
+        return [found, "--model", str(model), "--host", "127.0.0.1", "--port", "0"]
+    if find_spec("xllamacpp"):
+        return [sys.executable, "-c", XLLAMACPP, str(model)]
+    pytest.skip("there is no llama-server, and no xllamacpp")
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server whose model says `SENTENCES`."""
+    model = tmp_path_factory.mktemp("llama") / "model.gguf"
+    write_model(model, PIECES)
+    with subprocess.Popen(
+        command(model), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        said = ""
+        for line in process.stdout:
+            said += line
+            if found := re.search(r"listening on (http://[\w.:]+)", line):
+                break
+        else:
+            raise AssertionError(said)
+        try:
+            yield f"{found[1]}/v1"
+        finally:
+            process.kill()
+
+
+def test_generated_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
+    """By `qa ask --write`, without settings in the environment."""
+    done = subprocess.run(
+        [sys.executable, "-m", "qa", "ask", "--index", str(notes), "--write", "--endpoint", llama, "--json",
+         "When is soup served?", "--path", "lunch.md"],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["writing"] == {"llm": "default", "ending": "complete", "error": "", "left_out": 0}
+    assert [(one["text"], one["citations"], one["state"], one["reason"]) for one in found["answer"]["prose"]] == [
+        ("Soup is served at noon.", [1], "supported", ""),
+        ("It is served by 77 cooks.", [1], "unsupported", "77 is not in what it cites"),
+        ("Everybody knows that.", [], "unsupported", "it cites no passage"),
+    ]
+
+
+def test_it_streams(llama: str) -> None:
+    """Each token is a piece."""
+    pieces = list(stream(LLMEndpoint(llama), [{"role": "user", "content": "When is soup served?"}]))
+    assert [piece for piece in pieces if piece] == list(PIECES)
+    assert "".join(pieces) == " ".join(SENTENCES)
