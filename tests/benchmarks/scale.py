@@ -310,7 +310,6 @@ def main() -> None:
     """Run the command line."""
     parser = result_parser(__doc__, "pool", "work")
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
-    parser.add_argument("--questions", action="store_true", help="only ask again, and keep the builds in --out")
     parser.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
     given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
@@ -327,11 +326,6 @@ def main() -> None:
         json.dump(found, sys.stdout)
         return
     result: dict[str, Any] = {"cores": os.cpu_count(), "sizes": {}}
-    if given.questions:
-        result = json.loads(given.out.read_text(encoding="utf-8"))
-        for size in sizes:
-            result["sizes"][str(size)] |= {step: _step(step, given, size) for step in ("ask", "cold", "check")}
-        sizes = []
     for size in sizes:
         if not (given.work / str(size) / "corpus.json").is_file():
             _step("generate", given, size)
