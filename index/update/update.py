@@ -10,14 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
-from corpus.errors import (
-    CorpusError,
-    DamagedIndexError,
-    IncompatibleError,
-    ModelError,
-    NoIndexError,
-    Unreadable,
-)
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError, Unreadable
 from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.integrity import salvage
@@ -54,10 +47,7 @@ def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
     """Record the stat values of files that were read and are the same, so that they need not be read again.
 
     Raises:
-        LockedError: Another process is writing this index.
-        DamagedIndexError: The index is damaged.
-        IncompatibleError: It has another format version.
-        StorageError: A read or write failed; the index is as it was.
+        As `update_index`.
     """
     with _lock(root) as folder, open_writer(folder) as store:
         documents = store.documents()
@@ -97,10 +87,7 @@ def rebuild_derived(root: Path) -> None:
     """Rebuild everything derived from documents, passages and vectors; no file is read, nothing is embedded.
 
     Raises:
-        LockedError: Another process is writing this index.
-        DamagedIndexError: Those rows are damaged themselves; `rebuild_index` repairs them.
-        IncompatibleError: It has another format version.
-        StorageError: A read or write failed; the index is as it was.
+        As `update_index`; DamagedIndexError if those rows are damaged themselves.
     """
     with _lock(root) as folder, open_writer(folder) as store:
         if not isinstance(store, Store):
