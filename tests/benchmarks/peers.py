@@ -1,7 +1,6 @@
 """Comparison of qa with other tools that search a folder with the same model: time, memory, disk.
 
     python -m tests.benchmarks.peers CORPUS QUESTIONS.jsonl --venvs DIR --out FILE [--runs N] [--peers NAME,NAME]
-    python -m tests.benchmarks.peers --table FILE
 
 Each tool has a virtual environment in DIR, which is kept as long as its pins match; only creating it needs a network.
 qa indexes a copy of CORPUS; the others get its passages, which they embed, store and search with the same files of
@@ -19,7 +18,6 @@ large collections, GPUs, other models and non-default settings.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import shutil
 import statistics
@@ -34,7 +32,7 @@ import numpy as np
 
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
-from tests.benchmarks.common import provenance, result_parser
+from tests.benchmarks.common import provenance, result_parser, write_result
 from tests.benchmarks.peer_tools import (
     OURS,
     PEERS,
@@ -213,29 +211,19 @@ def _short(value: float) -> str:
 
 def main() -> None:
     """Run the command line."""
-    parser = result_parser(__doc__)
-    parser.add_argument("corpus", type=Path, nargs="?")
-    parser.add_argument("questions", type=Path, nargs="?")
-    parser.add_argument("--venvs", type=Path, help="folder for the virtual environments")
+    homes = list(dict.fromkeys(peer.home for peer in PEERS))
+    parser = result_parser(__doc__, "corpus", "questions")
+    parser.add_argument("--venvs", type=Path, required=True, help="folder for the virtual environments")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
-    parser.add_argument("--table", type=Path, metavar="FILE", help="only print the table of an earlier run")
+    parser.add_argument("--peers", default=",".join(homes))
     given = parser.parse_args()
-    if given.table:
-        sys.stdout.write(table(json.loads(given.table.read_text(encoding="utf-8"))))
-        return
-    if not (given.corpus and given.questions and given.venvs and given.out and given.runs > 0):
-        parser.error("CORPUS, QUESTIONS, --venvs, --out and at least one run are required")
-    unknown = set(given.peers.split(",")) - {peer.home for peer in PEERS}
-    if unknown:
+    if unknown := set(given.peers.split(",")) - {*homes}:
         parser.error(f"there is no peer {', '.join(sorted(unknown))}")
     given.venvs = given.venvs.absolute()
     try:
-        result = compare(given)
+        write_result(compare(given), given.out)
     except FailedError as error:
         sys.exit(f"nothing was compared: {error}")
-    given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    sys.stdout.write(table(result))
 
 
 if __name__ == "__main__":
