@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from index.commit.change import BuildMode
-    from index.compiled.bert import MINILM, BertBuilder
+    from index.compiled.bert import BertBuilder
     from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
     from index.compiled.forks import Forked, Unloadable, keep_for_ever, take_part
     from index.compiled.runtime import CompileError, is_int8_faster, openvino
@@ -50,7 +50,7 @@ _NAMES = {
     "encoder.devices": "Device",
     "encoder.load": "load_encoder prepare_for_questions",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
-    "compiled.bert": "MINILM BertBuilder",
+    "compiled.bert": "BertBuilder",
     "compiled.compiled_copy": "CompiledCopy CopyCheck Hint",
     "compiled.forks": "Forked Unloadable keep_for_ever take_part",
     "compiled.runtime": "CompileError is_int8_faster openvino",

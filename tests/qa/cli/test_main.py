@@ -170,10 +170,10 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_exit_code_after_an_interrupt(indexed: Path) -> None:
     program = (
-        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.collection import opening\n"
+        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.retrieval.retriever import Retriever\n"
         # Tests may run where interrupts are ignored, and another thread may receive the signal first.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "opening.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
+        "Retriever.open = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
     )
     done = run_python("-c", program, "ask", "soup", "--index", indexed)
     assert (done.returncode, done.stderr) == (130, "qa: interrupted\n")
