@@ -23,6 +23,11 @@ def without_folder(message: str, root: Path) -> str:
     return message
 
 
+def public_note(note: str, root: Path) -> str:
+    """Return a note on the index as clients may see it: what failed may name other folders, or a host."""
+    return _NOT_UPDATED if note.startswith(NOT_UPDATED) else without_folder(note, root)
+
+
 def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
     """Return a command's JSON as clients may see it; texts of documents are left unchanged."""
     public = dict(body)
@@ -30,9 +35,8 @@ def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
         public["model"] = _model_name(body["model"])
     if isinstance(index := body.get("index"), dict):
         public["index"] = {**index, "model": _model_name(index["model"])}
-        if note := index.get("note"):
-            # What failed may name other folders, or a host.
-            public["index"]["note"] = _NOT_UPDATED if note.startswith(NOT_UPDATED) else without_folder(note, root)
+        if "note" in index:
+            public["index"]["note"] = public_note(index["note"], root)
     elif index is not None:  # from `qa status`: a folder, or the address of a store
         public["index"] = INDEX_FOLDER
     if "changes" in body:

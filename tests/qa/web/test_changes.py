@@ -99,13 +99,16 @@ def test_a_folder_that_is_moved_away_is_reported_as_gone(following: RunningServe
 
 
 def test_invalid_settings_are_ignored(following: RunningServer) -> None:
-    """The previous settings stay in force, and the error is reported once."""
+    """The previous settings stay in force; the error is reported once, and noted on the page without the folder."""
     (following.root / "qa.toml").write_text("k = 1\n")
     until(1, count, following)
     (following.root / "qa.toml").write_text("colour = 7\n")
     for _ in range(3):
         time.sleep(1.2)
         assert count(following) == 1
+    page = following.get("/?q=leaves").body.decode()
+    assert "Note: notes/qa.toml: unknown key &#39;colour&#39;. " in page
+    assert str(following.root.parent) not in page
     _, stderr = following.stop()
     assert stderr.count("unknown key 'colour'") == 1
 
