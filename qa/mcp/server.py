@@ -24,6 +24,10 @@ from qa.mcp.tools import check_arguments, tools
 
 # Seconds before the models are loaded, so that the first answers need not wait for them.
 _HEAD_START = 0.1
+_INSTRUCTIONS = (
+    "Answers from documents on this machine ({}), offline. `ask` quotes the answer and cites its source; if `found` is "
+    "false, say so rather than guess. `show` reads around a citation."
+)
 
 _Context = ServerRequestContext[Any, Any]
 _T = TypeVar("_T")
@@ -31,31 +35,28 @@ _T = TypeVar("_T")
 
 def serve_agents(roots: Sequence[Path], *, follow: bool, version: str) -> None:
     """Serve collections on stdin and stdout until stdin ends; all other output goes to stderr."""
-    anyio.run(_serve, NamedCollections(roots, follow=follow), version)
+    anyio.run(_serve, agent_server(NamedCollections(roots, follow=follow), version))
 
 
-async def _serve(collections: NamedCollections, version: str) -> None:
+async def _serve(server: Server[Any]) -> None:
+    async with stdio_server() as (receive, send):
+        await server.run(receive, send, server.create_initialization_options())
+
+
+def agent_server(collections: NamedCollections, version: str) -> Server[Any]:
+    """Return a server of collections; it closes them when it ends."""
     handlers = Handlers(collections)
-    server = Server(
+    return Server(
         "qa",
         version=version,
         title="qa",
-        instructions=_instructions(collections.names),
+        instructions=_INSTRUCTIONS.format(", ".join(collections.names)),
         lifespan=handlers.opening,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
-    )
-    async with stdio_server() as (receive, send):
-        await server.run(receive, send, server.create_initialization_options())
-
-
-def _instructions(names: Sequence[str]) -> str:
-    return (
-        f"Answers from documents on this machine ({', '.join(names)}), offline. `ask` quotes the answer and cites "
-        "its source; if `found` is false, say so rather than guess. `show` reads around a citation."
     )
 
 

@@ -1,4 +1,4 @@
-"""`qa mcp` with the SDK's own client over real stdio, and message by message as a host sees it."""
+"""`qa mcp` with the SDK's own client, and message by message over real stdio as a host sees it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,14 +19,14 @@ import anyio
 import pytest
 from anyio.from_thread import start_blocking_portal
 from jsonschema import Draft202012Validator
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 
 from corpus.errors import NoIndexError
 from index import Snapshot, StoredDocument
 from qa import Retriever, build_index
 from qa.mcp import resources
 from qa.mcp.collections import NamedCollections
-from qa.mcp.server import Handlers
+from qa.mcp.server import Handlers, agent_server
 from tests.paths import REPOSITORY, SAMPLE
 
 AWARD = "What won the ICLR 2025 test of time award?"
@@ -52,18 +52,23 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def server(*folders: Path) -> StdioServerParameters:
-    args = ["-m", "qa", "mcp", *map(str, folders)]
-    return StdioServerParameters(command=sys.executable, args=args, env={"PYTHONPATH": str(REPOSITORY)})
+@contextmanager
+def connected(*folders: Path) -> Iterator[tuple[Client, Call]]:
+    """A client of a server in this process, and a function that calls its methods."""
+
+    @asynccontextmanager
+    async def client() -> AsyncIterator[Client]:
+        async with Client(agent_server(NamedCollections(folders, follow=True), "1")) as found:
+            yield found
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client()) as found:
+        yield found, lambda name, *args: portal.call(getattr(found, name), *args)
 
 
-@pytest.fixture(scope="module", params=["legacy", "auto"])
-def call(request: pytest.FixtureRequest, sample: Path) -> Iterator[Call]:
-    """A function that calls a client's method, for each of the client's protocol modes."""
-    with start_blocking_portal() as portal:
-        client = Client(server(sample), mode=request.param)
-        with portal.wrap_async_context_manager(client):
-            yield lambda name, *args: portal.call(getattr(client, name), *args)
+@pytest.fixture(scope="module")
+def call(sample: Path) -> Iterator[Call]:
+    with connected(sample) as (_, call):
+        yield call
 
 
 def asked(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -229,18 +234,8 @@ def test_changes_are_followed(call: Call, sample: Path) -> None:
 
 def test_several_collections_are_chosen_by_name(sample: Path, other: Path) -> None:
     """Names are made unique, and tools require one."""
-
-    @asynccontextmanager
-    async def client() -> Any:
-        async with Client(server(sample, other)) as one:
-            yield one
-
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client()) as one:
-
-        def call(name: str, *args: Any) -> Any:
-            return portal.call(getattr(one, name), *args)
-
-        assert "(sample, sample-2)" in one.instructions
+    with connected(sample, other) as (client, call):
+        assert "(sample, sample-2)" in str(client.instructions)
         found = asked(call, "ask", question="What is the keynote on Monday about?", collection="sample-2")
         assert found["passages"][0]["source"]["path"] == "my notes.md"
         assert "'collection' is a required property" in refused(call, "ask", question=AWARD)
