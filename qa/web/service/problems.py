@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -66,13 +67,13 @@ def client_message(error: QAError) -> tuple[ProblemKind, str]:
     return kind, "See the server's terminal for details."
 
 
-def problem(kind: ProblemKind, detail: str, headers: dict[str, str] | None = None) -> Response:
+def problem(kind: ProblemKind, detail: str) -> Response:
     """Return a problem as a response."""
     body = {"type": f"/api/v1/docs#{kind.name}", "title": kind.title, "status": kind.status, "detail": detail}
-    return _response(body, kind.status, headers)
+    return _response(body, kind.status)
 
 
-def _response(body: dict[str, Any], status: int, headers: dict[str, str] | None) -> Response:
+def _response(body: dict[str, Any], status: int, headers: Mapping[str, str] | None = None) -> Response:
     retry = {"Retry-After": RETRY_AFTER} if status in (429, 503) else {}
     return Response(json.dumps(body, ensure_ascii=False), status, {**retry, **(headers or {})}, MEDIA_TYPE)
 
@@ -87,10 +88,9 @@ def on_http_error(_request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         return on_bug(_request, error)
     title = HTTPStatus(error.status_code).phrase
-    headers = None if error.headers is None else dict(error.headers)
     detail = _NO_ADDRESS if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
     body = {"type": "about:blank", "title": title, "status": error.status_code, "detail": detail}
-    return _response(body, error.status_code, headers)
+    return _response(body, error.status_code, error.headers)
 
 
 def on_bug(_request: Request, error: Exception) -> Response:
