@@ -72,18 +72,6 @@ def test_changed_and_deleted_files_are_followed(following: RunningServer) -> Non
     assert [one for one in earlier if one != {"ferry.md": ("missing", new)}] == []
     (following.root / "bus.md").write_text("The bus leaves at one.\n")
     until({"bus.md": ("verified", "The bus leaves at one.")}, sources, following, "bus")
-
-
-def generation(server: RunningServer) -> int:
-    """What answers a question, which is the occasion to look for changes."""
-    server.api("ask", question="note", rerank="false")
-    return int(server.api("health").json["generation"])
-
-
-def test_large_changes_are_indexed_too(following: RunningServer) -> None:
-    for number in range(70):
-        (following.root / f"new{number}.md").write_text(f"Note {number}.\n")
-    until(2, generation, following)
     assert following.stop() == (0, f"Serving {following.root} (Ctrl-C to stop)\n")
 
 
