@@ -52,8 +52,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
-            return
         began = time.perf_counter()
 
         async def guarded(message: Message) -> None:

@@ -43,7 +43,6 @@ class SourceView:
         path: The path of its file.
         title: The title of the document or record, or "".
         citation: The place, as cited.
-        heading: The headings above it, outermost first.
         key: The passage's id, or "" if the place is not a single passage.
         state: The file's current state.
         text: The passage as indexed, or "".
@@ -57,7 +56,6 @@ class SourceView:
     path: str
     title: str
     citation: str
-    heading: tuple[str, ...]
     key: str
     state: State
     text: str
@@ -123,11 +121,10 @@ def _load(root: Path, path: str, formats: tuple[str, ...], sandbox: Sandbox, _sh
 def _named(place: Place) -> SourceView:
     first = place.passages[0] if place.passages else None
     title = first.title if first else place.document.title if place.document else ""
-    lines, page = (first.lines, first.page) if first else (place.lines, place.page)
-    citation = cite(place.path, lines, page)
+    cited = first or place
     key = first.key if first and len(place.passages) == 1 else ""
     text = "\n".join(passage.text for passage in place.passages)
-    return SourceView(place.path, title, citation, first.heading if first else (), key, State.VERIFIED, text)
+    return SourceView(place.path, title, cite(place.path, cited.lines, cited.page), key, State.VERIFIED, text)
 
 
 def _sentence(place: Place, wanted: PageState) -> str:

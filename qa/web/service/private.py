@@ -15,11 +15,9 @@ _NOT_UPDATED = f"{NOT_UPDATED}see the server's terminal for details. Answering f
 
 def without_folder(message: str, root: Path) -> str:
     """Return a message with the names of the collection and of the file with the user's settings, without folders."""
-    settings = user_file()
-    for file in (str(settings), os.path.realpath(settings)):
-        message = message.replace(file, settings.name)
-    for folder in (str(root), os.path.realpath(root)):
-        message = message.replace(folder, root.name) if root.name else message
+    for path in filter(lambda path: path.name, (user_file(), root)):
+        for shown in (str(path), os.path.realpath(path)):
+            message = message.replace(shown, path.name)
     return message
 
 
