@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from qa import build_index
 from tests.qa.web.library import fill
-from tests.qa.web.servers import RunningServer, run_qa, running
+from tests.qa.web.servers import RunningServer, running
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +26,7 @@ def served_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     (root / "drafts" / "excluded").write_text(unseen)
     (root / "link.md").symlink_to(folder / "outside.md")
     (root / "linked").symlink_to(folder)
-    run_qa(root, "index", "--exclude", "drafts/", ".")
+    build_index(root, exclude=["drafts/"])
     return root
 
 
@@ -40,6 +41,6 @@ def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A server of the sample with documents of other formats and hostile ones."""
     root = Path(shutil.copytree(sample, tmp_path_factory.mktemp("page") / "library"))
     fill(root)
-    run_qa(root, "index", ".")
+    build_index(root)
     with running(root, "--no-update") as found:
         yield found
