@@ -28,6 +28,7 @@ from qa.mcp import resources
 from qa.mcp.collections import NamedCollections
 from qa.mcp.server import Handlers, agent_server
 from tests.paths import REPOSITORY
+from tests.qa.commands import qa
 
 AWARD = "What won the ICLR 2025 test of time award?"
 Call = Callable[..., Any]
@@ -320,28 +321,12 @@ def test_ctrl_c_stops_it_at_once(sample: Path) -> None:
     os.close(child)
 
 
-def failure(folder: Path, *program: str) -> tuple[int, str]:
-    """Run a server that cannot start; its exit code and stderr."""
-    done = subprocess.run(
-        [sys.executable, *program, "mcp", str(folder)],
-        cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert done.stdout == ""
-    return done.returncode, done.stderr
-
-
-def test_a_missing_index_is_reported_on_stderr(tmp_path: Path) -> None:
-    code, message = failure(tmp_path, "-m", "qa")
-    assert code == 3
-    assert "no index in" in message
-
-
-def test_without_the_sdk_the_error_names_the_extra(sample: Path) -> None:
-    code, message = failure(
-        sample, "-c", "import sys; sys.modules['mcp_types'] = None\nfrom qa.cli.main import main\nmain()"
-    )
-    assert code == 2
-    assert 'pip install "qa-passages[mcp]"' in message
+def test_a_server_that_cannot_start_says_why_on_stderr(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = qa("mcp", sample.parent)
+    assert (done.exit_code, done.stdout, "no index in" in done.stderr) == (3, "", True)
+    monkeypatch.setitem(sys.modules, "qa.mcp.server", None)
+    done = qa("mcp", sample)
+    assert (done.exit_code, done.stdout, 'pip install "qa-passages[mcp]"' in done.stderr) == (2, "", True)
 
 
 def test_the_server_starts_without_slow_imports() -> None:
