@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qa.web.access import Access
 from qa.web.login import LOGIN, LOOKS, login_form, token_in_address
-from qa.web.service.problems import on_http_error
+from qa.web.service.problems import on_error
 
 API = "/api/"
 HEALTH = "/api/v1/health"
@@ -68,7 +68,7 @@ class Guard:
             self._check_source(scope, request.headers)
             answer = self._check_token(request) or self._app
         except HTTPException as error:
-            answer = on_http_error(request, error)
+            answer = on_error(request, error)
         await answer(scope, receive, guarded)
 
     def _check_token(self, request: Request) -> Response | None:

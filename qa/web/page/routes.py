@@ -14,7 +14,7 @@ from qa.collection.served import Served
 from qa.web.page.content import PageContent, PageMaker
 from qa.web.page.problems import problem_of
 from qa.web.page.render import render
-from qa.web.page.state import PageState
+from qa.web.page.state import PageState, number_in
 from qa.web.service.service import Service
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -55,11 +55,10 @@ async def _view(service: Service, maker: PageMaker, template: str, request: Requ
 
 
 async def _picture(service: Service, maker: PageMaker, request: Request) -> Response:
-    query = request.query_params
-    page = query.get("page", "")
-    if not (page.isascii() and page.isdecimal() and len(page) < 6):
+    path, page = request.query_params.get("file", ""), number_in(request.query_params.get("page", ""))
+    if page is None:
         raise HTTPException(400, "page must be a number.")
-    png = await service.run(request, lambda served: maker.picture(served, query.get("file", ""), int(page)))
+    png = await service.run(request, lambda served: maker.picture(served, path, page))
     return Response(png, headers=_KEEP, media_type="image/png")
 
 
