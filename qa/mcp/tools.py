@@ -46,22 +46,20 @@ _TOPICS: _Schema = {
 }  # fmt: skip
 
 
-# Name (also that of the command whose `--json` object it returns), title, description, arguments, and what it requires.
-_TOOLS: tuple[tuple[str, str, str, dict[str, _Schema], list[str]], ...] = (
+# Name (also that of the command whose `--json` object it returns), title, description and arguments.
+_TOOLS: tuple[tuple[str, str, str, dict[str, _Schema]], ...] = (
     (
         "ask",
         "Answer a question",
         "Answer a question from the documents, word for word, with the passages that say so. `found` is false if "
         "they do not answer it: then the passages are only the closest. Cite `source.path` with its lines or page.",
         {"question": _QUESTION, "k": _K, **_FILTERS},
-        ["question"],
     ),
     (
         "search",
         "Search passages",
         "The passages that match a query best, without an answer: for reading around a subject.",
         {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, **_FILTERS},
-        ["query"],
     ),
     (
         "show",
@@ -69,24 +67,22 @@ _TOOLS: tuple[tuple[str, str, str, dict[str, _Schema], list[str]], ...] = (
         "The text of a citation with the lines around it, or of a whole document, and whether the file has changed "
         "since it was indexed.",
         {"place": _PLACE},
-        ["place"],
     ),
-    ("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since.", {}, []),
+    ("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since.", {}),
     (
         "similar",
         "More like this",
         "The passages most like a place, a document or a text, by meaning.",
         {"place": {**_PLACE, "description": f"{_PLACE['description'][:-1]}; or any text."}, "k": _K, **_FILTERS},
-        ["place"],
     ),
     (
         "topics",
         "What it is about",
         "The topics of the collection on two levels, with their most central passages; slow the first time.",
         {"n": _TOPICS, **_FILTERS},
-        [],
     ),
 )
+_REQUIRED = ("question", "query", "place", "collection")
 _READS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
@@ -102,13 +98,13 @@ def tools(collections: Sequence[str]) -> dict[str, types.Tool]:
             input_schema={
                 "type": "object",
                 "properties": {**arguments, **which},
-                "required": [*required, *which],
+                "required": [argument for argument in (*arguments, *which) if argument in _REQUIRED],
                 "additionalProperties": False,
             },
             output_schema=_output_schema(name),
             annotations=_READS,
         )
-        for name, title, description, arguments, required in _TOOLS
+        for name, title, description, arguments in _TOOLS
     }
 
 

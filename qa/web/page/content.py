@@ -105,8 +105,9 @@ class PageMaker:
                 similar = served.retriever.similar(state.like, k=k, only=only, indexed_only=True)
                 content = replace(content, similar=similar)
             elif state.q:
-                result = served.retriever.ask(state.q, **(asking := _asking(served, state)))
-                more = min(asking["k"] + _MORE, MAX_HITS) if len(result.passages) == asking["k"] < MAX_HITS else 0
+                asking = _asking(served, state)
+                k, result = asking["k"], served.retriever.ask(state.q, **asking)
+                more = min(k + _MORE, MAX_HITS) if len(result.passages) == k < MAX_HITS else 0
                 content = replace(content, result=result, more=more)
         except UsageError as error:
             content = replace(content, problem=problem_of(error, "Invalid request"))

@@ -1,4 +1,4 @@
-"""What the library has that its server and its page are tested with, besides the sample."""
+"""Documents that the library of the tests in a browser has besides the sample."""
 
 from __future__ import annotations
 

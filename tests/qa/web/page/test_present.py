@@ -18,7 +18,9 @@ SWANS = hit(1, "birds.txt", (0, 16), text="Swans are white.", highlights=[(0, 16
 
 def shown(content: PageContent) -> str:
     """The visible text of a page's results."""
-    page = render("page.html", PageState("?"), content).partition('id="results"')[2].partition("</main>")[0]
+    page = (
+        render("page.html", PageState("?"), content).partition('id="results" tabindex="-1">')[2].partition("</main>")[0]
+    )
     return " ".join(re.sub("<[^>]*>", " ", page).split())
 
 
@@ -44,3 +46,7 @@ def test_everything_that_qualifies_an_answer_is_shown() -> None:
     ):  # fmt: skip
         assert -1 < text.find(before) < text.find(after), text
     assert "Note" not in shown(PageContent(result=found))
+
+
+def test_an_answer_that_cannot_be_quoted_is_its_passages() -> None:
+    assert shown(PageContent(result=result(SWANS))).startswith("? Answer Fair confidence (50%) Passages 1 birds.txt:1")
