@@ -18,10 +18,9 @@ SWANS = hit(1, "birds.txt", (0, 16), text="Swans are white.", highlights=[(0, 16
 
 def shown(content: PageContent) -> str:
     """The visible text of a page's results."""
-    page = (
-        render("page.html", PageState("?"), content).partition('id="results" tabindex="-1">')[2].partition("</main>")[0]
-    )
-    return " ".join(re.sub("<[^>]*>", " ", page).split())
+    page = render("page.html", PageState("?"), content)
+    results = page.partition('id="results" tabindex="-1">')[2].partition("</main>")[0]
+    return " ".join(re.sub("<[^>]*>", " ", results).split())
 
 
 def test_uncited_answer_is_not_marked_in_any_passage() -> None:
