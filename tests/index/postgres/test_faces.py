@@ -9,7 +9,7 @@ import pytest
 from qa import build_index
 from tests.postgres_server import Server
 from tests.qa.conversation.terminal import READY, Terminal
-from tests.qa.web.servers import run_qa, running
+from tests.qa.web.servers import running
 
 QUESTION = "When does the ferry leave?"
 
@@ -40,7 +40,7 @@ def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server
         assert b"leaves at nine" in served.get("/?q=ferry&open=ferry.md").body
         assert served.api("similar", place="ferry.md").json["passages"][0]["source"]["path"] == "train.md"
         (ferries / "bus.md").write_text("The bus to the hill is yellow.\n")
-        run_qa(ferries, "index", ".")
+        build_index(ferries)
         found = served.api("search", question="What colour is the bus?", k=1).json
         assert found["passages"][0]["source"]["path"] == "bus.md"
         server.run(
