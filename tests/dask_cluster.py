@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,10 +37,10 @@ class Cluster:
         """The address in the form that `--dask` accepts."""
         return f"tcp://127.0.0.1:{self.port}"
 
-    def add_worker(self) -> None:
-        """Start a worker."""
+    def add_worker(self, cores: Sequence[int] = ()) -> None:
+        """Start a worker, restricted to some of the cores if any are given."""
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder)]
-        self.workers.append(_started("worker", self.address, *options))
+        self.workers.append(_started("worker", self.address, *options, cores=cores))
 
     def stop(self) -> None:
         """Kill all processes."""
@@ -50,7 +50,7 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster(workers: int = 2) -> Iterator[Cluster]:
+def running_cluster(workers: int = 2, *, cores: Sequence[Sequence[int]] = ()) -> Iterator[Cluster]:
     """Yield a cluster that accepts connections; its workers may not have joined yet."""
     with tempfile.TemporaryDirectory(prefix="qa-dask-") as name, socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
@@ -59,18 +59,19 @@ def running_cluster(workers: int = 2) -> Iterator[Cluster]:
         options = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
         cluster = Cluster(Path(name), port, _started("scheduler", *options))
         try:
-            for _ in range(workers):
-                cluster.add_worker()
+            for number in range(workers):
+                cluster.add_worker(cores[number] if cores else ())
             _await(port)
             yield cluster
         finally:
             cluster.stop()
 
 
-def _started(what: str, *options: str) -> subprocess.Popen[bytes]:
+def _started(what: str, *options: str, cores: Sequence[int] = ()) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "ignore"}
+    only = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
     return subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_" + what, *options],
+        [*only, sys.executable, "-m", "distributed.cli.dask_" + what, *options],
         env=environment,
         cwd="/",
         stdout=subprocess.DEVNULL,

@@ -76,20 +76,27 @@ class Server:
         """End it as a power cut would, except that the system's file cache survives."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)  # or it would restart its children
-        for child in self._children():
+        for child, _ in self._children():
             with suppress(OSError):
                 os.kill(child, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
-    def _children(self) -> Iterator[int]:
-        """Yield the process id of each running child."""
+    def processor_seconds(self) -> float:
+        """Return the processor time used so far, including children, running and ended."""
+        assert self.process is not None
+        own = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+        ticks = sum(map(int, own)) + sum(used for _, used in self._children())
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _children(self) -> Iterator[tuple[int, int]]:
+        """Yield the process id of each running child, and the ticks that it has used."""
         for status in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 fields = status.read_text().rpartition(")")[2].split()
                 if self.process is not None and int(fields[1]) == self.process.pid:
-                    yield int(status.parent.name)
+                    yield int(status.parent.name), int(fields[11]) + int(fields[12])
 
     def stop(self, how: signal.Signals) -> None:
         """Stop the server: immediately with SIGQUIT, after writing everything with SIGINT."""

@@ -14,10 +14,13 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.benchmarks.peer_tools import run
 from tests.paths import REPOSITORY
+
+if TYPE_CHECKING:
+    from index import Encoder
 
 
 def path_parser(description: str | None, *paths: str) -> argparse.ArgumentParser:
@@ -53,6 +56,16 @@ def write_lines(file: Path, rows: Iterable[object]) -> None:
     """Write a JSON-lines file."""
     with file.open("w", encoding="utf-8") as out:
         out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+class EncoderWrapper:
+    """An encoder, some of whose methods a subclass replaces."""
+
+    def __init__(self, model: Encoder) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
 
 
 @contextmanager

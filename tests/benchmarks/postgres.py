@@ -1,49 +1,62 @@
-"""A collection in PostgreSQL: ranked like the embedded index; beside a writer, with kills, and with a full disk.
+"""A collection in PostgreSQL: ranking compared with the embedded index, questions, edits, filters; readers and kills.
 
+    python -m tests.benchmarks.postgres prepare BASE --at DIR --passages 100000
+    python -m tests.benchmarks.postgres size SQUAD --at DIR --out FILE.json
     python -m tests.benchmarks.postgres overlap DATA... --out FILE.json      (each with files/ and questions.jsonl)
     python -m tests.benchmarks.postgres readers --questions 10000 --out FILE.json
     python -m tests.benchmarks.postgres kills --kills 17 --out FILE.json
     python -m tests.benchmarks.postgres full --out FILE.json
 
-`overlap` builds with the real model, copies the index to a server, and asks both 200 questions of each dataset without
-re-ranking. `readers` counts answers that mix generations while a writer publishes, `kills` kills writers, servers and
-connections at random moments, and `full` lets the server's disk fill up.
+`prepare` creates a server's data from an indexed folder, such as SQuAD's paragraphs: passages of two sentences each,
+with vectors mixed from those of real passages (see `postgres_collection`). `size` asks it 1,000 questions of SQuAD,
+from 1 and from 16 processes at once, with the model and with precomputed vectors; edits a file; and measures recall
+against comparing all vectors. `overlap` builds with the real model, copies the index to a server, and asks both 200
+questions of each dataset without re-ranking. For the other three, see `postgres_faults`.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import shutil
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from corpus.errors import QAError
-from index.stores import open_index, verify_index
+from index import Encoder, Hint, Index, load_encoder, open_index
+from index.storage.vectors import Vectors
 from index.update.copy import copy_index
-from index.update.report import Request
-from index.update.update import update_index
 from qa import Retriever, build_index
-from tests.benchmarks.common import read_lines, result_parser, write_result
-from tests.encoders import BagEncoder
-from tests.index.postgres.killing import KILLS, killed, numbers_in, numbers_of, write_number, writing
-from tests.postgres_server import Server, kept_server, running_server, use_store
+from tests.benchmarks.common import EncoderWrapper, machine, read_lines, result_parser, write_result
+from tests.benchmarks.postgres_collection import documents, prepare, prepared, questions
+from tests.benchmarks.postgres_faults import full_disk, kills, readers
+from tests.postgres_server import Server, running_server
 
-# Questions of each dataset that `overlap` asks.
 _QUESTIONS = 200
-_READERS = 4
-# Questions that a reader asks before it checks for a new generation.
-_SAME = 25
+_ASKED, _READ = 1000, 10_000
+_EDITS = 3
+_SHARES = (0.001, 0.01, 0.25)
+_CLIENTS = (1, 16)
+_FIGURES = ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "server_cpu_ms")
+
+
+class KnownQuestions(EncoderWrapper):
+    """The real model with precomputed vectors of questions, so that only the store is measured."""
+
+    def __init__(self, model: Encoder, known: dict[str, Vectors]) -> None:
+        super().__init__(model)
+        self._known = known
+
+    def encode_query(self, text: str) -> Vectors:
+        """Return the vector of a question, computed if it is not known."""
+        return self._known[text] if text in self._known else self._model.encode_query(text)
 
 
 def overlap(data: Sequence[Path], server: Server) -> dict[str, Any]:
@@ -77,142 +90,165 @@ def _first(retriever: Retriever, text: str) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in retriever.search(text, k=10, rerank=False)]
 
 
-def readers(work: Path, questions: int, server: Server) -> dict[str, Any]:
-    """Count answers that mix generations or change under a reader, while a writer publishes continuously."""
-    address = f"{server.url}#readers"
-    root = work / "docs"
-    root.mkdir()
-    use_store(root / ".qa", address)
-    write_number(root, 100)
-    update_index(Request(root, BagEncoder()))
-    process = writing(root, 101)
-    try:
-        with ProcessPoolExecutor(_READERS, mp_context=get_context("spawn")) as pool:
-            found = list(pool.map(_torn, [address] * _READERS, [questions // _READERS] * _READERS))
-    finally:
-        process.kill()
-        lines = process.communicate()[0].split()
-    return {
-        "readers": _READERS,
-        "questions": sum(asked for asked, _, _ in found),
-        "generations": sum(line.isdigit() for line in lines),
-        "generations_read": sum(opened for _, opened, _ in found),
-        "torn": sum(torn for _, _, torn in found),
-    }
-
-
-def _torn(address: str, questions: int) -> tuple[int, int, int]:
-    """Repeat one question: all passages of one generation must contain the same number."""
-    seen: set[str] = set()
-    opened = torn = 0
-    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as asked:
-        for i in range(questions):
-            if i % _SAME == 0 and asked.reload():
-                seen, opened = set(), opened + 1
-            hits = asked.search("Number again in file", k=10, rerank=False)
-            seen.update(*(numbers_of(hit.text) for hit in hits))
-            torn += len(seen) != 1 or len(hits) < 4
-    return questions, opened, torn
-
-
-def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
-    """Return the outcomes of `times` kills of each kind and moment.
-
-    The generation afterwards must be the last one reported, or the next. Moments are within a quarter of a second, or
-    within three milliseconds of the start of publishing, which takes about one millisecond.
-    """
-    found: dict[str, Any] = {}
-    dice = random.Random(0)  # noqa: S311 - the same each time
-    for what, kill in KILLS.items():
-        for moment, most in (("at any time", 0.25), ("while publishing", 0.003)):
-            root = work / f"{what} {moment}"
-            root.mkdir()
-            use_store(root / ".qa", f"{server.url}#{what}-{moment.split()[-1]}")
-            first, outcomes = 100, []
-            publishing = moment == "while publishing"
-            for _ in range(times):
-                pause = dice.uniform(0, most)
-                reported, seen = killed(server, root, first, kill, pause=pause, publishing=publishing)
-                intact = verify_index(root / ".qa").problems == ()
-                outcomes.append({0: "old", 1: "new"}.get(seen - reported, "WRONG") if intact else "DAMAGED")
-                first = reported + 2
-            found[f"{what} {moment}"] = dict(Counter(outcomes))
+def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
+    """Measure a prepared collection."""
+    found: dict[str, Any] = {"machine": machine()}
+    texts = questions(squad, asked)
+    with prepared(at) as (server, address):
+        root = documents(at, address)
+        with open_index(root / ".qa") as index:
+            encoder = load_encoder(index.info.model, hint=Hint.LATENCY)
+            found |= {"passages": index.info.passages, "bytes": index.size()}
+            used = time.process_time()
+            vectors = {text: encoder.encode_query(text) for text in texts}
+            found["model_cpu_ms"] = round(1000 * (time.process_time() - used) / len(texts), 2)
+            found["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
+        sizes = server.run(
+            "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = 'qa_size'::regnamespace"
+        )
+        found["bytes_of"] = {str(one): size for one, size in sizes if isinstance(size, int) and size > 1e5}
+        found["one_file_edited"] = _edits(root, encoder)
+        with tempfile.TemporaryDirectory() as name:
+            np.save(Path(name) / "known.npy", np.array(list(vectors.values())))
+            for known in (None, Path(name) / "known.npy"):
+                for clients in _CLIENTS:
+                    kind = "with the model" if known is None else "vectors known"
+                    found[f"{clients}, {kind}"] = _clients(server, address, texts, clients, known)
     return found
 
 
-def full_disk(work: Path) -> dict[str, Any]:
-    """Return the error and the state of the collection when a server's disk fills up while the collection grows."""
-    volume = work / "server" / "data"
-    volume.mkdir(parents=True)
-    work.chmod(0o755)
-    if os.geteuid() != 0 or sys.platform != "linux":
-        return {"skipped": "mounting a small volume needs root and Linux"}
-    mount = ["mount", "-t", "tmpfs", "-o", "size=96m,mode=700,uid=65534,gid=65534", "tmpfs", str(volume)]
-    mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
-    if mounted.returncode:
-        return {"skipped": mounted.stderr.strip()}
-    try:
-        with kept_server(volume.parent, "shared_buffers=16MB", "max_wal_size=32MB", "min_wal_size=32MB") as server:
-            return _filled(work, server)
-    finally:
-        subprocess.run(["umount", "-l", volume], check=True)
+def _edits(root: Path, encoder: Encoder) -> dict[str, float]:
+    """Add a passage to a file and remove it again, several times."""
+    edited = min(root.rglob("*.md"))
+    before = edited.read_text()
+    build_index(root, encoder=encoder)
+    timed, embedded = [], []
+    for number in range(_EDITS):
+        longer = f"{before}\n## New\n\nThe passage {time.time_ns()} that was not there before, {number}.\n"
+        for text in (longer, before):
+            edited.write_text(text)
+            began = time.perf_counter()
+            embedded.append(build_index(root, encoder=encoder).embedded)
+            timed.append(time.perf_counter() - began)
+    return {"median_s": round(statistics.median(timed), 2), "most_s": round(max(timed), 2), "embedded": max(embedded)}
 
 
-def _filled(work: Path, server: Server) -> dict[str, Any]:
-    """Write until the volume is full; then free some space and continue."""
-    root, ballast = work / "docs", server.data / "ballast"
-    root.mkdir()
-    use_store(root / ".qa", f"{server.url}#full")
-    ballast.write_bytes(bytes(16 * 1024 * 1024))
-    error, last = "", 99
-    while not error:
-        last += 1
-        write_number(root, last)
-        for i in range(50):
-            (root / f"{last}-{i}.md").write_text(" ".join(random.Random(i).choices("abcdefgh ", k=4000)))  # noqa: S311
-        try:
-            update_index(Request(root, BagEncoder()))
-        except QAError as found:
-            error = f"{type(found).__name__}: {found}".replace(server.url, "URL")
-    ballast.unlink()
-    died = server.process is not None and server.process.poll() is not None
-    if died:
-        server.start()
-    time.sleep(1)
-    with open_index(root / ".qa") as index:
-        (seen,) = {one for one in numbers_in(index) if int(one) in (last - 1, last)}
-    intact = verify_index(root / ".qa").problems == ()
-    update_index(Request(root, BagEncoder()))
+def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
+    """The share of the ten exact nearest passages that is found, among all documents and among some of them."""
+    columns = index.columns()
+    vectors = index.vectors(columns.vectors.tolist()).astype(np.float32)
+    every = np.unique(columns.documents)
+    found = {}
+    for share in (*_SHARES, 1.0):
+        several = [np.random.default_rng(i).permutation(every) for i in range(len(queries))]
+        chosen = [frozenset(one[: max(1, round(share * len(every)))].tolist()) for one in several]
+        hits = []
+        for query, among in zip(queries, chosen, strict=True):
+            cosines = np.where(np.isin(columns.documents, list(among)), vectors @ query, -2)
+            least = np.partition(cosines, -10)[-10] - 1e-3
+            hits += [one.score >= least for one in index.dense(query, 10, documents=None if share == 1 else among)]
+        found[f"{share:.1%}"] = round(sum(hits) / (10 * len(queries)), 4)
+    return found
+
+
+def _clients(server: Server, address: str, texts: list[str], clients: int, known: Path | None) -> dict[str, float]:
+    """Ask all questions once, divided among processes that are warmed up."""
+    own = get_context("spawn")
+    barrier, results = own.Barrier(clients + 1), own.Queue()
+    for i in range(clients):
+        values = ((address, known), texts, texts[i::clients], barrier, results)
+        own.Process(target=_ask, args=values, daemon=True).start()
+    barrier.wait()
+    server_used, began = server.processor_seconds(), time.perf_counter()
+    answers = [results.get() for _ in range(clients)]
+    wall, server_used = time.perf_counter() - began, server.processor_seconds() - server_used
+    barrier.wait()  # connections stay open until here
+    spent = [one for each, _ in answers for one in each]
     return {
-        "said": error,
-        "server_died": died,
-        "generation": "old" if int(seen) == last - 1 else "new",
-        "intact": intact,
-        "next_build_intact": verify_index(root / ".qa").problems == (),
+        "median_ms": round(1000 * statistics.median(spent), 1),
+        "p95_ms": round(1000 * float(np.percentile(spent, 95)), 1),
+        "questions_per_second": round(len(texts) / wall, 1),
+        "client_cpu_ms": round(1000 * sum(used for _, used in answers) / len(texts), 2),
+        "server_cpu_ms": round(1000 * server_used / len(texts), 2),
     }
+
+
+def _ask(how: tuple[str, Path | None], texts: list[str], part: list[str], barrier: Any, results: Any) -> None:
+    """Ask some of the questions once all clients are ready; puts the seconds of each and the CPU seconds of all."""
+    address, known = how
+    with Retriever.open(store=address, reader=False) as opened:
+        encoder = opened.encoder
+        if known is not None:
+            vectors = dict(zip(texts, np.load(known), strict=True))
+            encoder = cast("Encoder", KnownQuestions(encoder, vectors))
+        with Retriever.open(store=address, encoder=encoder, reader=False) as asked:
+            for text in texts[:5]:
+                asked.search(text, k=10, rerank=False)
+            barrier.wait()
+            spent, used = [], time.process_time()
+            for text in part:
+                began = time.perf_counter()
+                asked.search(text, k=10, rerank=False)
+                spent.append(time.perf_counter() - began)
+            results.put((spent, time.process_time() - used))
+            barrier.wait()
+
+
+def table(results: dict[str, Any]) -> str:
+    """The measurements in Markdown."""
+    size, readers, kills = results["size"], results["readers"], results["kills"]
+    rows = [
+        "| clients | median, ms | p95, ms | questions/s | client, ms of processor | server, ms of processor |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, one in size.items():
+        if isinstance(one, dict) and "questions_per_second" in one:
+            rows.append(f"| {name} | " + " | ".join(f"{one[key]:,.1f}" for key in _FIGURES) + " |")
+    edited, cores = size["one_file_edited"], size["machine"]["cores"]
+    recall = ", ".join(f"{found:.3f} of {share}" for share, found in size["recall_at_10"].items())
+    outcomes = "; ".join(f"{what}: {', '.join(f'{n} {kind}' for kind, n in of.items())}" for what, of in kills.items())
+    return "\n".join(rows) + (
+        f"\n\n{size['passages']:,} passages, {size['bytes'] / 1e6:,.0f} MB, server and clients on the same {cores} "
+        f"cores, with a load of {size['machine']['load_before']:.1f} before (where that is not near 0, seconds tell "
+        "nothing, and milliseconds of the processor are too many); embedding a question takes "
+        f"{size['model_cpu_ms']:.1f} ms of the processor. Recall@10 under filters: "
+        f"{recall}. One file edited: {edited['median_s']:.2f} s, {edited['embedded']} passage embedded. "
+        f"{readers['questions']:,} questions by {readers['readers']} readers beside a writer of "
+        f"{readers['generations']:,} generations: {readers['torn']} torn. Generation after a kill: {outcomes}.\n"
+    )
 
 
 def main() -> None:
     """Run the command line."""
     parser = result_parser(__doc__)
-    parser.add_argument("what", choices=["overlap", "readers", "kills", "full"])
+    parser.add_argument("what", choices=["prepare", "size", "overlap", "readers", "kills", "full"])
     parser.add_argument("data", nargs="*", type=Path)
-    parser.add_argument("--questions", type=int, default=10_000, help="for `readers`")
+    parser.add_argument("--at", type=Path, help="folder of the prepared server")
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, help=f"default: {_ASKED:,} for `size`, {_READ:,} for `readers`")
     parser.add_argument("--kills", type=int, default=17, help="of each kind and moment")
     given = parser.parse_args()
+    if given.what == "prepare":
+        prepare(given.data[0], given.at, given.passages)
+        return
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CONFIG_HOME"] = name
-        if given.what == "full":
-            found = full_disk(Path(name))
-        else:
-            with running_server() as server:
-                if given.what == "overlap":
-                    found = overlap(given.data, server)
-                elif given.what == "readers":
-                    found = readers(Path(name), given.questions, server)
-                else:
-                    found = kills(Path(name), given.kills, server)
+        found = _measured(given, Path(name))
     write_result(found, given.out)
+
+
+def _measured(given: argparse.Namespace, work: Path) -> dict[str, Any]:
+    if given.what == "size":
+        return size(given.data[0], given.at, given.questions or _ASKED)
+    if given.what == "full":
+        return full_disk(work)
+    with running_server() as server:
+        if given.what == "overlap":
+            return overlap(given.data, server)
+        if given.what == "readers":
+            return readers(work, given.questions or _READ, server)
+        return kills(work, given.kills, server)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Generate the tables of README.md from the measurements in `tests/benchmarks/results`.
+"""Generate the tables of the documents below from the measurements in `tests/benchmarks/results`.
 
     python -m tests.benchmarks.tables
 
@@ -13,10 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import peers, scale, serve
+from tests.benchmarks import lexical, peers, postgres, scale, serve, workers
+from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
-DOCUMENT = Path(__file__).with_name("README.md")
+DOCUMENTS = (REPOSITORY / "tests" / "benchmarks" / "README.md",)
 
 
 def read(name: str) -> dict[str, Any]:
@@ -26,10 +27,13 @@ def read(name: str) -> dict[str, Any]:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "lexical": lambda: lexical.table(read("lexical.json")),
     "peers": lambda: peers.table(read("peers.json")),
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "serve": lambda: serve.table(read("serve.json")),
     "scale": lambda: scale.table(read("scale.json")),
+    "postgres": lambda: postgres.table({what: read(f"postgres-{what}.json") for what in ("size", "readers", "kills")}),
+    "workers": lambda: workers.table(read("workers.json")),
 }
 
 
@@ -42,8 +46,9 @@ def filled(text: str) -> str:
 
 
 def main() -> None:
-    """Update the document."""
-    DOCUMENT.write_text(filled(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    """Update the documents."""
+    for file in DOCUMENTS:
+        file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
