@@ -117,7 +117,6 @@ class Explained:
         mentions: The columns that the question names.
         values: The values that it names.
         has_subject: Whether it names the subject of the rows.
-        by_file_name: Whether nothing but the file name explains some word.
     """
 
     question: str
@@ -126,7 +125,6 @@ class Explained:
     mentions: list[Mention] = field(default_factory=list)
     values: list[NamedValue] = field(default_factory=list)
     has_subject: bool = False
-    by_file_name: bool = False
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -188,7 +186,7 @@ class Explained:
 
     def name_values(self) -> None:
         """Find the values that the question names, longest names first; raises NotExplainedError."""
-        subject = [*stems_of(self.table.about), *stems_of(self.table.file_name)]
+        subject = self._subject()
         cells = {
             word.stem: self._cells_with(word.stem) for word in self.words if not (word.is_explained or word.is_plain)
         }
@@ -213,11 +211,9 @@ class Explained:
 
     def name_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
-        subject, name = stems_of(self.table.about), stems_of(self.table.file_name)
         for word in self.words:
-            if not word.is_explained and not word.is_plain and _is_among(word.stem, [*subject, *name]):
+            if not (word.is_explained or word.is_plain) and _is_among(word.stem, self._subject()):
                 word.is_explained = self.has_subject = True
-                self.by_file_name |= not _is_among(word.stem, subject)
 
     def first_named(self, start: int) -> NamedValue | Mention:
         """Return the first column or value that is named after a character; raises NotExplainedError."""
@@ -250,6 +246,9 @@ class Explained:
         names = [i for i in distinct if not self.kind(i) and not (i and self._has_fractions(i))]
         keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
+
+    def _subject(self) -> list[str]:
+        return stems_of(f"{self.table.about} {self.table.file_name}")
 
     def _add(self, value: NamedValue) -> None:
         self.values.append(value)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
+from index import Index, StoredPassage
 from qa.answer.values import meet
 from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, stems_of, words_of
 from qa.tables.measures import Amount, is_empty, kind_of_unit, unit_in_name
 from qa.tables.superlatives import ANY, OF_MONEY, PRICE, VERBS, Bound, Property, Superlative, bounds, superlatives
-from qa.tables.whole_table import Row, WholeTable
+from qa.tables.table_answer import RowsAnswer
+from qa.tables.whole_table import WholeTable, whole_tables
 
 _ASKS = re.compile(
     r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|who|list|show|name|find)\b"
@@ -51,26 +52,10 @@ _OF_ANYTHING = frozenset({
 })  # fmt: skip
 # Stems of words for the rows of any table.
 _OF_ANY_ROW = frozenset(stems_of("case entry issue item line one order problem record request row task"))
-# Words for negative amounts: the greatest reduction is the lowest.
-_FALLS = frozenset({"reduction", "decrease", "fall", "drop", "decline", "loss", "change"})
 # What ends the head of a column name: "Volume (l)", "depth in m".
 _BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 _NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 _YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
-
-
-class RowSelection(NamedTuple):
-    """The rows that answer.
-
-    Attributes:
-        rows: In the order of the table; includes ties.
-        column: The number of the column that the question asks for.
-        by_file_name: Whether nothing but the file name explains some word of the question.
-    """
-
-    rows: tuple[Row, ...]
-    column: int
-    by_file_name: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +69,6 @@ class _Parts:
         limits: The bounds on amounts.
         negations: The ends of the negating words, in characters.
         verb: The property that a verb measures.
-        is_fall: Whether the superlative is of a reduction, which the amounts show by their sign.
     """
 
     head: range
@@ -93,22 +77,26 @@ class _Parts:
     limits: tuple[Bound, ...]
     negations: tuple[int, ...]
     verb: Property
-    is_fall: bool
 
     def measured(self, what: Property) -> Property:
         """Return the property that an adjective measures, or the verb's if the adjective can measure any."""
         return self.verb if what is ANY else what
 
 
-def asks_for_rows(question: str) -> bool:
-    """Whether a question may ask for rows of a table."""
-    asks = _ASKS.match(question)
-    return asks is not None and not _ASKS_MORE.search(question, asks.end("word"))
+def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> RowsAnswer | None:
+    """Return the rows that a question asks for, from a table that explains it in the documents of some passages.
+
+    None if two tables answer differently, as the question may mean either.
+    """
+    if _asks_for_rows(question) is None:
+        return None
+    found = [rows for table in whole_tables(snapshot, ranked) if (rows := select_rows(question, table)) is not None]
+    return found[0] if found and all(one.cells == found[0].cells for one in found) else None
 
 
-def select_rows(question: str, table: WholeTable) -> RowSelection | None:
+def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
     """Return the rows that a question asks for; None if the table does not explain it, or no row answers."""
-    asks = _ASKS.match(question) if asks_for_rows(question) else None
+    asks = _asks_for_rows(question)
     if asks is None:
         return None
     try:
@@ -116,6 +104,12 @@ def select_rows(question: str, table: WholeTable) -> RowSelection | None:
         return _select(explained, _explain(explained, asks))
     except NotExplainedError:
         return None
+
+
+def _asks_for_rows(question: str) -> re.Match[str] | None:
+    """Match the beginning of a question that may ask for rows of a table."""
+    asks = _ASKS.match(question)
+    return None if asks is None or _ASKS_MORE.search(question, asks.end("word")) else asks
 
 
 def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
@@ -138,9 +132,6 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
     explained.name_values()
     explained.name_subject()
     verbs = [VERBS[word.stem] for word in explained.words if word.stem in VERBS and not word.is_explained]
-    falls = [word for word in explained.words if tops and word.text in _FALLS and not word.is_explained]
-    for word in falls:
-        word.is_explained = True
     previous = ""
     for number, word in enumerate(explained.words):
         is_person = word.text in _PERSON and (number in head or previous in {"most", "fewest"})
@@ -151,7 +142,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> _Parts:
         previous = word.text
     top = tops[0] if tops else None
     ends = tuple(end for _, end in negations)
-    return _Parts(head, is_who, top, tuple(limits), ends, verbs[0] if verbs else ANY, bool(falls))
+    return _Parts(head, is_who, top, tuple(limits), ends, verbs[0] if verbs else ANY)
 
 
 def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool) -> range:
@@ -167,7 +158,7 @@ def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool)
     return range(first, end)
 
 
-def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
+def _select(explained: Explained, parts: _Parts) -> RowsAnswer | None:
     table, top = explained.table, parts.top
     target = _target_column(explained, parts)
     rows = set(range(len(table.rows)))
@@ -207,7 +198,7 @@ def _select(explained: Explained, parts: _Parts) -> RowSelection | None:
     # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it.
     asked = set(words_of(explained.question))
     is_new = any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
-    return RowSelection(chosen, target, explained.by_file_name) if is_new else None
+    return RowsAnswer(chosen, target) if is_new else None
 
 
 def _best(explained: Explained, rows: set[int], column: int, sign: int) -> set[int]:
@@ -317,9 +308,7 @@ def _measured(explained: Explained, parts: _Parts, top: Superlative, target: int
         raise NotExplainedError
     measured = columns.pop() if columns else _with_property(explained, what)
     is_reverse = not what.reverse.isdisjoint(words_of(explained.table.columns[measured]))
-    if parts.is_fall and any(one is not None and one.value > 0 for one in explained.measures(measured) or ()):
-        raise NotExplainedError
-    return measured, -top.sign if is_reverse != parts.is_fall else top.sign
+    return measured, -top.sign if is_reverse else top.sign
 
 
 def _with_property(explained: Explained, what: Property) -> int:
