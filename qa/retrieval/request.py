@@ -1,0 +1,46 @@
+"""A question and how to answer it, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus.errors import UsageError
+from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
+from qa.require import require_member, require_type
+from qa.retrieval.question_text import LONGEST_QUESTION, without_surrogates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskRequest:
+    """A valid question and how to answer it; see `Retriever.ask`."""
+
+    question: str
+    k: int
+    mode: Mode
+    rerank: bool
+    question_id: str | int | None
+
+    @classmethod
+    def of(
+        cls, question: str, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, *, rerank: bool = True,
+        question_id: str | int | None = None,
+    ) -> AskRequest:  # fmt: skip
+        """Check a caller's arguments, and strip the question; raises UsageError or TypeError."""
+        require_type("question", question, str)
+        if question_id is not None:
+            require_type("question_id", question_id, str, int)
+        text = without_surrogates(question).strip()
+        if not text:
+            raise UsageError("the question is empty.")
+        if len(text) > LONGEST_QUESTION:
+            raise UsageError(f"the question has {len(text):,} characters; {LONGEST_QUESTION:,} at most.")
+        k, mode = checked_k(k), require_member("mode", mode, Mode)
+        return cls(question=text, k=k, mode=mode, rerank=rerank, question_id=question_id)
+
+
+def checked_k(k: int) -> int:
+    """Return how many passages are wanted if that is valid; raises UsageError or TypeError."""
+    require_type("k", k, int)
+    if not 1 <= k <= MAX_HITS:
+        raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {k}.")
+    return k
