@@ -107,8 +107,6 @@ def exact_answer(
         return None
     rank, first = ranked[0]
     best = extracts[first.id]
-    if best.name:
-        return Answer(best.name, (rank,), sentence=best.answer)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)

@@ -20,8 +20,6 @@ from qa.reader.tables import tables
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
-# How many first words parallel sentences share.
-_LEAST_SHARED = 2
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
 # The marker of a list item; the day of a date is none: "5. Mai 2023: Besuch".
@@ -61,15 +59,6 @@ _ASKS_HOW_TO = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
-# Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
-_ASKS_FOR_OPEN = re.compile(
-    r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
-    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
-    r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
-    re.IGNORECASE,
-)
-_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
-_OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
 # A version, number or name with digits: "2.1.0", "TM-429", "K33".
 _CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
@@ -95,14 +84,12 @@ class Extract:
         score: The best sentence's score.
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
-        name: The part of `answer` that answers, if that is known.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
-    name: str = ""
 
     @property
     def has_list(self) -> bool:
@@ -118,8 +105,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     )
     if not spans:
         return Extract()
-    tasks = _tasks(question, text, spans) if looked_up is None else []
-    scored = sorted((-round(score(start, end), 9), start, end) for start, end in tasks or spans)
+    scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
     if passage.is_front_matter:
         topic_terms = _terms(question)
         scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], topic_terms))
@@ -130,11 +116,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if looked_up is None:
         best_first = [(one[1], one[2]) for one in scored]
         lead = of_the_things(numbered_in(question), passage, _with_code(question, text, best_first), best_first)
-        lead = _parallel(question, text, spans, _answering(question, text, spans, lead))
+        lead = _answering(question, text, spans, lead)
     items = _list_after(text, spans, lead)
-    if tasks:
-        lead, items = tasks[0], tasks[1:]
-    elif (
+    if (
         looked_up is None
         and (_ASKS_FOR_SEVERAL.match(question) or _is_step(question, text, lead))
         and (whole_list := _list_around(question, passage, spans, lead))
@@ -144,8 +128,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
-    answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
-    return Extract(tuple(highlights), -negative, lead, answer)
+    return Extract(tuple(highlights), -negative, lead, lead_with_list)
 
 
 def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
@@ -190,30 +173,6 @@ def _with_value(question: str, text: str, scored: Sequence[tuple[int, int]]) -> 
     return scored[0]
 
 
-def _parallel(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """Return the best sentence, or one that is parallel to it and has the question's words in it and more of them.
-
-    Parallel sentences or items are adjacent and begin with the same two words, as in "Signed for A", "Signed for B".
-    """
-    start = _beginning(text, best)
-    if len(start) < _LEAST_SHARED:
-        return best
-    first = last = spans.index(best)
-    while first and _beginning(text, spans[first - 1]) == start:
-        first -= 1
-    while last + 1 < len(spans) and _beginning(text, spans[last + 1]) == start:
-        last += 1
-    topic_terms = _terms(question)
-    own = topic_terms & _terms(text[slice(*best)])
-    better = [span for span in spans[first : last + 1] if topic_terms & _terms(text[slice(*span)]) > own]
-    return better[0] if len(better) == 1 else best
-
-
-def _beginning(text: str, span: tuple[int, int]) -> list[str]:
-    words = _WORD.findall(text[slice(*span)].lower())[:_LEAST_SHARED]
-    return words if all(map(str.isalpha, words)) else []
-
-
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the items of the list that a sentence introduces by a final colon, if any."""
     if not text[lead[0] : lead[1]].rstrip().endswith(":"):
@@ -228,12 +187,6 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
             break
         items.append((start, end))
     return items
-
-
-def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither."""
-    box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
-    return [span for span in spans if box and box.match(text, span[0])][:_MAX_LIST_ITEMS]
 
 
 def _list_around(

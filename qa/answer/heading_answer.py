@@ -1,14 +1,9 @@
-"""Answer from a heading: `## 1.4.2 (17 June 2023)` answers "when was 1.4.2 released?".
-
-In source code, the name of a definition answers "which function parses the header?".
-"""
+"""Answer from a heading: `## 1.4.2 (17 June 2023)` answers "when was 1.4.2 released?"."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-from corpus.formats import format_of
 from index import StoredPassage
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
@@ -37,14 +32,6 @@ _ASKS_WHAT_WAS_DONE = re.compile(
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
 _LEAST_ANSWERED = 0.0
-_TYPES = r"class|struct|interface|trait|enum|protocol"
-# "which function ...", "what is the private method that ..."; "which function does it call" asks for another one.
-_ASKS = re.compile(
-    r"\b(?:which|what)(?: (?:is|was) the)?(?: (?!(?:did|does?|is|the|was)\b)\w+)?"
-    rf" (?:(?P<type>{_TYPES})|function|method|procedure|subroutine)\b(?! (?:did|does?)\b)",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
 def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
@@ -67,27 +54,3 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
             first, last = (passage.start + at for at in heading)
             return Extract((Highlight((first, last), text[slice(*heading)]),), share, heading, text[slice(*heading)])
     return None
-
-
-def with_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:
-    """Answer with the name of the innermost definition around a passage of source code, if the question asks for one.
-
-    The line that defines it is highlighted first.
-    """
-    asks, kind = _ASKS.search(question), format_of(passage.document.path)
-    if asks is None or not passage.heading or kind is None or kind.reader != "source.code":
-        return extract
-    name = re.escape(re.split(r"[.: ]", passage.heading[-1])[-1])
-    if re.search(rf"\b{name}\b", question):
-        return extract
-    for line in re.finditer(rf"^[^\n]*\b(?P<name>{name})\b[^\n]*", passage.text, re.MULTILINE):
-        if _COMMENT.match(line[0]):
-            continue
-        is_type = re.search(rf"\b(?:{_TYPES}|type)\s+{name}\b", line[0]) is not None
-        if is_type != (asks["type"] is not None):
-            return extract
-        start, end = (passage.start + at for at in (line.end() - len(line[0].lstrip()), line.end()))
-        further = (one for one in extract.highlights if one.chars[0] >= end or one.chars[1] <= start)
-        found = (Highlight((start, end), line[0].lstrip()), *further)
-        return replace(extract, highlights=found, answer=found[0].text, name=line["name"])
-    return extract
