@@ -14,11 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus import path_words
 from index import STOP_WORDS, Among, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.citation import cited
-from qa.answer.dates import WrittenDate, dates_in
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.heading_answer import heading_answer
@@ -139,7 +137,7 @@ class Pipeline:
             judge = Judge(query, query.tokens, self.models, clock, judgements)
             if cross_encoder is None:
                 ranked = judge.reranked(ranked)
-                ranked = self._resolution_first(judge, _asked_day_first(judge, ranked))
+                ranked = self._resolution_first(judge, ranked)
                 clock.lap("read")
             else:
                 judge.judge(ranked[:RERANK_DEPTH])
@@ -230,38 +228,6 @@ def _names_something(query: Query) -> bool:
     return query.lookup is not None or any(
         one.lower() not in STOP_WORDS or (one.isupper() and len(one) > 1 and not is_shouted) for one in shown
     )
-
-
-def _asked_day_first(judge: Judge, ranked: list[RankedPassage]) -> list[RankedPassage]:
-    """If the first passage is about another day than the one asked for, put those about this day before it."""
-    of_day = _of_asked_day(judge.query, ranked)
-    if not of_day:
-        return ranked
-    best = of_day[0].passage
-    if judge.reading_of(best) is None:
-        judge.put(best, judge.read([best])[0])
-    first = {one.passage.id for one in of_day}
-    return [*of_day, *(one for one in ranked if one.passage.id not in first)]
-
-
-def _of_asked_day(query: Query, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Return the passages about the day in a question, if the first passage is about another day and does not name it.
-
-    The day that a passage is about is in its path, title or headings.
-    """
-    asked = list(dates_in(query.asked))
-    if len(asked) != 1 or not ranked or query.lookup is not None or query.mode is not Mode.HYBRID:
-        return []
-    first = ranked[0]
-    days = _days_above(first.passage)
-    if not days or any(map(asked[0].is_day_of, [*days, *dates_in(first.passage.text)])):
-        return []
-    found = [one for one in ranked[:SECOND_DEPTH] if any(map(asked[0].is_day_of, _days_above(one.passage)))]
-    return [replace(one, score=max(one.score, first.score), level=first.level) for one in found]
-
-
-def _days_above(passage: StoredPassage) -> list[WrittenDate]:
-    return list(dates_in("\n".join((path_words(passage.document.path), passage.title, *passage.heading))))
 
 
 def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

@@ -276,52 +276,6 @@ def test_a_lookup_finds_its_passage_first(tmp_path: Path) -> None:
         assert retriever.ask("language café", mode=Mode.DENSE).confidence != 0.8
 
 
-WATCHES = {
-    "watch/2025-05-09.md": "# Watch of 9 May 2025\n\nOn watch at the lock was Bo, who was on watch for 3 hours.\n",
-    "watch/2025-05-03.md": "# Watch of 3 May 2025\n\nIt was Ada.\n",
-    "watch/rules.md": "# Rules\n\nWho is on watch at the lock is in the books.\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("who was on watch at the lock on 3 May?", "watch/2025-05-03.md"),
-        ("who was on watch at the lock on 9 May 2025?", "watch/2025-05-09.md"),
-        ("who was on watch at the lock on 4 May?", "watch/2025-05-09.md"),
-        ("who was on watch at the lock for 3 hours?", "watch/2025-05-09.md"),
-    ],
-)
-def test_passages_about_the_asked_day_come_before_one_about_another(tmp_path: Path, question: str, first: str) -> None:
-    build(tmp_path, WATCHES)
-    with opened(tmp_path) as retriever:
-        passages = retriever.ask(question).passages
-    assert passages[0].source.path == first
-    scores = [one.score for one in passages]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_a_passage_that_names_the_asked_day_may_come_first(tmp_path: Path) -> None:
-    texts = WATCHES | {
-        "watch/2025-05-09.md": WATCHES["watch/2025-05-09.md"] + "On watch at the lock on 3 May was Cy.\n"
-    }
-    build(tmp_path, texts)
-    with opened(tmp_path) as retriever:
-        assert retriever.ask("who was on watch at the lock on 3 May?").passages[0].source.path == "watch/2025-05-09.md"
-
-
-def test_the_reader_reads_a_passage_that_its_day_puts_first(tmp_path: Path) -> None:
-    """As confidence comes from it."""
-    watch = "On watch at the lock was Bo"
-    others = {f"{day}.md": f"# Watch of {day} April 2025\n\n{watch}, on watch {day}.\n" for day in range(10, 19)}
-    build(tmp_path, WATCHES | others)
-    with opened(tmp_path, reader=True) as retriever:
-        result, features = retriever._answer(AskRequest.of("who was on watch at the lock on 3 May?", k=12))
-    assert result.passages[0].source.path == "watch/2025-05-03.md"
-    assert features is not None
-    assert features.answered != 0
-
-
 @pytest.mark.parametrize(
     ("question", "asks"),
     [("when?", False), ("Who did it?", False), ("WHAT IS IT?", False), ("what is IT?", True), ("which fox?", True)],
