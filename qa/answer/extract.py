@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
-from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
 from qa.reader.tables import tables
@@ -60,9 +59,6 @@ _ASKS_HOW_TO = re.compile(
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
 _WORD = re.compile(r"\w+")
-# A version, number or name with digits: "2.1.0", "TM-429", "K33".
-_CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
-_YEAR, _RATING = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?!\w)"), re.compile(r"(?<![\w/])\d+/\d+(?![\w/])")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 # A word of a title, but not of its number: "Art. 3  Excess".
@@ -114,8 +110,6 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
-        best_first = [(one[1], one[2]) for one in scored]
-        lead = of_the_things(numbered_in(question), passage, _with_code(question, text, best_first), best_first)
         lead = _answering(question, text, spans, lead)
     items = _list_after(text, spans, lead)
     if (
@@ -149,28 +143,6 @@ def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
     terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
     is_title = sentence[-1:].isalpha() and not re.search(r"[:=|\t]", sentence)
     return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
-
-
-def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the best sentence, or if it is an item or row, the best one with the code in the question: "2.1.0"."""
-    best = scored[0]
-    is_item = _is_item(text, best) or "|" in text[slice(*best)]
-    for code in _CODE.findall(question) if is_item else ():
-        pattern = re.compile(rf"(?<![\w.]){re.escape(code)}(?!\w|\.\d)", re.IGNORECASE)
-        with_code = [span for span in scored if pattern.search(text[slice(*span)])]
-        if with_code and best not in with_code:
-            return with_code[0]
-    return _with_value(question, text, scored) if is_item else best
-
-
-def _with_value(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the best item, or if it has another year or rating than the question, the best one with the same."""
-    for form in (_YEAR, _RATING):
-        asked, *own = (set(form.findall(part)) for part in (question, *(text[slice(*span)] for span in scored)))
-        fitting = [span for span, values in zip(scored, own, strict=True) if asked & values]
-        if own[0] and fitting and scored[0] not in fitting:
-            return fitting[0]
-    return scored[0]
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:

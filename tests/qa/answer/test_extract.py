@@ -102,39 +102,6 @@ def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, 
     assert len({highlight.chars for highlight in found.highlights}) == len(found.highlights)
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("when was 2.1.0 released", "2.1.0 (3 March)"),
-        ("when was v2 released", "2.0.0 was released (12 January), v2"),
-        ("when was 2.1 released", "2.0.0 was released (12 January), v2"),
-        ("when was it released", "2.0.0 was released (12 January), v2"),
-    ],
-)
-def test_the_list_item_with_the_code_in_question_answers(question: str, answer: str) -> None:
-    items = "- 2.1.0 (3 March)\n- 2.0.0 was released (12 January), v2"
-    assert extracted(question, items).answer == answer
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("what did Jonas get in 2021?", "2021: a sled for Jonas"),
-        ("what did Jonas get in 2020?", "2022: what Jonas did get"),
-        ("what did Jonas get?", "2022: what Jonas did get"),
-        ("what did get 4/5?", "Stoner: 4/5"),
-    ],
-)
-def test_an_item_with_another_year_or_rating_gives_way(question: str, answer: str) -> None:
-    items = "- 2022: what Jonas did get\n- 2021: a sled for Jonas\n- what did get: 5/5\n- Stoner: 4/5"
-    assert extracted(question, items).answer == answer
-
-
-def test_in_prose_the_code_and_the_answer_may_be_in_different_sentences() -> None:
-    prose = "It has K-33 inside. Only two were made, and when was told."
-    assert extracted("when was K-33 made", prose).answer == "Only two were made, and when was told."
-
-
 @pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) "])
 def test_list_markers_are_left_out(marker: str) -> None:
     """A list item is quoted without its bullet or number."""
@@ -254,24 +221,6 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
     assert found.answer == found.highlights[0].text == "TM-429 | many"
     found = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), looked_up=3)
     assert found.answer == "It was built."
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "answer"),
-    [
-        (
-            "Which shelf is box 12 on?",
-            "Box 12 is in the attic. Shelf 12 is the shelf that box 40 is on.",
-            "Box 12 is in the attic.",
-        ),
-        ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
-        ("What is box 12 behind?", "Box 12 is red. What it is behind is box 40.", "What it is behind is box 40."),
-    ],
-)
-def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
-    question: str, text: str, answer: str
-) -> None:
-    assert extracted(question, text).answer == answer
 
 
 def test_a_setting_is_no_title() -> None:
