@@ -36,11 +36,6 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
-# A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
-_YES_OR_NO = re.compile(
-    r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
-    re.IGNORECASE,
-)
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
@@ -212,14 +207,12 @@ def _terms(text: str) -> set[str]:
 def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[tuple[int, int]]:
     """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones.
 
-    A mere "yes" or "no" is one sentence with the next. In code, given `by_line`, each line is one.
+    In code, given `by_line`, each line is one.
     """
     found: list[tuple[int, int]] = []
     for first, end in code_spans(text, body) if by_line else _sentences_and_rows(text, body, context):
         marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
-        if not marker and found and _is_yes_or_no(text, found[-1]) and "\n\n" not in text[found[-1][1] : first]:
-            start = found.pop()[0]
         while end - start > _MAX_HIGHLIGHT:
             most = start + _MAX_HIGHLIGHT
             breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
@@ -229,10 +222,6 @@ def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> 
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
         found.append((start, end))
     return found
-
-
-def _is_yes_or_no(text: str, span: tuple[int, int]) -> bool:
-    return _YES_OR_NO.fullmatch(text, *span) is not None
 
 
 def _fields(text: str) -> list[tuple[int, int]]:

@@ -245,16 +245,6 @@ def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> N
     assert extracted(question, STEPS, context="Pond › Clean the filter").answer == answer
 
 
-@pytest.mark.parametrize("before", ["Yes.", "No!", "text: Yes.", "Anna: Of course."])
-def test_a_mere_yes_or_no_is_one_sentence_with_the_next(before: str) -> None:
-    text = f"{before} The cellar is dry. It is cold."
-    assert extract(stored(text), lambda start, _: float(start == 0), "is the cellar dry").answer == (
-        f"{before} The cellar is dry."
-    )
-    apart = f"{before}\n\nThe cellar is dry."
-    assert extract(stored(apart), lambda start, _: float(start == 0), "is the cellar dry").answer == before
-
-
 @pytest.mark.parametrize(
     ("path", "text", "line"),
     [
