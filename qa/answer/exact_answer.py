@@ -10,7 +10,7 @@ from index import STOP_WORDS, StoredPassage
 from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, replacement, whole_value, with_bound, years
+from qa.answer.values import compared, completed, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -100,7 +100,7 @@ def exact_answer(
     if not fits or not adds_information(question, answer.text):
         return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    alternatives = _replacements(question, answer, passages) or _alternatives(question, answer, others)
+    alternatives = _alternatives(question, answer, others)
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
 
 
@@ -143,16 +143,6 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
         # Nor is a value for another year.
         if not question_years or not (passage_years := _years(one)) or question_years & passage_years:
             found.setdefault(compared(one.text), (one.text, []))[1].append(one.rank)
-    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
-
-
-def _replacements(question: str, answer: _PassageAnswer, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
-    """Return what replaces the answer's value according to other passages: "£48,000" is replaced by "£51,500"."""
-    found: dict[object, tuple[str, list[int]]] = {}
-    for rank, one in enumerate(passages, start=1):
-        new = "" if rank == answer.rank else replacement(answer.text, one.text[one.body :], years(question))
-        if new and not is_same(new, answer.text):
-            found.setdefault(compared(new), (new, []))[1].append(rank)
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
