@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
 from qa.reader.tables import tables
@@ -105,6 +106,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
+        lead = of_the_things(numbered_in(question), passage, lead, [(one[1], one[2]) for one in scored])
         lead = _answering(question, text, spans, lead)
     items = _list_after(text, spans, lead)
     if (

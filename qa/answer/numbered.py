@@ -94,6 +94,24 @@ def numbered_in(question: str) -> list[Numbered]:
     return [one for one in _numbered(question, _DOERS) if one.noun and not one.is_loose]
 
 
+def of_the_things(
+    things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int], scored: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """Return the answering sentence, or if it is about another thing, the best sentence, row or field that names it.
+
+    Args:
+        things: Those that the question names.
+        passage: The passage.
+        lead: The answering sentence; one with a pronoun may be about the thing of the sentence before.
+        scored: All sentences of the passage, best first.
+    """
+    wrong = [thing for thing in things if _has_another(_own(passage, lead), thing)]
+    if not wrong or _PRONOUN.search(passage.text, *lead):
+        return lead
+    owns = ((span, _own(passage, span)) for span in scored)
+    return next((span for span, own in owns if all(_has(own, thing) for thing in wrong)), lead)
+
+
 def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int]) -> bool:
     """Whether a passage's answering sentence, row or record is about another thing than one of these.
 

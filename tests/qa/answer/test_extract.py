@@ -223,6 +223,24 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
     assert found.answer == "It was built."
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "Which shelf is box 12 on?",
+            "Box 12 is in the attic. Shelf 12 is the shelf that box 40 is on.",
+            "Box 12 is in the attic.",
+        ),
+        ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
+        ("What is box 12 behind?", "Box 12 is red. What it is behind is box 40.", "What it is behind is box 40."),
+    ],
+)
+def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
+    question: str, text: str, answer: str
+) -> None:
+    assert extracted(question, text).answer == answer
+
+
 def test_a_setting_is_no_title() -> None:
     text = 'license = "MIT"\ndependencies = ["numpy"]'
     assert extracted("Which license does it have?", text).answer == 'license = "MIT"'
