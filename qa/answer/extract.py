@@ -26,10 +26,6 @@ _NEARLY = 0.92
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
-# A line that begins with its speaker.
-_SAID = re.compile(_STAMP + r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
-# A question at the end of a line.
-_ASKS_AT_END = re.compile(r"(?:^|[.!?:]\W+)(?=[^\W\d_a-zà-öø-ÿ])[^.!?:\n]+\?$")
 # A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
@@ -57,8 +53,6 @@ _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
 _WORD = re.compile(r"\w+")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
-# A word of a title, but not of its number: "Art. 3  Excess".
-_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
 _CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = re.compile(r"\s+")
@@ -107,7 +101,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     lead = (first[0], first[1])
     if looked_up is None:
         lead = of_the_things(numbered_in(question), passage, lead, [(one[1], one[2]) for one in scored])
-        lead = _answering(question, text, spans, lead)
+        lead = _answering(text, spans, lead)
     items = _list_after(text, spans, lead)
     if (
         looked_up is None
@@ -122,24 +116,10 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     return Extract(tuple(highlights), -negative, lead, lead_with_list)
 
 
-def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """Return the best sentence, or if it is a question or a title, the first one after it that is neither.
-
-    In an interview, everything a speaker says before the question mark is part of the question.
-    """
-    line, end = text.rfind("\n", 0, best[0]) + 1, text.find("\n", best[1])
-    end = len(text) if end < 0 else end
-    is_turn = bool(_SAID.match(text, line, end) and _ASKS_AT_END.search(text[line:end].rstrip(_CLOSING)))
-    after = [span for span in spans[spans.index(best) :] if not is_turn or span[0] >= end]
-    topic_terms = set() if _is_item(text, best) else _terms(question)
-    return next((span for span in after if not _asks_or_titles(text[slice(*span)].rstrip(_CLOSING), topic_terms)), best)
-
-
-def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
-    """Whether a sentence is a question, or a title: no full stop, field or row, and only words of the question."""
-    terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_title = sentence[-1:].isalpha() and not re.search(r"[:=|\t]", sentence)
-    return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
+def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
+    """Return the best sentence, or if it is a question, the first one after it that is none."""
+    after = spans[spans.index(best) :]
+    return next((span for span in after if not _ASKS.fullmatch(text[slice(*span)].rstrip(_CLOSING))), best)
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:

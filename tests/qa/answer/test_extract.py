@@ -81,19 +81,11 @@ def test_the_rows_of_a_table_are_extracted() -> None:
         ("**Guest:** When was it built? You may ask. In 1926.", "You may ask."),
         ("**When was it built?** Why? In 1926.", "In 1926."),
         ("It is old. When was it built?", "When was it built?"),
-        ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
-        ("Built: when\nOwned: yes", "Built: when"),
-        # A question mark in notes may express doubt, and a line may end with a number.
+        # A question mark in notes may express doubt.
         ("it was built when? 1926?\n\nIt is old.", "it was built when?"),
-        ("hall: it was built when it was. Or not?\n\nIt is old.", "hall: it was built when it was."),
         ("Hall: it was built when it was. ok?\n\nIt is old.", "Hall: it was built when it was. ok?"),
-        ("when built, £95\n\nIt is old.", "when built, £95"),
         (f"Built when it was, {160 * 'x'}. why?\n\nIt is old.", f"Built when it was, {160 * 'x'}. why?"),
-        (
-            "Art. 3  When built\nThe old hall was first opened in 1926, by Ada.",
-            "The old hall was first opened in 1926, by Ada.",
-        ),
     ],
 )
 def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, answer: str) -> None:
@@ -239,11 +231,6 @@ def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
     question: str, text: str, answer: str
 ) -> None:
     assert extracted(question, text).answer == answer
-
-
-def test_a_setting_is_no_title() -> None:
-    text = 'license = "MIT"\ndependencies = ["numpy"]'
-    assert extracted("Which license does it have?", text).answer == 'license = "MIT"'
 
 
 STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."
