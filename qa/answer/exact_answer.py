@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
-from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, whole_value, with_bound, years
@@ -25,17 +24,11 @@ _ASKS_FOR_MEASURE = re.compile(
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
-# Questions for a number that is no date.
-_ASKS_FOR_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|far|old|tall|high|big|large|fast|deep|wide|heavy|often)\b", re.IGNORECASE
-)
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
     re.IGNORECASE,
 )
-# Questions that part of a date can answer.
-_ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century|time|hour)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
@@ -43,10 +36,6 @@ _ARTICLES = {"a", "an", "the"}
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
-# A title or quotation between such marks.
-_MARKED = re.compile(
-    r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
-)
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
@@ -95,9 +84,7 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
-    is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
-    fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
-    if not fits or not adds_information(question, answer.text):
+    if not (wants_words or _DIGIT.search(answer.text)) or not adds_information(question, answer.text):
         return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     alternatives = _alternatives(question, answer, others)
@@ -165,20 +152,10 @@ def _candidate(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     found = reading.best(*sentence) or sentence
-    dates = not _ASKS_FOR_PART.search(question)
-    found = whole_value(question, text, completed(text, found, sentence, dates=dates), sentence)
-    found = with_bound(question, text, _whole_title(text, found, sentence), sentence)
+    found = whole_value(text, completed(text, found, sentence), sentence)
+    found = with_bound(question, text, found, sentence)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
-
-
-def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
-    """Extend the words to the marked title or quotation of which they are at least half."""
-    for found in _MARKED.finditer(text, *sentence):
-        start, end = found.span("same" if found["same"] else "other")
-        if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
-            return start, end
-    return words
 
 
 def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -8,26 +8,10 @@ from index import StoredPassage
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
-from qa.answer.values import MONTH
 from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.
 _BARE = re.compile(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULTILINE)
-# The number of a section, which is no part of its name: "3. Salary", "§ 3 Salary", "4.1 Rent", but not "3. Mai" or
-# "1.4.2 (17 June 2023)".
-_OUTLINE = re.compile(
-    rf"(?:§+ ?\d[\w.]*|\d{{1,3}}(?:\.\d{{1,3}})*[.)]|\d{{1,2}}(?:\.\d{{1,2}})+(?= [^\W\d_])) +(?!{MONTH})"
-)
-_ASKS_FOR_SECTION = re.compile(
-    r"\b(?:which|what|in|number of the) (?:article|chapter|clause|item|number|paragraph|part|point|release|rule|section"
-    r"|step|version)\b",
-    re.IGNORECASE,
-)
-# Questions for what was done: the heading above says when or where.
-_ASKS_WHAT_WAS_DONE = re.compile(
-    r"\W*what(?:['’]s| is| are) new\b|\W*what (?:(?:is|are|was|were|got|gets|(?:has|have) been) )?\w{2,}ed\b",
-    re.IGNORECASE,
-)
 # Least probability that the answer is in the heading rather than in the text.
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
@@ -39,15 +23,12 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
 
     If both say the same, a sentence of the text is the better evidence.
     """
-    is_asked = asks_for_words(question) and not _ASKS_WHAT_WAS_DONE.match(question)
-    if not passage.body or reading.answered < _LEAST_ANSWERED or not is_asked:
+    if not passage.body or reading.answered < _LEAST_ANSWERED or not asks_for_words(question):
         return None
     text = passage.text
     below = reading.best(passage.body, len(text)) or (0, 0)
     for line in _BARE.finditer(text, 0, passage.body):
         heading = line.span("name")
-        if not _ASKS_FOR_SECTION.search(question) and (number := _OUTLINE.match(text, *heading)):
-            heading = number.end(), heading[1]
         found = reading.best(*heading)
         words, share = text[slice(*(found or (0, 0)))], reading.share(*heading)
         if share >= _LEAST_SHARE and adds_information(question, words) and not is_same(words, text[slice(*below)]):

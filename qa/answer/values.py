@@ -48,8 +48,6 @@ _DATE = (
     rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\s?[–-]\s?{_DAY})?(?:\.?\s|-|\sof\s){MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
     rf"|\b{MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
 )
-# A time after a date: "2024-09-01 07:40".
-_HOUR = r"(?:(?:,? |T)\d\d?:\d\d(?::\d\d)?\b)?"
 _ADDRESS = (
     r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])\w[\w.+-]*@\w[\w-]*(?:\.\w[\w-]*)+"
     r"|(?<![\w.-])(?:\w[\w-]+\.)+[a-z]{2,24}\b(?:/[^\s<>\"]*[\w/])?"
@@ -60,9 +58,7 @@ _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
 # A telephone number begins with + or 0, and has three or more groups.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
-_WHOLE = re.compile(
-    rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>(?:{_DATE}){_HOUR})|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
-)
+_WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
 _WORD = re.compile(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound.
 _BOUND = re.compile(
@@ -76,9 +72,6 @@ _BOUND_BEHIND = re.compile(
 )
 _LONGEST_BOUND = 25
 _NUMBERED = re.compile(rf"{_DATE}|{_AMOUNT}")
-# The first half of "between 22:00 and 6:00", and the word before the second half.
-_FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
-_TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
 _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
@@ -87,28 +80,19 @@ _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
 _FIELD = re.compile(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
 _PART = re.compile(r"[^,;]+")
-# Questions for all the names in a list.
-_ASKS_FOR_ALL = re.compile(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
 _OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
 # Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
-_DIGIT = re.compile(r"\d")
 Span = tuple[int, int]
 Value = Decimal | str
 
 
-def completed(text: str, words: Span, within: Span, *, dates: bool = True) -> Span:
-    """Extend the words to whole words, numbers, amounts, addresses, ranges and, unless `dates` is false, dates."""
+def completed(text: str, words: Span, within: Span) -> Span:
+    """Extend the words to whole words, numbers, amounts, addresses and dates."""
     start, end = words
-    if _FROM.search(text[start:end]) and (to := _TO.match(text, end, within[1])):
-        end = to.end() + 1
-        words = start, end
     for match in _WHOLE.finditer(text, *within):
-        if match.start() >= words[1]:
-            break
-        for token in _WORD.finditer(text, *match.span()) if match["date"] and not dates else (match,):
-            if token.start() < words[1] and words[0] < token.end():
-                start, end = min(start, token.start()), max(end, token.end())
+        if match.start() < words[1] and words[0] < match.end():
+            start, end = min(start, match.start()), max(end, match.end())
     return start, end
 
 
@@ -127,8 +111,8 @@ def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
     return start, end
 
 
-def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
-    """In a field, extend the words to the whole names or codes between commas, or to a whole list of names.
+def whole_value(text: str, words: Span, sentence: Span) -> Span:
+    """In a field, extend the words to the whole names or codes between commas.
 
     A number in the name gives way to the value if that begins with one.
     Values with lower-case words are prose, where a few words are the answer.
@@ -143,8 +127,7 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
     if words[0] < value[0]:
         return words
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
-    are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
-    chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if meet(one, words)]
+    chosen = [one for one in parts if meet(one, words)]
     if not chosen or any(_is_prose(text, part) for part in chosen):
         return words
     return chosen[0][0], max(words[1], chosen[-1][1])

@@ -177,7 +177,7 @@ def bounded(explained: Explained, parts: Parts, limit: Bound, target: int) -> tu
     unit = unit_in_name(name)
     if amount.kind and not column_kind and unit is not None and unit[0] == amount.kind:
         amount = Amount(amount.value / unit[1])
-    if amount.kind.startswith("money") and not column_kind and not unit and not OF_MONEY.isdisjoint(words_of(name)):
+    elif amount.kind.startswith("money") and not column_kind and not unit and not OF_MONEY.isdisjoint(words_of(name)):
         amount = Amount(amount.value)
     is_bare = not amount.kind and (column_kind == "date" or column_kind.startswith("money"))
     if column_kind != amount.kind and not is_bare:

@@ -54,9 +54,7 @@ def test_short_answer_comes_with_its_sentence() -> None:
     assert found == Answer("12 May 1932", (1,), OPENED_SENTENCE)
 
 
-@pytest.mark.parametrize(
-    "question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it", "How many saw it open?"]
-)
+@pytest.mark.parametrize("question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it"])
 def test_other_questions_get_a_sentence(question: str) -> None:
     assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(OPENED_SENTENCE, (1,), OPENED_SENTENCE)
 
@@ -146,43 +144,12 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, shown
         ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),
         ("It rose from 3-5 to 7 -> 8 there.", "5", "5"),
         ("It rose from 3-5 to 7 -> 8 there.", "8", "8"),
-        # Ranges.
-        ("Only between 22:00 and 6:00 on weekdays.", "between 22:00", "between 22:00 and 6:00"),
-        ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
-        ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
-        ("It is at 22:00 and 6:00.", "22:00", "22:00"),
         ("It is the week 14–21 Feb at last.", "14", "14–21 Feb"),
         ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
     ],
 )
-def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
+def test_answer_never_cuts_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
-        (
-            "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
-            "A Method for Stochastic\nOptimization",
-            "Adam: A Method for Stochastic\nOptimization",
-        ),
-        ("It is called “The Sea, the Sea” today.", "the Sea", "the Sea"),
-        ("It is called “Under the Sea” today.", "the Sea", "Under the Sea"),
-        ('She wrote "Red Hens" and "Blue Hens".', "Hens", "Red Hens"),
-        ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
-    ],
-)
-def test_answer_never_cuts_a_title(sentence: str, named: str, shown: str) -> None:
-    """A title between quotation marks or in emphasis is completed if the answer is the greater part of it."""
-    assert answer_text("What is it?", sentence, named) == shown
-
-
-@pytest.mark.parametrize(
-    ("question", "shown"), [("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")]
-)
-def test_a_part_of_a_date_is_given_if_it_is_asked_for(question: str, shown: str) -> None:
-    assert answer(question, [("It was 6 July 2024.", "2024", 3)]) == Answer(shown, (1,), "It was 6 July 2024.")
 
 
 @pytest.mark.parametrize(
@@ -327,9 +294,3 @@ def test_equivalent_answers_are_recognised() -> None:
 )
 def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
     assert contradicts(one, other) is contradicts(other, one) is expected
-
-
-@pytest.mark.parametrize("question", ["How long does it run?", "How old is it?", "How much is it?", "How far is it?"])
-def test_a_date_is_no_measure(question: str) -> None:
-    text = "The contract of the kiosk ends on 31 March 2025."
-    assert answer_text(question, text, "31 March 2025") == text
