@@ -105,9 +105,7 @@ def features_of(
     """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
     path, text = best.document.path, f"{best.context} {best.text}"
     missing = float(not _numbers(question) <= _numbers(f"{path} {text}") | _number_words(f"{path} {text}"))
-    if reading is None:
-        return Features(cosine, sentence, missing)
-    return Features(cosine, sentence, missing, reading.answered, reading.relevant)
+    return Features(cosine, sentence, missing, *((reading.answered, reading.relevant) if reading else ()))
 
 
 def _numbers(text: str) -> set[str]:

@@ -75,17 +75,18 @@ def exact_answer(
         return None
     rank, first = ranked[0]
     best = extracts[first.id]
+    whole = Answer(best.answer, (rank,), sentence=best.answer)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
     if not is_likely or best.has_list or not (wants_words or wants_measure):
-        return Answer(best.answer, (rank,), sentence=best.answer)
+        return whole
     candidates = [
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
     if not (wants_words or _DIGIT.search(answer.text)) or not adds_information(question, answer.text):
-        return Answer(best.answer, (rank,), sentence=best.answer)
+        return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     alternatives = _alternatives(question, answer, others)
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
