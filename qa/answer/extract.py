@@ -50,6 +50,15 @@ _ASKS_HOW_TO = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
+# Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
+_ASKS_FOR_OPEN = re.compile(
+    r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
+    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
+    r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
+_OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
@@ -91,7 +100,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     )
     if not spans:
         return Extract()
-    scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
+    tasks = _tasks(question, text, spans) if looked_up is None else []
+    scored = sorted((-round(score(start, end), 9), start, end) for start, end in tasks or spans)
     if passage.is_front_matter:
         topic_terms = _terms(question)
         scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], topic_terms))
@@ -103,7 +113,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         lead = of_the_things(numbered_in(question), passage, lead, [(one[1], one[2]) for one in scored])
         lead = _answering(text, spans, lead)
     items = _list_after(text, spans, lead)
-    if (
+    if tasks:
+        lead, items = tasks[0], tasks[1:]
+    elif (
         looked_up is None
         and (_ASKS_FOR_SEVERAL.match(question) or _is_step(question, text, lead))
         and (whole_list := _list_around(question, passage, spans, lead))
@@ -113,7 +125,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
-    return Extract(tuple(highlights), -negative, lead, lead_with_list)
+    answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
+    return Extract(tuple(highlights), -negative, lead, answer)
 
 
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
@@ -136,6 +149,12 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
             break
         items.append((start, end))
     return items
+
+
+def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither."""
+    box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
+    return [span for span in spans if box and box.match(text, span[0])][:_MAX_LIST_ITEMS]
 
 
 def _list_around(

@@ -64,6 +64,36 @@ def test_the_items_of_a_nested_list_look_alike() -> None:
     assert found.highlights[0].text == "The tools:"
 
 
+TASKS = "Garden:\n\n- [x] cut the hedge\n- [ ] repair the latch\n- [ ] buy compost\n- [X] sweep"
+OPEN, DONE = "[ ] repair the latch\n[ ] buy compost", "[x] cut the hedge\n[X] sweep"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what is still to do in the garden?", OPEN),
+        ("garden todo", OPEN),
+        ("what has to be done in the garden", OPEN),
+        ("what in the garden isn't done yet", OPEN),
+        ("which tasks are open?", OPEN),
+        ("what is done in the garden?", DONE),
+        ("repair the latch", "[ ] repair the latch"),
+        ("When does the garden open?", TASKS),
+    ],
+)
+def test_tasks_are_selected_by_their_boxes(question: str, answer: str) -> None:
+    """Although the sentence most similar to the question is "cut the hedge", or the one above the tasks."""
+    found = extracted(question, TASKS)
+    assert found.answer == answer
+    assert [one.text for one in found.highlights if one.text.startswith("[")] == [
+        line for line in answer.replace("- ", "").splitlines() if line.startswith("[")
+    ]
+
+
+def test_without_tasks_a_question_about_them_gets_a_sentence() -> None:
+    assert extracted("what is still to do?", "Still nothing is to do. Cats purr.").answer == "Still nothing is to do."
+
+
 def test_the_rows_of_a_table_are_extracted() -> None:
     """Without the bars at both ends; neither the column names nor the rule below them are extracted."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."
