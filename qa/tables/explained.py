@@ -89,21 +89,20 @@ class QuestionWord:
         return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not (self.is_noun or self.is_name))
 
 
-class Mention(NamedTuple):
-    """A column that the question names, and the range of words that name it, end exclusive."""
+class Named(NamedTuple):
+    """A column, or a value in it, that the question names.
+
+    Attributes:
+        column: The column.
+        first: The first word that names it.
+        end: One past the last.
+        rows: The rows with the value; None if only the column is named.
+    """
 
     column: int
     first: int
     end: int
-
-
-class NamedValue(NamedTuple):
-    """A value that the question names: its column, its rows, and the range of words that name it, end exclusive."""
-
-    column: int
-    rows: frozenset[int]
-    first: int
-    end: int
+    rows: frozenset[int] | None = None
 
 
 @dataclass(slots=True)
@@ -122,8 +121,8 @@ class Explained:
     question: str
     table: WholeTable
     words: list[QuestionWord] = field(default_factory=list)
-    mentions: list[Mention] = field(default_factory=list)
-    values: list[NamedValue] = field(default_factory=list)
+    mentions: list[Named] = field(default_factory=list)
+    values: list[Named] = field(default_factory=list)
     has_subject: bool = False
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
@@ -155,7 +154,7 @@ class Explained:
                     asked = [one.stem for one in inside]
                     cells_asked = enumerate(map(stems_of, self.table.column(column)))
                     rows = frozenset(row for row, cell in cells_asked if _affirms(cell, asked))
-                    self._add(NamedValue(column, rows, first, first + len(state)))
+                    self._add(Named(column, first, first + len(state), rows))
 
     def name_columns(self) -> None:
         """Find the columns that the question names, longest names first; raises NotExplainedError."""
@@ -170,7 +169,7 @@ class Explained:
             if len(columns) > 1:
                 raise NotExplainedError
             if columns:
-                self.mentions.append(Mention(columns[0], first, end))
+                self.mentions.append(Named(columns[0], first, end))
                 self.explain(self.words[first].start, self.words[end - 1].end)
 
     def name_things(self) -> None:
@@ -207,7 +206,7 @@ class Explained:
                 raise NotExplainedError
             if columns:
                 rows = frozenset(row for i, row in exact | found if i in columns)
-                self._add(NamedValue(columns.pop(), rows, first, end))
+                self._add(Named(columns.pop(), first, end, rows))
 
     def name_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
@@ -215,15 +214,15 @@ class Explained:
             if not (word.is_explained or word.is_plain) and _is_among(word.stem, self._subject()):
                 word.is_explained = self.has_subject = True
 
-    def first_named(self, start: int) -> NamedValue | Mention:
+    def first_named(self, start: int) -> Named:
         """Return the first column or value that is named after a character; raises NotExplainedError."""
-        for at, word in enumerate(self.words):
-            named: list[NamedValue | Mention] = [*self.values, *self.mentions] if word.start >= start else []
-            if found := [one for one in named if one.first == at]:
-                # In "not assigned to Ana", it is the value that is denied.
-                behind = [one for one in self.values if one.first > at and one.column == found[0].column]
-                return behind[0] if behind and isinstance(found[0], Mention) else found[0]
-        raise NotExplainedError
+        after = (at for at, word in enumerate(self.words) if word.start >= start)
+        found = [one for at in after for one in (*self.values, *self.mentions) if one.first == at]
+        if not found:
+            raise NotExplainedError
+        # In "not assigned to Ana", it is the value that is denied.
+        behind = [one for one in self.values if one.first > found[0].first and one.column == found[0].column]
+        return behind[0] if behind and found[0].rows is None else found[0]
 
     def measures(self, column: int) -> list[Amount | None] | None:
         """Return the amounts in a column's cells; None if they cannot be compared."""
@@ -250,7 +249,7 @@ class Explained:
     def _subject(self) -> list[str]:
         return stems_of(f"{self.table.about} {self.table.file_name}")
 
-    def _add(self, value: NamedValue) -> None:
+    def _add(self, value: Named) -> None:
         self.values.append(value)
         self.explain(self.words[value.first].start, self.words[value.end - 1].end)
 

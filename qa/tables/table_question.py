@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from index import Index, StoredPassage
 from qa.answer.values import meet
 from qa.tables.columns import AUXILIARIES, NO, YES, Parts, bounded, measured_column, target_column
-from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, stems_of, words_of
+from qa.tables.explained import Explained, Named, NotExplainedError, QuestionWord, stems_of, words_of
 from qa.tables.measures import is_empty
 from qa.tables.superlatives import ANY, VERBS, Bound, bounds, superlatives
 from qa.tables.table_answer import RowsAnswer
@@ -156,7 +156,7 @@ def _filtered(
     filters: list[tuple[Collection[int], bool]] = []
     for column, bound in limits:
         filters.append(({i for i, one in enumerate(explained.measures(column) or ()) if bound.is_met(one)}, False))
-    filters += [(value.rows, value in negated) for value in explained.values]
+    filters += [(value.rows or (), value in negated) for value in explained.values]
     for mention in explained.mentions:
         is_negated = mention in negated
         if is_negated or mention.column not in used.union(value.column for value in explained.values):
@@ -190,7 +190,7 @@ def _having(cells: Sequence[str], *, yes_or_no: bool) -> set[int]:
     return having
 
 
-def _is_other_form(explained: Explained, mention: Mention) -> bool:
+def _is_other_form(explained: Explained, mention: Named) -> bool:
     """Whether a word names a column in a form other than the plural: who pays the rent need not have paid it."""
     names = words_of(explained.table.columns[mention.column])
     words = (word.text for word in explained.words[mention.first : mention.end] if not word.is_plain)
