@@ -36,6 +36,10 @@ _ARTICLES = {"a", "an", "the"}
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
+# A title or quotation between such marks.
+_MARKED = re.compile(
+    r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
+)
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
@@ -154,9 +158,18 @@ def _candidate(
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     found = reading.best(*sentence) or sentence
     found = whole_value(text, completed(text, found, sentence), sentence)
-    found = with_bound(question, text, found, sentence)
+    found = with_bound(question, text, _whole_title(text, found, sentence), sentence)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
+
+
+def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+    """Extend the words to the marked title or quotation of which they are at least half."""
+    for found in _MARKED.finditer(text, *sentence):
+        start, end = found.span("same" if found["same"] else "other")
+        if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
+            return start, end
+    return words
 
 
 def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

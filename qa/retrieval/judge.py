@@ -40,7 +40,7 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class PassageJudge:
     """Judges passages together with one question.
 
     Attributes:

@@ -28,12 +28,12 @@ from qa.filters import Filter, select
 from qa.reader.support_article import resolving
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, with_final_scores
 from qa.retrieval.hybrid import pools
-from qa.retrieval.judge import Judge, Models
+from qa.retrieval.judge import Models, PassageJudge
+from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query, analyse_question
-from qa.retrieval.request import AskRequest
+from qa.retrieval.question_text import AskRequest
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
-from qa.retrieval.word_overlap import overlap, term_shares
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer
@@ -134,7 +134,7 @@ class Pipeline:
             clock.lap("rerank")
         judgements: dict[int, Judgement] = {}
         if query.tokens is not None:
-            judge = Judge(query, query.tokens, self.models, clock, judgements)
+            judge = PassageJudge(query, query.tokens, self.models, clock, judgements)
             if cross_encoder is None:
                 ranked = judge.reranked(ranked)
                 ranked = self._resolution_first(judge, ranked)
@@ -158,7 +158,7 @@ class Pipeline:
         clock.lap("passages")
         return ranked
 
-    def _resolution_first(self, judge: Judge, ranked: list[RankedPassage]) -> list[RankedPassage]:
+    def _resolution_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """If the first passage states a problem, put the passage that resolves it before it."""
         query, first = judge.query, ranked[0] if ranked else None
         problem = None if first is None else judge.reading_of(first.passage)

@@ -36,7 +36,7 @@ from qa.require import either, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
-from qa.retrieval.request import AskRequest
+from qa.retrieval.question_text import AskRequest
 from qa.retrieval.stopwatch import Stopwatch
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval import pipeline
 from qa.retrieval.hybrid import Pool
-from qa.retrieval.request import AskRequest
+from qa.retrieval.question_text import AskRequest
 from qa.retrieval.retriever import Retriever
 from tests import small_models
 from tests.encoders import BagEncoder
