@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from index import Among, Index
-from index.encoder.cross_encoder import load_cross_encoder
+from index.encoder.cross_encoder import CrossEncoderModel
+from index.encoder.devices import Device
+from index.encoder.model_files import find
 from index.storage.rows import StoredPassage
 from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
@@ -23,7 +27,6 @@ from qa.retrieval import pipeline
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.question_text import AskRequest
 from qa.retrieval.retriever import Retriever
-from tests import small_models
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build, opened
 from tests.qa.retrieval.conftest import without_times
@@ -60,13 +63,25 @@ def test_documents_are_selected_once_per_filter(
     assert len(calls) == 1
 
 
-def test_a_cross_encoder_orders_the_passages(root: Path, tmp_path: Path) -> None:
-    """A small one with random weights decides alone, in any mode, but only if re-ranking is wanted."""
-    model = str(small_models.cross_encoder(tmp_path / "scores"))
+class ChecksumScores(CrossEncoderModel):
+    """Scores texts by their checksums."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(find(), Device.CPU)
+        self.name = name
+
+    def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        return np.array([crc32(text.encode()) / 2**32 for text in texts])
+
+
+def test_a_cross_encoder_orders_the_passages(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It decides alone, in any mode, but only if re-ranking is wanted."""
+    model = "checksums"
+    monkeypatch.setattr("qa.retrieval.retriever.load_cross_encoder", lambda name, _: ChecksumScores(name))
     question = "when does the train leave the harbour"
     with opened(root, rerank_model=model) as scored, opened(root) as plain:
         passages = scored.snapshot.passages(range(1, 8))
-        scores = load_cross_encoder(model).scores(question, [one.encoder_text for one in passages])
+        scores = ChecksumScores(model).scores(question, [one.encoder_text for one in passages])
         by_key = {one.key: score for one, score in zip(passages, scores.tolist(), strict=True)}
         whole = {mode: scored.ask(question, k=7, mode=mode) for mode in (Mode.HYBRID, Mode.DENSE)}
         for mode, result in whole.items():
