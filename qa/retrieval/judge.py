@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from corpus import is_code
 from corpus.errors import ModelError
@@ -55,7 +55,7 @@ class PassageJudge:
     tokens: QueryTokens
     models: Models
     clock: Stopwatch
-    judgements: dict[int, Judgement] = field(default_factory=dict)
+    judgements: dict[int, Judgement]
 
     def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
