@@ -11,9 +11,7 @@ import math
 import re
 from dataclasses import astuple, dataclass
 
-from corpus import path_words
 from index import StoredPassage
-from qa.answer.dates import WrittenDate, dates_in
 from qa.reader.reading import Reading
 
 
@@ -58,8 +56,8 @@ class Features:
     Attributes:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
-        missing_number: 1 if the question has a number that the passage lacks, or the passage has dates, but not that of
-            the question, else 0. Not used for yes or no: "from 14 years" answers "can she join at 15?".
+        missing_number: 1 if the question has a number that the passage lacks, else 0. Not used for yes or no: "from 14
+            years" answers "can she join at 15?".
         answered: The reader's logit that the best passage answers; 0 without the reader.
         relevant: Its logit that the passage is the one to read; 0 without the reader. The weight is negative, as the
             reader overrates `answered` for passages that are merely on topic; for yes or no, `relevant` says more.
@@ -106,19 +104,8 @@ def features_of(
 ) -> Features:
     """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
     path, text = best.document.path, f"{best.context} {best.text}"
-    is_missing = not _numbers(question) <= _numbers(f"{path} {text}") | _number_words(f"{path} {text}")
-    is_other_day = not all(_may_be_in(date, f"{path_words(path)}\n{text}") for date in dates_in(question))
-    missing = float(is_missing or is_other_day)
-    if reading is None:
-        return Features(cosine, sentence, missing)
-    return Features(cosine, sentence, missing, reading.answered, reading.relevant)
-
-
-def _may_be_in(date: WrittenDate, text: str) -> bool:
-    """Whether a text has the day of a date, in a range too ("3–5 May"), or has no dates at all."""
-    dates = list(dates_in(text))
-    in_range = re.search(rf"(?<!\d)0?{date.day}(?:st|nd|rd|th)?\.?(?:\s?[-–—/,&]\s?|\s(?:and|or|to|und|bis)\s)\d", text)
-    return not dates or in_range is not None or any(one.is_day_of(date) for one in dates)
+    missing = float(not _numbers(question) <= _numbers(f"{path} {text}") | _number_words(f"{path} {text}"))
+    return Features(cosine, sentence, missing, *((reading.answered, reading.relevant) if reading else ()))
 
 
 def _numbers(text: str) -> set[str]:

@@ -6,12 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from corpus.formats import format_of
 from index import STOP_WORDS, StoredPassage
-from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, replacement, whole_value, with_bound, years
+from qa.answer.values import compared, completed, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -26,33 +24,11 @@ _ASKS_FOR_MEASURE = re.compile(
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
-# Questions for a number that is no date.
-_ASKS_FOR_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|far|old|tall|high|big|large|fast|deep|wide|heavy|often)\b", re.IGNORECASE
-)
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
     re.IGNORECASE,
 )
-# Questions that part of a date can answer.
-_ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century|time|hour)\b", re.IGNORECASE)
-# Questions for several things: "which products come from InkWorks?"
-_ASKS_FOR_SEVERAL = re.compile(
-    r"\W*(?:(?:list|name|who are)\b|(?:which|what) (?:(?:[\w-]+ ){0,2}[\w-]+s (?:are|were|do|did|have|had|can|must"
-    r"|should|will|would|may)\b|(?![\w-]*(?:is|as|ss|us)\b)[\w-]+s (?!is\b|was\b|has\b)\w))",
-    re.IGNORECASE,
-)
-# A sentence that is nothing but short names: "French, English (C1), some Italian".
-_ENUMERATION = re.compile(r"(?:[^\s,;]+(?: [^\s,;]+){0,3}[,;]\s){2,}[^\s,;]+(?: [^\s,;]+){0,3}")
-# The name of a field in a record, before its value.
-_KEY = re.compile(r"[^\s:][^\n:]{0,39}: +(?=\S)")
-# Words that say nothing on their own.
-_EMPTY = frozenset({
-    "approx", "avg", "ca", "cf", "eg", "etc", "excl", "ie", "incl", "max", "min", "no", "nr", "resp", "tel", "vs",
-    "yes",
-})  # fmt: skip
-_CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
@@ -66,10 +42,6 @@ _MARKED = re.compile(
 )
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
-# Words between two numbers that are compared.
-_COMPARES = frozenset({"against", "compared", "versus", "vs"})
-# How many words after a number may say what it counts.
-_BEHIND = 3
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # Least `answered` logit of a passage for it to count as agreeing, or as contradicting.
@@ -107,29 +79,21 @@ def exact_answer(
         return None
     rank, first = ranked[0]
     best = extracts[first.id]
-    if best.name:
-        return Answer(best.name, (rank,), sentence=best.answer)
+    whole = Answer(best.answer, (rank,), sentence=best.answer)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
     if not is_likely or best.has_list or not (wants_words or wants_measure):
-        return Answer(best.answer, (rank,), sentence=best.answer)
+        return whole
     candidates = [
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
-    is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
-    fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
-    if not fits or _is_empty(answer.text) or not adds_information(question, answer.text):
-        return Answer(best.answer, (rank,), sentence=best.answer)
+    if not (wants_words or _DIGIT.search(answer.text)) or not adds_information(question, answer.text):
+        return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    alternatives = _replacements(question, answer, passages) or _alternatives(question, answer, others)
+    alternatives = _alternatives(question, answer, others)
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
-
-
-def _is_empty(answer: str) -> bool:
-    """Whether an answer is only abbreviations: "avg", "approx.", or a mere "yes" or "no"."""
-    return all(word.lower() in _EMPTY for word in _WORD.findall(answer))
 
 
 def asks_for_words(question: str) -> bool:
@@ -143,9 +107,8 @@ def asks_for_measure(question: str) -> bool:
 
 
 def adds_information(question: str, answer: str) -> bool:
-    """Whether the answer says anything the question does not; for "A or B?", picking one of them counts."""
-    words = set(_words(answer))
-    return not words <= set(_words(question)) or bool(words and _CHOICE.search(question))
+    """Whether the answer says anything the question does not."""
+    return not set(_words(answer)) <= set(_words(question))
 
 
 def is_same(one: str, other: str) -> bool:
@@ -175,16 +138,6 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
-def _replacements(question: str, answer: _PassageAnswer, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
-    """Return what replaces the answer's value according to other passages: "£48,000" is replaced by "£51,500"."""
-    found: dict[object, tuple[str, list[int]]] = {}
-    for rank, one in enumerate(passages, start=1):
-        new = "" if rank == answer.rank else replacement(answer.text, one.text[one.body :], years(question))
-        if new and not is_same(new, answer.text):
-            found.setdefault(compared(new), (new, []))[1].append(rank)
-    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
-
-
 def _all_words(one: _PassageAnswer) -> set[str]:
     """The words of a passage, its title and its path."""
     return set(_words("\n".join((one.passage.text, one.passage.title, one.passage.document.path.replace("_", " ")))))
@@ -203,39 +156,11 @@ def _candidate(
     text, sentence = passage.text, extracted.lead
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
-    inside = _value_in_record(passage, sentence)
-    found = _one_number(question, text, reading, inside) or reading.best(*inside) or sentence
-    dates = not _ASKS_FOR_PART.search(question)
-    found = whole_value(question, text, completed(text, found, sentence, dates=dates), sentence)
+    found = reading.best(*sentence) or sentence
+    found = whole_value(text, completed(text, found, sentence), sentence)
     found = with_bound(question, text, _whole_title(text, found, sentence), sentence)
-    if _ASKS_FOR_SEVERAL.match(question) and _ENUMERATION.fullmatch(text[slice(*sentence)].rstrip(".")):
-        found = sentence[0], sentence[0] + len(text[slice(*sentence)].rstrip("."))
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
-
-
-def _value_in_record(passage: StoredPassage, sentence: tuple[int, int]) -> tuple[int, int]:
-    """Return a sentence without the name of the field that it is in, if its passage is a record."""
-    kind = format_of(passage.document.path)
-    if kind is not None and kind.reader.startswith("records.") and (key := _KEY.match(passage.text, *sentence)):
-        return key.end(), sentence[1]
-    return sentence
-
-
-def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:
-    """If the best answer runs from one number to another, pick the one before a word of the question, or the likelier.
-
-    Only with content words between them: not for "from 3 to 5" or "3 against 5", but for "3 euros there, 5 here".
-    """
-    halves = reading.halves(*sentence)
-    if halves is None or not all(_DIGIT.search(text, *half) for half in halves):
-        return None
-    (_, before), (second, after) = sorted(halves)
-    between = {word for word in _words(text[before:second]) if word.isalpha()}
-    behind = set(_words(text[after : sentence[1]])[:_BEHIND])
-    if not between.difference(STOP_WORDS, _COMPARES):
-        return None
-    return max(halves) if (behind - between).difference(STOP_WORDS) & set(_words(question)) else halves[0]
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

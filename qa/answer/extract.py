@@ -20,29 +20,18 @@ from qa.reader.tables import tables
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
-# How many first words parallel sentences share.
-_LEAST_SHARED = 2
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
 # The marker of a list item; the day of a date is none: "5. Mai 2023: Besuch".
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
-# A line that begins with its speaker.
-_SAID = re.compile(_STAMP + r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
-# A question at the end of a line.
-_ASKS_AT_END = re.compile(r"(?:^|[.!?:]\W+)(?=[^\W\d_a-zà-öø-ÿ])[^.!?:\n]+\?$")
 # A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
     r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
     r".{0,160}\?",
     re.DOTALL,
-)
-# A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
-_YES_OR_NO = re.compile(
-    r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
-    re.IGNORECASE,
 )
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
@@ -71,13 +60,8 @@ _ASKS_FOR_OPEN = re.compile(
 _ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
 _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
-# A version, number or name with digits: "2.1.0", "TM-429", "K33".
-_CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
-_YEAR, _RATING = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?!\w)"), re.compile(r"(?<![\w/])\d+/\d+(?![\w/])")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
-# A word of a title, but not of its number: "Art. 3  Excess".
-_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
 _CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = re.compile(r"\s+")
@@ -95,14 +79,12 @@ class Extract:
         score: The best sentence's score.
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
-        name: The part of `answer` that answers, if that is known.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
-    name: str = ""
 
     @property
     def has_list(self) -> bool:
@@ -128,9 +110,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
-        best_first = [(one[1], one[2]) for one in scored]
-        lead = of_the_things(numbered_in(question), passage, _with_code(question, text, best_first), best_first)
-        lead = _parallel(question, text, spans, _answering(question, text, spans, lead))
+        lead = of_the_things(numbered_in(question), passage, lead, [(one[1], one[2]) for one in scored])
+        lead = _answering(text, spans, lead)
     items = _list_after(text, spans, lead)
     if tasks:
         lead, items = tasks[0], tasks[1:]
@@ -148,70 +129,10 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     return Extract(tuple(highlights), -negative, lead, answer)
 
 
-def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """Return the best sentence, or if it is a question or a title, the first one after it that is neither.
-
-    In an interview, everything a speaker says before the question mark is part of the question.
-    """
-    line, end = text.rfind("\n", 0, best[0]) + 1, text.find("\n", best[1])
-    end = len(text) if end < 0 else end
-    is_turn = bool(_SAID.match(text, line, end) and _ASKS_AT_END.search(text[line:end].rstrip(_CLOSING)))
-    after = [span for span in spans[spans.index(best) :] if not is_turn or span[0] >= end]
-    topic_terms = set() if _is_item(text, best) else _terms(question)
-    return next((span for span in after if not _asks_or_titles(text[slice(*span)].rstrip(_CLOSING), topic_terms)), best)
-
-
-def _asks_or_titles(sentence: str, topic_terms: set[str]) -> bool:
-    """Whether a sentence is a question, or a title: no full stop, field or row, and only words of the question."""
-    terms = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_title = sentence[-1:].isalpha() and not re.search(r"[:=|\t]", sentence)
-    return _ASKS.fullmatch(sentence) is not None or (is_title and bool(terms) and terms <= topic_terms)
-
-
-def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the best sentence, or if it is an item or row, the best one with the code in the question: "2.1.0"."""
-    best = scored[0]
-    is_item = _is_item(text, best) or "|" in text[slice(*best)]
-    for code in _CODE.findall(question) if is_item else ():
-        pattern = re.compile(rf"(?<![\w.]){re.escape(code)}(?!\w|\.\d)", re.IGNORECASE)
-        with_code = [span for span in scored if pattern.search(text[slice(*span)])]
-        if with_code and best not in with_code:
-            return with_code[0]
-    return _with_value(question, text, scored) if is_item else best
-
-
-def _with_value(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the best item, or if it has another year or rating than the question, the best one with the same."""
-    for form in (_YEAR, _RATING):
-        asked, *own = (set(form.findall(part)) for part in (question, *(text[slice(*span)] for span in scored)))
-        fitting = [span for span, values in zip(scored, own, strict=True) if asked & values]
-        if own[0] and fitting and scored[0] not in fitting:
-            return fitting[0]
-    return scored[0]
-
-
-def _parallel(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """Return the best sentence, or one that is parallel to it and has the question's words in it and more of them.
-
-    Parallel sentences or items are adjacent and begin with the same two words, as in "Signed for A", "Signed for B".
-    """
-    start = _beginning(text, best)
-    if len(start) < _LEAST_SHARED:
-        return best
-    first = last = spans.index(best)
-    while first and _beginning(text, spans[first - 1]) == start:
-        first -= 1
-    while last + 1 < len(spans) and _beginning(text, spans[last + 1]) == start:
-        last += 1
-    topic_terms = _terms(question)
-    own = topic_terms & _terms(text[slice(*best)])
-    better = [span for span in spans[first : last + 1] if topic_terms & _terms(text[slice(*span)]) > own]
-    return better[0] if len(better) == 1 else best
-
-
-def _beginning(text: str, span: tuple[int, int]) -> list[str]:
-    words = _WORD.findall(text[slice(*span)].lower())[:_LEAST_SHARED]
-    return words if all(map(str.isalpha, words)) else []
+def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
+    """Return the best sentence, or if it is a question, the first one after it that is none."""
+    after = spans[spans.index(best) :]
+    return next((span for span in after if not _ASKS.fullmatch(text[slice(*span)].rstrip(_CLOSING))), best)
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
@@ -287,14 +208,12 @@ def _terms(text: str) -> set[str]:
 def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[tuple[int, int]]:
     """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones.
 
-    A mere "yes" or "no" is one sentence with the next. In code, given `by_line`, each line is one.
+    In code, given `by_line`, each line is one.
     """
     found: list[tuple[int, int]] = []
     for first, end in code_spans(text, body) if by_line else _sentences_and_rows(text, body, context):
         marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
-        if not marker and found and _is_yes_or_no(text, found[-1]) and "\n\n" not in text[found[-1][1] : first]:
-            start = found.pop()[0]
         while end - start > _MAX_HIGHLIGHT:
             most = start + _MAX_HIGHLIGHT
             breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
@@ -304,10 +223,6 @@ def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> 
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
         found.append((start, end))
     return found
-
-
-def _is_yes_or_no(text: str, span: tuple[int, int]) -> bool:
-    return _YES_OR_NO.fullmatch(text, *span) is not None
 
 
 def _fields(text: str) -> list[tuple[int, int]]:

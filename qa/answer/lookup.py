@@ -44,8 +44,6 @@ _PIECES = re.compile(r"(\d+|[^\W\d_]+)")
 _HYPHENS = "-‐‑‒–−"
 _OUTSIDE = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"\w+")
-# Between sentences, paragraphs and cells.
-_BREAK = re.compile(r"[.!?…。|\t]|\n\s*\n")
 
 Span = tuple[int, int]
 
@@ -55,11 +53,9 @@ class Match(NamedTuple):
 
     Attributes:
         at: The first character of the match in the passage's text, after its headings; None if it is in those.
-        is_phrase: Whether all items occur in order, with nothing but stop words between.
     """
 
     at: int | None
-    is_phrase: bool = False
 
 
 class _WordPart(NamedTuple):
@@ -125,9 +121,8 @@ class Lookup:
         return self._matches[passage.id]
 
     def rank(self, passage: StoredPassage) -> int:
-        """Grade a passage's match: 3 for a phrase, 2 for items near each other, 1 in front matter, else 0."""
-        match = self.match(passage)
-        return int(match is not None) if match is None or passage.is_front_matter else 2 + match.is_phrase
+        """Grade a passage: 2 if it matches, 1 if it is front matter that does, else 0."""
+        return 0 if self.match(passage) is None else 2 - passage.is_front_matter
 
     def is_in(self, text: str) -> bool:
         """Whether a text has all items, anywhere."""
@@ -162,9 +157,6 @@ class Lookup:
         # A date names a note, as a title does; other words in a path alone do not count.
         is_dated = any(item.date is not None and item.spans(path, ()) for item in self.items)
         title = 0 if is_dated else len(path)
-        phrase = _in_order(text, spans, title, body)
-        if phrase is not None:
-            return Match(phrase - len(above) if phrase >= body else None, is_phrase=True)
         match = _together(text, spans, body, title)
         return match if match is None or match.at is None else Match(match.at - len(above))
 
@@ -236,22 +228,6 @@ def _as_written(code: str) -> str:
         mark = hyphen if piece and piece in _HYPHENS else re.escape(piece)
         patterns.append(f"(?:{mark}|{hyphen}| )?" if is_optional and len(piece) < 2 else mark)
     return "".join(patterns)
-
-
-def _in_order(text: str, item_spans: Sequence[Sequence[Span]], first: int, body: int) -> int | None:
-    """Return the start of all items in order with only stop words between: from `body` on, else from `first` on."""
-    starts = [start for start, end in item_spans[0] if start >= first and _follow(text, end, item_spans[1:])]
-    return next((start for start in starts if start >= body), starts[0] if starts else None)
-
-
-def _follow(text: str, end: int, item_spans: Sequence[Sequence[Span]]) -> bool:
-    for spans in item_spans:
-        following = next((span for span in spans if span[0] >= end), None)
-        between = "" if following is None else text[end : following[0]].lower()
-        if following is None or _BREAK.search(between) or not STOP_WORDS.issuperset(_WORD.findall(between)):
-            return False
-        end = following[1]
-    return True
 
 
 def _together(text: str, item_spans: Sequence[Sequence[Span]], body: int, context: int) -> Match | None:

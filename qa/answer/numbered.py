@@ -16,11 +16,8 @@ from qa.answer.values import MONTH
 from qa.reader.tables import tables
 
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
-_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
-_DIGITS = {name: str(number) for names in (_SMALL, _ROMAN) for number, name in enumerate(names, start=1)}
 # A letter is a code only as a capital, but not "I".
-_CODE = re.compile(rf"(?=\D{{0,5}}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?|{'|'.join(name for name in _ROMAN if len(name) > 1)}")
+_CODE = re.compile(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _RANGE = re.compile(r"(\d+|[a-z])-(\d+|[a-z])")
@@ -50,7 +47,6 @@ _BOUND_BEFORE = re.compile(
 _BOUND_BEHIND = re.compile(
     r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE
 )
-_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|this|these|both|he|she|his|her)\b", re.IGNORECASE)
 _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 
 
@@ -59,9 +55,8 @@ class Numbered(NamedTuple):
 
     Attributes:
         noun: The stem of the word before it; "" if that is none.
-        code: In lower case, with digits for Roman numerals and number words; two numbers if it is a range.
-        is_loose: Whether it may say something else, too: a bound, as in "since version 2", or the number word of "the
-            last one".
+        code: In lower case; two numbers if it is a range.
+        is_loose: Whether it is a bound, as in "since version 2".
     """
 
     noun: str
@@ -102,14 +97,15 @@ def of_the_things(
     Args:
         things: Those that the question names.
         passage: The passage.
-        lead: The answering sentence; one with a pronoun may be about the thing of the sentence before.
+        lead: The answering sentence.
         scored: All sentences of the passage, best first.
     """
     wrong = [thing for thing in things if _has_another(_own(passage, lead), thing)]
-    if not wrong or _PRONOUN.search(passage.text, *lead):
-        return lead
-    owns = ((span, _own(passage, span)) for span in scored)
-    return next((span for span, own in owns if all(_has(own, thing) for thing in wrong)), lead)
+    for span in scored if wrong else ():
+        own = _own(passage, span)
+        if all(_has(own, thing) for thing in wrong):
+            return span
+    return lead
 
 
 def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: tuple[int, int]) -> bool:
@@ -173,7 +169,7 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
     noun, before, code_before, start, end, in_list = "", "", "", 0, 0, False
     for token in _TOKEN.finditer(text):
         word, gap = token[0], text[end : token.start()]
-        if any(first <= token.start() < last for first, last in dates) or not _is_code(word):
+        if any(first <= token.start() < last for first, last in dates) or not _CODE.fullmatch(word):
             if word.lower() not in _LINKS:
                 is_noun = _is_noun(word) and before not in not_before
                 noun, start, in_list = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start(), False
@@ -187,13 +183,9 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
             code = _normal(word)
             if in_list and noun and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"}):
                 yield Numbered(noun, f"{code_before}-{code}")
-            yield Numbered(noun, code, is_bound or word.lower() in _SMALL)
+            yield Numbered(noun, code, is_bound)
             in_list, before, code_before = True, word, code
         end = token.end()
-
-
-def _is_code(word: str) -> bool:
-    return word.lower() in _DIGITS or _CODE.fullmatch(word) is not None
 
 
 def _is_noun(word: str) -> bool:
@@ -202,5 +194,4 @@ def _is_noun(word: str) -> bool:
 
 
 def _normal(code: str) -> str:
-    plain = _DIGITS.get(code, _DIGITS.get(code.lower(), code.lower())).replace(",", "")
-    return re.sub(r"(?<=[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", plain)
+    return re.sub(r"(?<=[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", code.lower().replace(",", ""))

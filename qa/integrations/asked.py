@@ -10,7 +10,7 @@ from typing import Any
 from qa.answer.results import Hit, Mode, Result, json_value
 from qa.filters import Filter
 from qa.require import require_member
-from qa.retrieval.pipeline import checked_k
+from qa.retrieval.question_text import checked_k
 from qa.retrieval.retriever import Retriever
 
 

@@ -12,8 +12,6 @@ Floats = npt.NDArray[np.float32]
 
 # The most tokens that an answer has.
 _LONGEST = 30
-# Both halves of an answer are answers of their own if their logits are at most this much lower.
-_NEARLY = 4.0
 # Logit of something impossible.
 _NEVER = -1e4
 
@@ -52,28 +50,6 @@ class Reading:
         pairs = self._pairs[inside[0] : inside[-1] + 1, inside[0] : inside[-1] + 1]
         first, last = divmod(int(pairs.argmax()), len(pairs))
         return int(self.spans[inside[0] + first, 0]), int(self.spans[inside[0] + last, 1])
-
-    def halves(self, start: int, end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Split the best answer inside a span into two that are each nearly as likely; returns the likelier first.
-
-        Start and end are predicted separately, so the best answer may begin with one candidate and end with another.
-        """
-        inside = np.flatnonzero((self.spans[:, 0] >= start) & (self.spans[:, 1] <= end))
-        if not inside.size:
-            return None
-        pairs = self._pairs[inside[0] : inside[-1] + 1, inside[0] : inside[-1] + 1]
-        first, last = divmod(int(pairs.argmax()), len(pairs))
-        starts, ends = pairs[first, first:last], pairs[first + 1 : last + 1, last]
-        if not starts.size:
-            return None
-        lower_logits = np.minimum(np.maximum.accumulate(starts), np.maximum.accumulate(ends[::-1])[::-1])
-        cut = int(lower_logits.argmax())
-        if lower_logits[cut] < pairs[first, last] - _NEARLY:
-            return None
-        tokens = [(first, first + int(starts[: cut + 1].argmax())), (first + 1 + cut + int(ends[cut:].argmax()), last)]
-        tokens.sort(key=lambda one: -pairs[one])
-        one, other = [(int(self.spans[inside[0] + a, 0]), int(self.spans[inside[0] + b, 1])) for a, b in tokens]
-        return one, other
 
     def share(self, start: int, end: int) -> float:
         """Return the probability in [0, 1] that the answer, if there is one, begins and ends inside a span."""

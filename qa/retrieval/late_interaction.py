@@ -2,18 +2,18 @@
 
 The best cosine for each query token among the passage's tokens, averaged with more weight on rare words: MaxSim of
 Khattab and Zaharia, "ColBERT" (https://arxiv.org/abs/2004.12832), over the token vectors of the encoder that embeds the
-passages.
+passages. Without it, sentences are scored by the words that they share with the question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from corpus import join_context, path_words
-from index import Encoder, StoredPassage, TokenVectors, Vectors
+from index import Encoder, StoredPassage, TokenVectors, Vectors, terms
 from qa.retrieval.query import Floats, Query, QueryTokens
 
 # Weight of the cosine with a sentence's mean vector, which is added to its MaxSim.
@@ -79,6 +79,19 @@ def span_score(query: Query, match: TokenMatch, start: int, end: int) -> float:
     norm = float(np.linalg.norm(mean)) or 1.0
     cosine = float(query.vector.astype(np.float64) @ mean) / norm
     return _max_sim(match.query, match.similarities[:, inside]) + _MEAN_SHARE * cosine
+
+
+def term_shares(query: Query) -> dict[str, float]:
+    """Return the weights of the query's terms, proportional to rarity; they sum to 1."""
+    total = sum(query.rarity[term] for term in query.terms) or 1.0
+    return {term: query.rarity[term] / total for term in query.terms}
+
+
+def overlap(shares: Mapping[str, float], text: str, start: int, end: int) -> float:
+    """Return the share of a question's terms, by weight, that occur in part of a text; in [0, 1]."""
+    simple, joined = terms(text[start:end])
+    present = {*simple, *joined}
+    return sum(share for term, share in shares.items() if term in present)
 
 
 def _context(passage: StoredPassage) -> str:

@@ -14,7 +14,6 @@ from qa.answer.dates import with_other_forms
 from qa.answer.lookup import Lookup, lookup_of
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import topic_of_documents
-from qa.retrieval.question_text import without_mean
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
 
@@ -45,8 +44,7 @@ class Query:
 
     Attributes:
         asked: The question as it was asked.
-        text: The text to search for: misspelt words replaced, dates also in the forms that the collection uses, "stand
-            for" in place of "mean".
+        text: The text to search for: misspelt words replaced, dates also in the forms that the collection uses.
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
         rarity: Of these terms and those of all other words but stop words: 0.1 if every passage has the term, about 1
@@ -100,7 +98,7 @@ def analyse_question(
     topic = None if mode is Mode.DENSE else topic_of_documents(text)
     lookup = None if mode is Mode.DENSE else lookup_of(topic or text)
     text = topic if topic and lookup else text
-    text = with_other_forms(without_mean(text), snapshot, documents)
+    text = with_other_forms(text, snapshot, documents)
     if text != asked:
         analysis = analyse(text)
     clock.lap("spell")

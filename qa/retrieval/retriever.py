@@ -34,7 +34,9 @@ from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
 from qa.require import either, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
-from qa.retrieval.pipeline import AskRequest, Models, Pipeline
+from qa.retrieval.judge import Models
+from qa.retrieval.pipeline import Pipeline
+from qa.retrieval.question_text import AskRequest
 from qa.retrieval.stopwatch import Stopwatch
 
 if TYPE_CHECKING:

@@ -21,8 +21,6 @@ _SHORTEST, _LONGEST = 5, 30
 _MAX_WORDS = 5
 # How many candidate terms are tried, and how many passages of each are searched for the spelling of the word.
 _MAX_TERMS, _MAX_PASSAGES = 3, 20
-# Last letters that stemming conflates.
-_ALIKE = {"y": "i", "i": "y"}
 # Latin letters end here. Folding to ASCII would not do: "ø" and "ł" have no ASCII form.
 _AFTER_LATIN = "\u0250"
 
@@ -73,10 +71,10 @@ def _may_be_misspelt(word: str, written: str) -> bool:
 
 
 def _unknown(candidates: Collection[str], snapshot: Index, encoder: Encoder) -> list[str]:
-    """Return the words that possibly no passage has and that are not one token of the encoder, in order."""
+    """Return the words that no passage has and that are not one token of the encoder, in order."""
     terms = {word: word_terms(word) for word in candidates}
     frequency = snapshot.frequencies([term for several in terms.values() for term in several])
-    missing = [word for word in candidates if not any(frequency[term] for term in terms[word]) or _same_stem(word)]
+    missing = [word for word in candidates if not any(frequency[term] for term in terms[word])]
     sizes = encoder.count_tokens(missing)
     return [word for word, size in zip(missing, sizes, strict=True) if size > 1]
 
@@ -87,8 +85,6 @@ def _neighbour(word: str, snapshot: Index) -> str:
     Prefers the term in the most passages. The keyword index has only stems, so the spelling is taken from their text.
     """
     own = word_terms(word)
-    if (variant := _same_stem(word)) and any(snapshot.frequencies(own).values()):
-        return "" if _written(own[0], {word}, snapshot) else _written(own[0], {variant}, snapshot)
     spellings: defaultdict[str, set[str]] = defaultdict(set)
     for variant in _edits(word):
         terms = word_terms(variant)
@@ -101,12 +97,6 @@ def _neighbour(word: str, snapshot: Index) -> str:
         if written:
             return written
     return ""
-
-
-def _same_stem(word: str) -> str:
-    """Return a name's other spelling with the same stem (Kowalsky, Kowalski); "" if there is none."""
-    variant = f"{word[:-1]}{_ALIKE.get(word[-1], '')}"
-    return variant if variant != word[:-1] and word_terms(variant) == word_terms(word) else ""
 
 
 def _written(term: str, spellings: Collection[str], snapshot: Index) -> str:

@@ -89,21 +89,20 @@ class QuestionWord:
         return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not (self.is_noun or self.is_name))
 
 
-class Mention(NamedTuple):
-    """A column that the question names, and the range of words that name it, end exclusive."""
+class Named(NamedTuple):
+    """A column, or a value in it, that the question names.
+
+    Attributes:
+        column: The column.
+        first: The first word that names it.
+        end: One past the last.
+        rows: The rows with the value; None if only the column is named.
+    """
 
     column: int
     first: int
     end: int
-
-
-class NamedValue(NamedTuple):
-    """A value that the question names: its column, its rows, and the range of words that name it, end exclusive."""
-
-    column: int
-    rows: frozenset[int]
-    first: int
-    end: int
+    rows: frozenset[int] | None = None
 
 
 @dataclass(slots=True)
@@ -117,16 +116,14 @@ class Explained:
         mentions: The columns that the question names.
         values: The values that it names.
         has_subject: Whether it names the subject of the rows.
-        by_file_name: Whether nothing but the file name explains some word.
     """
 
     question: str
     table: WholeTable
     words: list[QuestionWord] = field(default_factory=list)
-    mentions: list[Mention] = field(default_factory=list)
-    values: list[NamedValue] = field(default_factory=list)
+    mentions: list[Named] = field(default_factory=list)
+    values: list[Named] = field(default_factory=list)
     has_subject: bool = False
-    by_file_name: bool = False
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -157,7 +154,7 @@ class Explained:
                     asked = [one.stem for one in inside]
                     cells_asked = enumerate(map(stems_of, self.table.column(column)))
                     rows = frozenset(row for row, cell in cells_asked if _affirms(cell, asked))
-                    self._add(NamedValue(column, rows, first, first + len(state)))
+                    self._add(Named(column, first, first + len(state), rows))
 
     def name_columns(self) -> None:
         """Find the columns that the question names, longest names first; raises NotExplainedError."""
@@ -172,7 +169,7 @@ class Explained:
             if len(columns) > 1:
                 raise NotExplainedError
             if columns:
-                self.mentions.append(Mention(columns[0], first, end))
+                self.mentions.append(Named(columns[0], first, end))
                 self.explain(self.words[first].start, self.words[end - 1].end)
 
     def name_things(self) -> None:
@@ -188,7 +185,7 @@ class Explained:
 
     def name_values(self) -> None:
         """Find the values that the question names, longest names first; raises NotExplainedError."""
-        subject = [*stems_of(self.table.about), *stems_of(self.table.file_name)]
+        subject = self._subject()
         cells = {
             word.stem: self._cells_with(word.stem) for word in self.words if not (word.is_explained or word.is_plain)
         }
@@ -209,25 +206,23 @@ class Explained:
                 raise NotExplainedError
             if columns:
                 rows = frozenset(row for i, row in exact | found if i in columns)
-                self._add(NamedValue(columns.pop(), rows, first, end))
+                self._add(Named(columns.pop(), first, end, rows))
 
     def name_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
-        subject, name = stems_of(self.table.about), stems_of(self.table.file_name)
         for word in self.words:
-            if not word.is_explained and not word.is_plain and _is_among(word.stem, [*subject, *name]):
+            if not (word.is_explained or word.is_plain) and _is_among(word.stem, self._subject()):
                 word.is_explained = self.has_subject = True
-                self.by_file_name |= not _is_among(word.stem, subject)
 
-    def first_named(self, start: int) -> NamedValue | Mention:
+    def first_named(self, start: int) -> Named:
         """Return the first column or value that is named after a character; raises NotExplainedError."""
-        for at, word in enumerate(self.words):
-            named: list[NamedValue | Mention] = [*self.values, *self.mentions] if word.start >= start else []
-            if found := [one for one in named if one.first == at]:
-                # In "not assigned to Ana", it is the value that is denied.
-                behind = [one for one in self.values if one.first > at and one.column == found[0].column]
-                return behind[0] if behind and isinstance(found[0], Mention) else found[0]
-        raise NotExplainedError
+        after = (at for at, word in enumerate(self.words) if word.start >= start)
+        found = [one for at in after for one in (*self.values, *self.mentions) if one.first == at]
+        if not found:
+            raise NotExplainedError
+        # In "not assigned to Ana", it is the value that is denied.
+        behind = [one for one in self.values if one.first > found[0].first and one.column == found[0].column]
+        return behind[0] if behind and found[0].rows is None else found[0]
 
     def measures(self, column: int) -> list[Amount | None] | None:
         """Return the amounts in a column's cells; None if they cannot be compared."""
@@ -251,7 +246,10 @@ class Explained:
         keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
 
-    def _add(self, value: NamedValue) -> None:
+    def _subject(self) -> list[str]:
+        return stems_of(f"{self.table.about} {self.table.file_name}")
+
+    def _add(self, value: Named) -> None:
         self.values.append(value)
         self.explain(self.words[value.first].start, self.words[value.end - 1].end)
 

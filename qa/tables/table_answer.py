@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from index import Index, StoredPassage
+from index import StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
-from qa.tables.table_question import asks_for_rows, select_rows
-from qa.tables.whole_table import Row, whole_tables
+from qa.tables.whole_table import Row
 
 # At most this many rows of one passage are highlighted.
 _MAX_HIGHLIGHTS = 10
@@ -63,20 +62,6 @@ class RowsAnswer:
             )
             extracts[passage.id] = Extract(tuple(highlights), 1.0, rows[0].span, _text(rows[0]))
         return extracts
-
-
-def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> RowsAnswer | None:
-    """Return the rows that a question asks for, from a table that explains it in the documents of some passages.
-
-    A table that only its file name connects with the question does not count if another one answers. None if two tables
-    answer differently, as the question may mean either.
-    """
-    if not asks_for_rows(question):
-        return None
-    found = [one for table in whole_tables(snapshot, ranked) if (one := select_rows(question, table)) is not None]
-    answers = [RowsAnswer(one.rows, one.column) for one in found if not one.by_file_name]
-    answers = answers or [RowsAnswer(one.rows, one.column) for one in found]
-    return answers[0] if answers and all(one.cells == answers[0].cells for one in answers) else None
 
 
 def _text(row: Row) -> str:

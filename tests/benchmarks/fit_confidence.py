@@ -27,7 +27,7 @@ from qa.answer.confidence import Features
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import EvalQuestion, read_questions, sample
-from qa.retrieval.pipeline import AskRequest
+from qa.retrieval.question_text import AskRequest
 from tests import gold_questions
 from tests.benchmarks.common import copied, result_parser, write_result
 

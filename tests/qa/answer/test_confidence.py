@@ -82,19 +82,3 @@ def test_number_missing_from_the_passage_is_detected(question: str, missing: flo
     text = "Eight won in 2024, 12,000 to 3.5, against three. 2023-06-04."
     found = features(question, text, path="vol-7/x.txt", context="Edition 9")
     assert found == Features(0.5, 0.25, missing)
-
-
-@pytest.mark.parametrize(
-    ("question", "path", "text", "missing"),
-    [
-        ("who was there on 3 May?", "log/2024-05-09.md", "Open after 3 minutes.", 1.0),
-        ("who was there on 3 May?", "log/2024-05-03.md", "Open after 3 minutes.", 0.0),
-        ("who was there on 3 May 2024?", "log.md", "Open from 3-5 May 2024.", 0.0),
-        ("who was there on 3 May?", "log.md", "Open on the 5th of May.", 1.0),
-        ("who was there on 3 May?", "log.md", "May: 3 Ada, 4 Bo", 0.0),
-        ("who was there 3 times?", "log/2024-05-09.md", "Open after 3 minutes.", 0.0),
-    ],
-)
-def test_a_date_is_not_found_in_other_numbers(question: str, path: str, text: str, missing: float) -> None:
-    """If there are no dates, its numbers may be days."""
-    assert features(question, text, path=path).missing_number == missing

@@ -11,7 +11,7 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import replacement, years
+from qa.answer.values import years
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
@@ -54,9 +54,7 @@ def test_short_answer_comes_with_its_sentence() -> None:
     assert found == Answer("12 May 1932", (1,), OPENED_SENTENCE)
 
 
-@pytest.mark.parametrize(
-    "question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it", "How many saw it open?"]
-)
+@pytest.mark.parametrize("question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it"])
 def test_other_questions_get_a_sentence(question: str) -> None:
     assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(OPENED_SENTENCE, (1,), OPENED_SENTENCE)
 
@@ -146,16 +144,11 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, shown
         ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),
         ("It rose from 3-5 to 7 -> 8 there.", "5", "5"),
         ("It rose from 3-5 to 7 -> 8 there.", "8", "8"),
-        # Ranges.
-        ("Only between 22:00 and 6:00 on weekdays.", "between 22:00", "between 22:00 and 6:00"),
-        ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
-        ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
-        ("It is at 22:00 and 6:00.", "22:00", "22:00"),
         ("It is the week 14–21 Feb at last.", "14", "14–21 Feb"),
         ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
     ],
 )
-def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
+def test_answer_never_cuts_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
@@ -179,38 +172,10 @@ def test_answer_never_cuts_a_title(sentence: str, named: str, shown: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("question", "sentence", "first", "second", "shown"),
-    [
-        ("What is it abroad?", "It is 5 euros at home and 7 euros abroad.", "5 euros", "7 euros", "7 euros"),
-        ("What is it at home?", "It is 5 euros at home and 7 euros abroad.", "5 euros", "7 euros", "5 euros"),
-        ("What is the sensitivity?", "Sensitivity was 91.0% and specificity 97.2%.", "91.0%", "97.2%", "91.0%"),
-        ("What is a test?", "It is 5 euros against 7 euros per test.", "5 euros", "7 euros", "5 euros against 7 euros"),
-        ("How long is it open?", "It is open from 5 to 7 hours a day.", "5", "7 hours", "5 to 7 hours"),
-        ("Which is it?", "It is Ada who met Charles there.", "Ada", "Charles", "Ada who met Charles"),
-    ],
-)
-def test_one_of_two_numbers(question: str, sentence: str, first: str, second: str, shown: str) -> None:
-    """The reader scores the start and the end of an answer separately, so its best span may cover both numbers."""
-    one, begin, end = (
-        reading(sentence, answer=words, sure=sure) for words, sure in ((first, 5), (second, 4), (second, 6))
-    )
-    both = replace(one, start=np.maximum(one.start, begin.start), end=np.maximum(one.end, end.end))
-    assert answer_text(question, sentence, both) == shown
-
-
-@pytest.mark.parametrize(
-    ("question", "shown"), [("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")]
-)
-def test_a_part_of_a_date_is_given_if_it_is_asked_for(question: str, shown: str) -> None:
-    assert answer(question, [("It was 6 July 2024.", "2024", 3)]) == Answer(shown, (1,), "It was 6 July 2024.")
-
-
-@pytest.mark.parametrize(
     ("question", "named", "shown"),
     [
         ("Who is a vegetarian?", "Vegetarian", "Vegetarian: Jonas"),
         ("What is that?", ":", "Vegetarian: Jonas"),
-        ("Who is it, Jonas or Eve?", "Jonas", "Jonas"),
         ("Who is vegetarian?", "Jonas", "Jonas"),
     ],
 )
@@ -239,21 +204,6 @@ def test_passages_that_agree_are_cited() -> None:
         ("Red fox, some say.", "Red fox", -0.5),
     ]
     assert answer("Who was it?", read) == Answer("the Red Fox", (1, 3), "It was the Red Fox.")
-
-
-@pytest.mark.parametrize(
-    ("things", "sentence", "shown"),
-    [
-        ("languages", "French (C2), English,\nsome Italian.", "French (C2), English,\nsome Italian"),
-        ("language", "French (C2), English, some Italian.", "French (C2)"),
-        ("languages", "French (C2), when she has to be understood, and some Italian.", "French (C2)"),
-        ("languages", "French (C2), English.", "French (C2)"),
-    ],
-)
-def test_a_list_of_names_is_given_as_a_whole_if_several_things_are_asked_for(
-    things: str, sentence: str, shown: str
-) -> None:
-    assert answer_text(f"Which {things} does she speak?", sentence, "French (C2)") == shown
 
 
 def alternatives(question: str, read: Sequence[Read], paths: Sequence[str] | None = None) -> Sequence[Alternative]:
@@ -363,59 +313,3 @@ def test_equivalent_answers_are_recognised() -> None:
 )
 def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
     assert contradicts(one, other) is contradicts(other, one) is expected
-
-
-FEE = "The yearly fee of the allotment is €96, payable in March."
-
-
-@pytest.mark.parametrize(
-    ("question", "first", "words", "second", "replaced_by"),
-    [
-        ("What is the yearly fee?", FEE, "€96", "In rule 4, “€96” is replaced by “€108” from 2025 on.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The fee was €96 and is now €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "Members pay €108 instead of €96.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The fee is no longer €96 but €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The fee was raised from 96 to €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The old fee was €96. Rule 4 is replaced by rule 5.", ""),
-        ("What is the yearly fee?", FEE, "€96", "The deposit of €960 is replaced by €1,080.", ""),
-        ("What was the fee in 2023?", FEE, "€96", "In 2025, €96 is replaced by €108.", ""),
-        ("When is the fair?", "The fair is on 4 May.", "4 May", "The fair on 4 May is now on 11 June.", "11 June"),
-        ("How long is it?", "It lasts six weeks.", "six weeks", "“Six weeks” now reads “nine weeks”.", "nine weeks"),
-        ("What is the fee?", "It is €96 a year.", "€96 a year", "“€96” is replaced by “€108”.", "€108"),
-        ("How many beds are there?", "There are 12 beds.", "12", "Rule 12 is replaced by 13.", ""),
-    ],
-)
-def test_a_value_that_another_passage_replaces_is_given_with_the_new_one(
-    question: str, first: str, words: str, second: str, replaced_by: str
-) -> None:
-    """Whatever the reader makes of that passage, but only for the exact value, in one sentence."""
-    found = answer(question, [(first, words, 3), (second, "", -9)])
-    assert found is not None
-    assert found.text == words
-    assert found.alternatives == ((Alternative(replaced_by, (2,)),) if replaced_by else ())
-
-
-def test_finding_a_replaced_value_takes_linear_time() -> None:
-    text = "€96 becomes instead of €96 no longer " * 1000
-    check_growth(lambda text: replacement("€96", text, set()), text, text * 4)
-
-
-@pytest.mark.parametrize("question", ["How long does it run?", "How old is it?", "How much is it?", "How far is it?"])
-def test_a_date_is_no_measure(question: str) -> None:
-    text = "The contract of the kiosk ends on 31 March 2025."
-    assert answer_text(question, text, "31 March 2025") == text
-
-
-@pytest.mark.parametrize(("sentence", "named"), [("It is 4 kg (avg.) here.", "avg"), ("Yes. It is blue.", "Yes")])
-def test_a_mere_abbreviation_or_yes_is_no_answer(sentence: str, named: str) -> None:
-    assert answer_text("What is the weight?", sentence, named) == sentence
-
-
-@pytest.mark.parametrize(("path", "shown"), [("faq.jsonl", "blue"), ("faq.txt", "colour")])
-def test_the_name_of_a_field_in_a_record_is_no_answer(path: str, shown: str) -> None:
-    text = "colour: blue"
-    read = reading(text, answer="colour", answered=3)
-    passage = stored(text, path=path)
-    given = exact_answer("Which is it?", [passage], {1: extract(passage, read.share)}, {1: read})
-    assert given is not None
-    assert (given.text, given.sentence) == (shown, text)

@@ -111,58 +111,17 @@ def test_the_rows_of_a_table_are_extracted() -> None:
         ("**Guest:** When was it built? You may ask. In 1926.", "You may ask."),
         ("**When was it built?** Why? In 1926.", "In 1926."),
         ("It is old. When was it built?", "When was it built?"),
-        ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
-        ("Built: when\nOwned: yes", "Built: when"),
-        # A question mark in notes may express doubt, and a line may end with a number.
+        # A question mark in notes may express doubt.
         ("it was built when? 1926?\n\nIt is old.", "it was built when?"),
-        ("hall: it was built when it was. Or not?\n\nIt is old.", "hall: it was built when it was."),
         ("Hall: it was built when it was. ok?\n\nIt is old.", "Hall: it was built when it was. ok?"),
-        ("when built, £95\n\nIt is old.", "when built, £95"),
         (f"Built when it was, {160 * 'x'}. why?\n\nIt is old.", f"Built when it was, {160 * 'x'}. why?"),
-        (
-            "Art. 3  When built\nThe old hall was first opened in 1926, by Ada.",
-            "The old hall was first opened in 1926, by Ada.",
-        ),
     ],
 )
 def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, answer: str) -> None:
     found = extracted("when was it built", text)
     assert found.answer == found.highlights[0].text == answer
     assert len({highlight.chars for highlight in found.highlights}) == len(found.highlights)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("when was 2.1.0 released", "2.1.0 (3 March)"),
-        ("when was v2 released", "2.0.0 was released (12 January), v2"),
-        ("when was 2.1 released", "2.0.0 was released (12 January), v2"),
-        ("when was it released", "2.0.0 was released (12 January), v2"),
-    ],
-)
-def test_the_list_item_with_the_code_in_question_answers(question: str, answer: str) -> None:
-    items = "- 2.1.0 (3 March)\n- 2.0.0 was released (12 January), v2"
-    assert extracted(question, items).answer == answer
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("what did Jonas get in 2021?", "2021: a sled for Jonas"),
-        ("what did Jonas get in 2020?", "2022: what Jonas did get"),
-        ("what did Jonas get?", "2022: what Jonas did get"),
-        ("what did get 4/5?", "Stoner: 4/5"),
-    ],
-)
-def test_an_item_with_another_year_or_rating_gives_way(question: str, answer: str) -> None:
-    items = "- 2022: what Jonas did get\n- 2021: a sled for Jonas\n- what did get: 5/5\n- Stoner: 4/5"
-    assert extracted(question, items).answer == answer
-
-
-def test_in_prose_the_code_and_the_answer_may_be_in_different_sentences() -> None:
-    prose = "It has K-33 inside. Only two were made, and when was told."
-    assert extracted("when was K-33 made", prose).answer == "Only two were made, and when was told."
 
 
 @pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) "])
@@ -295,35 +254,12 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
             "Box 12 is in the attic.",
         ),
         ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
-        ("What is box 12 behind?", "Box 12 is red. What it is behind is box 40.", "What it is behind is box 40."),
     ],
 )
 def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
     question: str, text: str, answer: str
 ) -> None:
     assert extracted(question, text).answer == answer
-
-
-def test_a_setting_is_no_title() -> None:
-    text = 'license = "MIT"\ndependencies = ["numpy"]'
-    assert extracted("Which license does it have?", text).answer == 'license = "MIT"'
-
-
-SIGNED = "Handed over for the choir by Ines Falk.\nHanded over for the orchestra by Omar Beyer.\nBoth were there."
-
-
-def test_of_parallel_sentences_the_one_with_more_of_the_questions_words_answers() -> None:
-    """Even if another one scores higher, but only if it has all words that this one has."""
-
-    def answer(question: str, text: str = SIGNED, best: str = "choir") -> str:
-        return extract(stored(text), lambda start, end: float(best in text[start:end]), question).answer
-
-    assert answer("who handed it over for the orchestra?") == "Handed over for the orchestra by Omar Beyer."
-    assert answer("who handed it over for the choir?") == "Handed over for the choir by Ines Falk."
-    assert answer("who handed over?") == "Handed over for the choir by Ines Falk."
-    apart = SIGNED.replace("\n", "\nNobody spoke. ")
-    assert answer("who handed it over for the orchestra?", apart) == "Handed over for the choir by Ines Falk."
-    assert answer("who sang with the choir and orchestra?") == "Handed over for the choir by Ines Falk."
 
 
 STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."
@@ -341,16 +277,6 @@ STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switc
 def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> None:
     """If it is named above them, not if it is only one of the steps."""
     assert extracted(question, STEPS, context="Pond › Clean the filter").answer == answer
-
-
-@pytest.mark.parametrize("before", ["Yes.", "No!", "text: Yes.", "Anna: Of course."])
-def test_a_mere_yes_or_no_is_one_sentence_with_the_next(before: str) -> None:
-    text = f"{before} The cellar is dry. It is cold."
-    assert extract(stored(text), lambda start, _: float(start == 0), "is the cellar dry").answer == (
-        f"{before} The cellar is dry."
-    )
-    apart = f"{before}\n\nThe cellar is dry."
-    assert extract(stored(apart), lambda start, _: float(start == 0), "is the cellar dry").answer == before
 
 
 @pytest.mark.parametrize(

@@ -58,22 +58,6 @@ def test_shares_of_parts_add_up(logits: list[tuple[float, float]]) -> None:
     assert found.share(1, 2) == 0
 
 
-@given(st.lists(st.tuples(st.floats(-9, 9, width=32), st.floats(-9, 9, width=32)), min_size=1, max_size=8))
-def test_answer_is_halved_only_if_both_parts_are_likely(logits: list[tuple[float, float]]) -> None:
-    """The best answer is cut where the less likely half is likeliest, but not if that is more than 4 below it."""
-    found = of_logits(*zip(*logits, strict=True))
-    start, end = found.start, found.end
-    begin, stop = (at // 2 for at in found.best(0, 100) or (0, 0))
-    cuts = [(a, b) for a in range(begin, stop) for b in range(a + 1, stop + 1)]
-    weaker = [min(start[begin] + end[a], start[b] + end[stop]) for a, b in cuts]
-    halves = found.halves(0, 100)
-    assert (halves is None) == (not cuts or max(weaker) < start[begin] + end[stop] - 4)
-    if halves is not None:
-        chances = [start[first // 2] + end[last // 2] for first, last in halves]
-        assert (chances, min(chances)) == (sorted(chances, reverse=True), max(weaker))
-        assert (min(halves)[0], max(halves)[1]) == (2 * begin, 2 * stop + 1)
-
-
 def test_an_empty_text_has_no_answer() -> None:
     found = reading(" ")
     assert found.best(0, 3) is None

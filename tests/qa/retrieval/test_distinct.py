@@ -37,7 +37,7 @@ def offers(what: str, count: int) -> str:
 
 
 @pytest.mark.parametrize("rerank", [True, False])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     question=st.lists(st.sampled_from((*WORDS, "offer", "unknown")), min_size=1, max_size=4).map(" ".join),
     mode=st.sampled_from(Mode),
@@ -60,19 +60,6 @@ def test_asking_for_fewer_passages_only_cuts_the_list(
     scores = [hit.score for hit in whole.passages]
     assert scores == sorted(scores, reverse=True)
     assert len({hit.text for hit in whole.passages}) == len(scores)
-
-
-def test_requested_count_does_not_change_scores(tmp_path: Path) -> None:
-    """Scores are normalised over the best hundred of each half, even if more passages are asked for."""
-    dice = np.random.default_rng(3)
-    build(tmp_path, {f"n{number}.txt": f"{number} " + " ".join(dice.choice(WORDS, size=6)) for number in range(400)})
-    with opened(tmp_path, reader=True) as retriever:
-        for mode in Mode:
-            for rerank in (True, False):
-                few, many = (retriever.search("a red fox swims", k=k, mode=mode, rerank=rerank) for k in (5, 300))
-                assert many[:5] == few
-                assert len(many) == 300
-        assert len(retriever.search("a red fox swims", k=1000)) == 400
 
 
 @pytest.mark.parametrize("rerank", [True, False])

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from index import Among, Index
-from index.encoder.cross_encoder import load_cross_encoder
+from index.encoder.cross_encoder import CrossEncoderModel
+from index.encoder.devices import Device
+from index.encoder.model_files import find
 from index.storage.rows import StoredPassage
 from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
@@ -21,9 +25,8 @@ from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval import pipeline
 from qa.retrieval.hybrid import Pool
-from qa.retrieval.pipeline import AskRequest
+from qa.retrieval.question_text import AskRequest
 from qa.retrieval.retriever import Retriever
-from tests import small_models
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build, opened
 from tests.qa.retrieval.conftest import without_times
@@ -60,13 +63,25 @@ def test_documents_are_selected_once_per_filter(
     assert len(calls) == 1
 
 
-def test_a_cross_encoder_orders_the_passages(root: Path, tmp_path: Path) -> None:
-    """A small one with random weights decides alone, in any mode, but only if re-ranking is wanted."""
-    model = str(small_models.cross_encoder(tmp_path / "scores"))
+class ChecksumScores(CrossEncoderModel):
+    """Scores texts by their checksums."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(find(), Device.CPU)
+        self.name = name
+
+    def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        return np.array([crc32(text.encode()) / 2**32 for text in texts])
+
+
+def test_a_cross_encoder_orders_the_passages(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It decides alone, in any mode, but only if re-ranking is wanted."""
+    model = "checksums"
+    monkeypatch.setattr("qa.retrieval.retriever.load_cross_encoder", lambda name, _: ChecksumScores(name))
     question = "when does the train leave the harbour"
     with opened(root, rerank_model=model) as scored, opened(root) as plain:
         passages = scored.snapshot.passages(range(1, 8))
-        scores = load_cross_encoder(model).scores(question, [one.encoder_text for one in passages])
+        scores = ChecksumScores(model).scores(question, [one.encoder_text for one in passages])
         by_key = {one.key: score for one, score in zip(passages, scores.tolist(), strict=True)}
         whole = {mode: scored.ask(question, k=7, mode=mode) for mode in (Mode.HYBRID, Mode.DENSE)}
         for mode, result in whole.items():
@@ -274,52 +289,6 @@ def test_a_lookup_finds_its_passage_first(tmp_path: Path) -> None:
             assert not result.found
             assert result.passages
         assert retriever.ask("language café", mode=Mode.DENSE).confidence != 0.8
-
-
-WATCHES = {
-    "watch/2025-05-09.md": "# Watch of 9 May 2025\n\nOn watch at the lock was Bo, who was on watch for 3 hours.\n",
-    "watch/2025-05-03.md": "# Watch of 3 May 2025\n\nIt was Ada.\n",
-    "watch/rules.md": "# Rules\n\nWho is on watch at the lock is in the books.\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("who was on watch at the lock on 3 May?", "watch/2025-05-03.md"),
-        ("who was on watch at the lock on 9 May 2025?", "watch/2025-05-09.md"),
-        ("who was on watch at the lock on 4 May?", "watch/2025-05-09.md"),
-        ("who was on watch at the lock for 3 hours?", "watch/2025-05-09.md"),
-    ],
-)
-def test_passages_about_the_asked_day_come_before_one_about_another(tmp_path: Path, question: str, first: str) -> None:
-    build(tmp_path, WATCHES)
-    with opened(tmp_path) as retriever:
-        passages = retriever.ask(question).passages
-    assert passages[0].source.path == first
-    scores = [one.score for one in passages]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_a_passage_that_names_the_asked_day_may_come_first(tmp_path: Path) -> None:
-    texts = WATCHES | {
-        "watch/2025-05-09.md": WATCHES["watch/2025-05-09.md"] + "On watch at the lock on 3 May was Cy.\n"
-    }
-    build(tmp_path, texts)
-    with opened(tmp_path) as retriever:
-        assert retriever.ask("who was on watch at the lock on 3 May?").passages[0].source.path == "watch/2025-05-09.md"
-
-
-def test_the_reader_reads_a_passage_that_its_day_puts_first(tmp_path: Path) -> None:
-    """As confidence comes from it."""
-    watch = "On watch at the lock was Bo"
-    others = {f"{day}.md": f"# Watch of {day} April 2025\n\n{watch}, on watch {day}.\n" for day in range(10, 19)}
-    build(tmp_path, WATCHES | others)
-    with opened(tmp_path, reader=True) as retriever:
-        result, features = retriever._answer(AskRequest.of("who was on watch at the lock on 3 May?", k=12))
-    assert result.passages[0].source.path == "watch/2025-05-03.md"
-    assert features is not None
-    assert features.answered != 0
 
 
 @pytest.mark.parametrize(

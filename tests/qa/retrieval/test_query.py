@@ -41,22 +41,6 @@ def four(tmp_path: Path) -> Iterator[Snapshot]:
         yield snapshot
 
 
-@pytest.mark.parametrize(
-    ("asked", "searched"),
-    [
-        ("What does SOFA mean?", "What does SOFA stand for?"),
-        ('what does the acronym "mRNA" mean', 'what does the acronym "mRNA" stand for'),
-        ("What do PCRs mean?", "What do PCRs stand for?"),
-        ("What does a mean age mean?", "What does a mean age mean?"),
-        ("What does Fox mean by it?", "What does Fox mean by it?"),
-    ],
-)
-def test_abbreviation_question_asks_what_it_stands_for(four: Snapshot, asked: str, searched: str) -> None:
-    """Otherwise "mean" would be searched for, and averages found."""
-    query = analysed(asked, four)
-    assert (query.asked, query.text) == (asked, searched)
-
-
 def test_rare_words_count_more(four: Snapshot) -> None:
     """ln((n + 1) / (passages with it + 0.5)) / ln(n + 2); stop words and words of every passage count 0.1."""
     question = analysed("The RED fox and animal", four)

@@ -160,15 +160,9 @@ def test_coroutines_take_the_arguments_of_their_methods() -> None:
         assert plain == waits
 
 
-def test_several_paths_are_searched_together(retriever: Retriever) -> None:
-    found = retriever.search("soup", k=10, path=("notes/soup.txt", "old/"))
-    assert {hit.source.path for hit in found} == {"notes/soup.txt", "old/b.txt"}
-
-
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("suop.txt", r"matches the path 'suop\.txt'\. Similar: notes/soup\.txt"),
         ("!", "the path pattern '!' cannot be read"),
         ("[z-a]", r"the path pattern '\[z-a\]' cannot be read"),
     ],
@@ -321,11 +315,6 @@ def test_index_is_found_by_its_name_or_around_the_working_directory(
         assert retriever.root == root
 
 
-def test_opening_without_an_index_says_how_to_build_one(tmp_path: Path) -> None:
-    with pytest.raises(NoIndexError, match="Build one with: qa index"):
-        opened(tmp_path, reader=True)
-
-
 def test_a_closed_retriever_does_not_answer(root: Path) -> None:
     """The context manager closes it; closing it twice is fine."""
     with opened(root) as retriever:
@@ -372,12 +361,6 @@ def test_an_unknown_unit_is_refused_with_the_choices(retriever: Retriever) -> No
     for ask in (retriever.topics, retriever.map_svg, partial(retriever.similar, "travel.md")):
         with pytest.raises(UsageError, match="unit must be passages or documents, not 'document'"):
             ask(unit=wrong)
-
-
-@pytest.mark.parametrize("paths", [b"x", ["a", 5]])
-def test_paths_of_a_wrong_type(retriever: Retriever, paths: Any) -> None:
-    with pytest.raises(TypeError, match="path must be a str, or several, not "):
-        retriever.ask("soup", path=paths)
 
 
 def test_other_arguments_of_a_wrong_type(retriever: Retriever) -> None:

@@ -22,7 +22,6 @@ TEXTS = {
     "b.md": "# Lottery\n\nThe lottery paid for a lantern. The lantern burned for a year.\n",
     "c.md": "# Tickets\n\nA ticket for the lottery; Rädle bought two tickets, and Tomas a banker's cheque\n",
     "d.md": "# Bakers\n\nTwo bakers, a baker's dozen, and bakers again. Ødegård and Jabłońska must rise early.\n",
-    "e.md": "# Wells\n\nKowalski dug a well; Nowicky and Nowicki drank. It was an amenity, of amenities.\n",
 }
 KNOWN = frozenset({"prize", "orchestra", "bankers"})
 
@@ -51,10 +50,6 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     [
         ("Whose perfomance sold out?", "Whose Performance sold out?"),  # a letter left out
         ("the lotttery of the town", "the lottery of the town"),  # doubled
-        ("the well of Kowalsky", "the well of Kowalski"),  # with the same stem
-        ("who is Nowicky or Nowicki", "who is Nowicky or Nowicki"),  # the collection has both
-        ("what amenities", "what amenities"),
-        ("which ameniti is it", "which amenity is it"),
         ("a lantren, a Lantren", "a lantern, a lantern"),  # swapped
         ("a lamtern", "a lantern"),  # changed
         ("Radle's ticket", "Radle's ticket"),  # accents are ignored anyway

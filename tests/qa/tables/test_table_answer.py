@@ -83,19 +83,6 @@ def test_tables_that_disagree_do_not_answer(tmp_path: Path, heaviest: str, is_an
     assert (result.answer.text in {"Grebe", "Teal"}) is is_answered
 
 
-def test_a_table_connected_by_its_file_name_alone_does_not_count_beside_another(tmp_path: Path) -> None:
-    texts = {
-        "harbour.md": "# Harbour\n\n| Boat | Weight |\n|---|---|\n| Heron | 7 kg |\n| Loon | 19 kg |\n",
-        "boat-engines.csv": "engine,weight\nDiesel D2,140 kg\nOutboard 9,38 kg\n",
-    }
-    result = ask(tmp_path, "Which boat has the most weight?", texts)
-    assert result.answer is not None
-    assert result.answer.text == "Loon"
-    alone = ask(tmp_path / "alone", "Which boat has the most weight?", {"boat-engines.csv": texts["boat-engines.csv"]})
-    assert alone.answer is not None
-    assert alone.answer.text == "Diesel D2"
-
-
 def test_each_cell_is_followed_by_the_citations_of_its_rows(tmp_path: Path) -> None:
     rows = "Alder,yes,1\nBirch,yes,1\nCedar,no,2\nAlder,yes,2\n"
     result = ask(tmp_path, "which rooms have a lift?", {"rooms.csv": f"room,lift,hall\n{rows}"})

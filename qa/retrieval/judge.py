@@ -1,0 +1,126 @@
+"""Judge the top passages together with the question: by late interaction, and the first few by the reader, too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from corpus import is_code
+from corpus.errors import ModelError
+from index import CompileError, CrossEncoderModel, Encoder, StoredPassage
+from qa.answer import confidence
+from qa.answer.results import Mode
+from qa.reader.reader import Reader, is_english
+from qa.reader.reading import Reading
+from qa.retrieval.distinct import RankedPassage
+from qa.retrieval.late_interaction import match_tokens
+from qa.retrieval.query import Query, QueryTokens
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgement, rerank
+from qa.retrieval.stopwatch import Stopwatch
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Models:
+    """The models, loaded once for all questions; a reader that turns out to be unusable is dropped.
+
+    Attributes:
+        encoder: The one that the index was built with.
+        reader: Reads the top passages with each question; None to do without.
+        cross_encoder: Orders the top passages instead of late interaction; None to do without.
+        has_warned: Whether the user was warned that the encoder does not know a question's script.
+    """
+
+    encoder: Encoder
+    reader: Reader | None = None
+    cross_encoder: CrossEncoderModel | None = None
+    has_warned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassageJudge:
+    """Judges passages together with one question.
+
+    Attributes:
+        query: The question.
+        tokens: Its tokens.
+        models: The models.
+        clock: Records the time of each step.
+        judgements: Those made so far, by row number.
+    """
+
+    query: Query
+    tokens: QueryTokens
+    models: Models
+    clock: Stopwatch
+    judgements: dict[int, Judgement]
+
+    def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
+        """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
+        self.judge(ranked[:RERANK_DEPTH])
+        reranked = rerank(self.query, ranked, self.judgements)
+        if len(ranked) > RERANK_DEPTH and self._seems_unanswered(reranked[0]):
+            self.judge(ranked[:SECOND_DEPTH])
+            reranked = rerank(self.query, ranked, self.judgements)
+        return reranked
+
+    def judge(self, head: Sequence[RankedPassage]) -> None:
+        """Match the tokens of all passages of a head and read the first few; what is known is not computed again."""
+        new = [one.passage for one in head if one.passage.id not in self.judgements]
+        matches = {number: one.match for number, one in self.judgements.items()}
+        matches |= zip((one.id for one in new), match_tokens(self.tokens, new, self.models.encoder), strict=True)
+        matched = {one.passage.id: Judgement(matches[one.passage.id]) for one in head}
+        # A cross-encoder has ordered them already.
+        by_tokens = head if self.models.cross_encoder else rerank(self.query, head, matched)
+        self.clock.lap("rerank")
+        readings = {number: one.reading for number, one in self.judgements.items() if one.reading is not None}
+        to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
+        unread = [one for one in to_read if one.id not in readings]
+        readings |= {one.id: reading for one, reading in zip(unread, self.read(unread), strict=True) if reading}
+        self.judgements.update(matched)
+        for one in to_read:
+            self.judgements[one.id] = replace(matched[one.id], reading=readings.get(one.id))
+        self.clock.lap("read")
+
+    def put(self, passage: StoredPassage, reading: Reading | None) -> None:
+        """Add a judgement on a passage that has been read."""
+        (match,) = match_tokens(self.tokens, [passage], self.models.encoder)
+        self.judgements[passage.id] = Judgement(match, reading)
+
+    def reading_of(self, passage: StoredPassage) -> Reading | None:
+        """Return the reader's result for a passage, if it was read."""
+        return self.judgements[passage.id].reading if passage.id in self.judgements else None
+
+    def read(self, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
+        """Read passages with the question; all None without the reader, or if it does not know their language.
+
+        Code and settings have none.
+        """
+        reader = self.models.reader
+        try:
+            if reader is not None and is_english(
+                one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
+            ):
+                return reader.read(self.query.text, [(_reader_context(one), one.text) for one in passages])
+        except (CompileError, ImportError, ModelError) as error:
+            if self.models.reader is not None:  # else another thread has already warned
+                _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
+            self.models.reader = None
+        return [None] * len(passages)
+
+    def _seems_unanswered(self, best: RankedPassage) -> bool:
+        """Whether the reader has read the first passage, and its answer would not count as found."""
+        reading = self.reading_of(best.passage)
+        if reading is None or self.query.mode is not Mode.HYBRID:
+            return False
+        asked = self.query.asked
+        features = confidence.features_of(asked, best.passage, cosine=best.cosine, sentence=0.0, reading=reading)
+        model = confidence.model_for(asked, is_read=True, is_reranked=True)
+        return confidence.probability(features, model) < confidence.THRESHOLD
+
+
+def _reader_context(passage: StoredPassage) -> str:
+    """The context that the reader gets with a passage; the front matter of a note means nothing without its title."""
+    return passage.context or (passage.title if passage.is_front_matter else "")

@@ -1,0 +1,185 @@
+"""Which columns a question about rows means: the one it asks for, and the ones that it measures or compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from qa.tables.explained import Explained, NotExplainedError, QuestionWord, words_of
+from qa.tables.measures import Amount, kind_of_unit, unit_in_name
+from qa.tables.superlatives import ANY, OF_MONEY, PRICE, Bound, Property, Superlative
+
+AUXILIARIES = frozenset({
+    "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "don", "doesn", "didn", "can", "could",
+    "will", "would", "must", "should", "may",
+})  # fmt: skip
+_PERSON_COLUMN = frozenset({
+    "approver", "assignee", "author", "client", "coach", "colleague", "contact", "creator", "customer", "driver",
+    "editor", "employee", "engineer", "lead", "leader", "manager", "member", "name", "owner", "participant", "patient",
+    "person", "player", "reporter", "requester", "responsible", "reviewer", "speaker", "staff", "student", "supervisor",
+    "teacher", "tenant", "who", "winner",
+})  # fmt: skip
+# Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
+_OF_ANYTHING = frozenset({
+    "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
+    "shortest", "maximum", "minimum",
+})  # fmt: skip
+# What ends the head of a column name: "Volume (l)", "depth in m".
+_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
+NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
+YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a question that the table need not explain.
+
+    Attributes:
+        head: The words that say what is asked for: "servers" in "which servers have ...?"
+        is_who: Whether the question asks for a person.
+        top: The superlative, if there is one.
+        limits: The bounds on amounts.
+        negations: The ends of the negating words, in characters.
+        verb: The property that a verb measures.
+    """
+
+    head: range
+    is_who: bool
+    top: Superlative | None
+    limits: tuple[Bound, ...]
+    negations: tuple[int, ...]
+    verb: Property
+
+    def measured(self, what: Property) -> Property:
+        """Return the property that an adjective measures, or the verb's if the adjective can measure any."""
+        return self.verb if what is ANY else what
+
+
+def target_column(explained: Explained, parts: Parts) -> int:
+    """Return the column that the question asks for, -1 for the measured one; raises NotExplainedError."""
+    if parts.is_who:
+        return _person_column(explained, parts)
+    head = parts.head
+    # In "which high priority tickets are open?" the priority is no column that is asked for, but part of a value.
+    of_values = {(one.column, at) for one in explained.values for at in (one.first, one.end)}
+    mentions = [one for one in explained.mentions if not {(one.column, one.first), (one.column, one.end)} & of_values]
+    in_head = sorted((one for one in mentions if one.first in head), key=lambda one: one.first)
+    # In "which staff joined before 2016" and "which room seats the most people" the last one is the verb: none follows.
+    if in_head and in_head[-1].first > head.start and not _is_verb(explained.words, head.stop):
+        in_head.pop()
+    if len({one.column for one in in_head}) > 1:
+        raise NotExplainedError
+    if in_head:
+        return in_head[0].column
+    if len(parts.head):
+        return explained.key()
+    if parts.top is None:
+        raise NotExplainedError
+    return _top_column(explained, parts.top)
+
+
+def _person_column(explained: Explained, parts: Parts) -> int:
+    names = [words_of(name) for name in explained.table.columns]
+    people = [i for i, name in enumerate(names) if _PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
+    # For "who cooks on Monday?" it is the column of cooks, if its cells say who.
+    verb = next((one.column for one in explained.mentions if one.first == 1), -1)
+    if not people and verb >= 0 and explained.measures(verb) is None:
+        cells = {cell.strip().lower() for cell in explained.table.column(verb)}
+        people = [] if cells & (YES | NO) else [verb]
+    named = {one.column for one in explained.mentions if one.column in people} or set(people)
+    if len(named) == 1:
+        return named.pop()
+    if named or parts.top is None:
+        raise NotExplainedError
+    return explained.key()
+
+
+def _is_verb(words: Sequence[QuestionWord], at: int) -> bool:
+    """Whether the word at a position is a verb."""
+    return at < len(words) and (words[at].text in AUXILIARIES or words[at].is_verb)
+
+
+def _top_column(explained: Explained, top: Superlative) -> int:
+    """Return the price column for "the price of the heaviest boat"; for "the highest price" -1, the measured one."""
+    before = [one.column for one in explained.mentions if explained.words[one.first].start < top.span[0]]
+    if len(before) > 1:
+        raise NotExplainedError
+    if before:
+        return before[0]
+    after = next((i for i, word in enumerate(explained.words) if word.start >= top.span[1]), len(explained.words))
+    key = explained.key()
+    named = next((one.column for one in explained.mentions if one.first == after), key)
+    return -1 if named != key and _can_rank(explained, top, named) else named
+
+
+def _can_rank(explained: Explained, top: Superlative, column: int) -> bool:
+    """Whether a superlative can apply to the values of a column."""
+    names = set(words_of(explained.table.columns[column]))
+    fits = explained.question[slice(*top.span)].lower() in _OF_ANYTHING or not names.isdisjoint(top.what.all_names)
+    return fits and explained.measures(column) is not None
+
+
+def measured_column(explained: Explained, parts: Parts, top: Superlative, target: int) -> tuple[int, int]:
+    """Return the column that a superlative measures, and 1 for its highest amount or -1; raises NotExplainedError."""
+    key, what = explained.key(), parts.measured(top.what)
+    others = [one for one in explained.mentions if one.column not in {target, key}]
+    named = [one for one in others if explained.measures(one.column) is not None]
+    after = [one.column for one in named if explained.words[one.first].start >= top.span[1]]
+    columns = {column for column in after if _can_rank(explained, top, column)}
+    if not columns and what is ANY:
+        columns = {one.column for one in named}
+    if len(columns) > 1 or (not columns and target < 0):
+        raise NotExplainedError
+    measured = columns.pop() if columns else _with_property(explained, what)
+    is_reverse = not what.reverse.isdisjoint(words_of(explained.table.columns[measured]))
+    return measured, -top.sign if is_reverse else top.sign
+
+
+def _with_property(explained: Explained, what: Property) -> int:
+    """Return the one column that holds a property, by its name or else by its units; raises NotExplainedError."""
+    columns = [i for i in range(len(explained.table.columns)) if i != explained.key()]
+    chosen: list[int] = []
+    for names in (what.names, what.reverse):
+        named = [i for i in columns if not names.isdisjoint(_head_of(explained.table.columns[i]))]
+        chosen = chosen or [i for i in named if explained.measures(i) is not None]
+    if not chosen and what.kinds:
+        chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds]
+    if len(chosen) != 1:
+        raise NotExplainedError
+    return chosen[0]
+
+
+def _head_of(name: str) -> list[str]:
+    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
+    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
+    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
+        words.pop()
+    return words[-1:]
+
+
+def bounded(explained: Explained, parts: Parts, limit: Bound, target: int) -> tuple[int, Bound]:
+    """Return the column that a bound limits, and the bound in its unit; raises NotExplainedError."""
+    start, end = limit.span
+    by_distance = {
+        min(abs(explained.words[one.first].start - end), abs(start - explained.words[one.end - 1].end)): one.column
+        for one in explained.mentions
+        if one.column != target and explained.measures(one.column) is not None
+    }
+    amount, what = limit.amount, parts.measured(limit.what)
+    if what is ANY and amount.kind:
+        kind = amount.kind.split(" ")[0]
+        kinds = {explained.kind(i).split(" ")[0] for i in range(len(explained.table.columns))}
+        what = PRICE if kind == "money" and kind not in kinds else Property(kinds=frozenset({kind}))
+    column = by_distance[min(by_distance)] if by_distance else _with_property(explained, what)
+    column_kind = next((one.kind for one in explained.measures(column) or () if one is not None), "")
+    name = explained.table.columns[column]
+    unit = unit_in_name(name)
+    if amount.kind and not column_kind and unit is not None and unit[0] == amount.kind:
+        amount = Amount(amount.value / unit[1])
+    elif amount.kind.startswith("money") and not column_kind and not unit and not OF_MONEY.isdisjoint(words_of(name)):
+        amount = Amount(amount.value)
+    is_bare = not amount.kind and (column_kind == "date" or column_kind.startswith("money"))
+    if column_kind != amount.kind and not is_bare:
+        raise NotExplainedError
+    return column, replace(limit, amount=amount)
