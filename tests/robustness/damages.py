@@ -172,30 +172,26 @@ def random_loss(sample: Sample, random_: random.Random) -> Damage:
     """Damage a whole file, the database and its log more often than others."""
     names = sorted(sample.files)
     file = random_.choices(names, [4 if name.startswith("index.db") else 1 for name in names])[0]
-    return loss(sample, random_.choice(WHOLE), file, random_)
-
-
-def loss(sample: Sample, kind: str, file: str, random_: random.Random, *, place: int | None = None) -> Damage:
-    """Damage a whole file; `kind` is one of `WHOLE`, and `place`, described in `Damage`, is random by default."""
-    data, given, place = sample.files[file], place, 0
+    kind = random_.choice(WHOLE)
+    data, place = sample.files[file], 0
     changed: bytes | None = None
     if kind in ("cut", "zeroed end"):
-        place = random_.randrange(max(len(data), 1)) if given is None else given
+        place = random_.randrange(max(len(data), 1))
         # File systems fill a block that was never written with zeros.
         changed = data[:place] + bytes(len(data) - place if kind == "zeroed end" else 0)
     elif kind == "junk":
-        place = random_.choice([1, 100, 4096, 8192, 20_000]) if given is None else given
+        place = random_.choice([1, 100, 4096, 8192, 20_000])
         changed = data + random_.randbytes(place)
     elif kind == "swapped":
-        place, changed = _swapped(sample, file, random_, given)
+        place, changed = _swapped(sample, file, random_)
     elif kind == "empty":
         changed = b""
     return Damage(kind, file, place, 0, {file: changed})
 
 
-def _swapped(sample: Sample, file: str, random_: random.Random, given: int | None) -> tuple[int, bytes]:
+def _swapped(sample: Sample, file: str, random_: random.Random) -> tuple[int, bytes]:
     """Replace a file by that of an earlier generation, or a segment by another one."""
     older = [(number, state[file]) for number, state in enumerate(sample.past) if file in state]
     others = [(-1, state[name]) for state in (sample.files, *sample.past) for name in state if name.endswith(".faiss")]
-    choices = [one for one in (others if file.endswith(".faiss") else older) if one[1] != sample.files[file]]
-    return random_.choice([one for one in choices if given in (None, one[0])] or [(-1, b"")])
+    choices = others if file.endswith(".faiss") else older
+    return random_.choice([one for one in choices if one[1] != sample.files[file]] or [(-1, b"")])

@@ -26,7 +26,7 @@ from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness import options
 from tests.robustness.picture import Picture, difference, strays, temporary
-from tests.robustness.process import import_what_is_needed, in_fork, value_in_fork
+from tests.robustness.process import in_fork, value_in_fork
 from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, in_memory, prepared, write
 
 # Sizes at which a write may be cut off; no file of the scenarios is larger than the last.
@@ -96,14 +96,16 @@ def _unverified(found: Picture) -> Picture:
     return found
 
 
-def run(every: int, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, Any]:
-    """Try every nth limit on all scenarios that do not fork themselves."""
+def run(every: int = 1, full_disk: str = "") -> dict[str, Any]:
+    """Try every nth limit on all scenarios that do not fork themselves; or fill a small disk, at this folder."""
+    if full_disk:
+        return _fill(Path(full_disk))
     started = time.monotonic()
     limits = [Limit(resource.RLIMIT_FSIZE, "file size", size) for size in _SIZES[::every]]
     limits += [Limit(resource.RLIMIT_NOFILE, "descriptors", more) for more in _DESCRIPTORS[::every]]
     found = []
     with tempfile.TemporaryDirectory(dir=in_memory()) as name:
-        for scenario in scenarios:
+        for scenario in SCENARIOS:
             if not scenario.forks:
                 folder = Path(name).resolve() / scenario.name.replace(" ", "-")
                 expected = prepared(scenario, folder)
@@ -116,7 +118,7 @@ def run(every: int, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, An
     }
 
 
-def fill(disk: Path) -> dict[str, Any]:
+def _fill(disk: Path) -> dict[str, Any]:
     """Add documents until the disk is full; the old index must still answer, and update once there is space again."""
     root, ballast, reserve = disk / "corpus", disk / "ballast", disk / "reserve"
     root.mkdir()
@@ -162,15 +164,5 @@ def _update(root: Path) -> int:
     return update_index(Request(root, BagEncoder())).documents
 
 
-def main() -> int:
-    """Run it; return 0 if nothing is wrong."""
-    parser = options.parser("Write and ask without enough system resources.")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="try only every nth limit")
-    parser.add_argument("--full-disk", type=Path, metavar="FOLDER", help="fill this small disk instead")
-    given = parser.parse_args()
-    import_what_is_needed()
-    return options.tell(fill(given.full_disk) if given.full_disk else run(given.every), given.out)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(options.main(run))

@@ -102,8 +102,8 @@ def _try(model: Path, folder: Path, expected: list[float], at: int, fault: str) 
         shutil.rmtree(cache)
 
 
-def run(sample: int, seed: int) -> dict[str, Any]:
-    """Inject every fault at every step, or a sample of them, and return the results."""
+def run(sample: int = 0, seed: int = 0) -> dict[str, Any]:
+    """Inject every fault at every step, or a sample of this many, and return the results."""
     started = time.monotonic()
     # All forks need these.
     import torch  # noqa: F401
@@ -133,13 +133,5 @@ def run(sample: int, seed: int) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    """Run it; return 0 if nothing is wrong."""
-    parser = options.parser("Kill or fail every step of writing a compiled model.")
-    parser.add_argument("--sample", type=int, default=0, help="try this many points instead of all")
-    given = parser.parse_args()
-    return options.tell(run(given.sample, given.seed), given.out)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(options.main(run))

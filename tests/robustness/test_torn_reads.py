@@ -48,7 +48,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_answers_never_mix_generations() -> None:
     found = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
-    assert (found["torn"], found["failed"]) == ([], [])
+    assert found["violations"] == []
     assert found["questions"] >= 640
     # Each reader saw several generations.
     assert min(found["generations_seen_by_a_reader"]) >= torn_reads.GENERATIONS
