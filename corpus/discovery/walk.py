@@ -129,7 +129,7 @@ class _Walker:
         self._limits = Limits(paths)
         patterns = gitignore.valid_patterns(include)
         self._include = gitignore.compile_patterns(patterns) if include else None
-        self._included_folders = gitignore.FolderFilter(patterns)
+        self._wanted_folders = [gitignore.folder_of_matches(line) for line in patterns if not line.startswith("!")]
         self._exclude = gitignore.compile_patterns(gitignore.valid_patterns(exclude)) if exclude else None
 
     def run(self) -> None:
@@ -229,7 +229,7 @@ class _Walker:
 
     def _may_contain_wanted(self, folder: str) -> bool:
         return self._limits.leads_to(folder) or any(
-            not inner or self._include is None or self._included_folders.may_contain_matches(inner)
+            self._include is None or any(inner.startswith(one) or one.startswith(inner) for one in self._wanted_folders)
             for inner in self._limits.within(folder)
         )
 
