@@ -177,38 +177,6 @@ def test_counts_and_titles_agree_across_outputs(tmp_path: Path) -> None:
     assert [text for _, text in shown.lines] == ["title: Otter", "text: Dives in burrows."]
 
 
-def page(*names: str, number: int = 12) -> str:
-    """A page of abstracts, each of which is a passage."""
-    body = (
-        "The {} came late in all of {} winters on the river, says the keeper of the lower weir, and stayed until March."
-    )
-    return "".join(
-        f"On the Winter of {name}\n\n{body.format(name, count)} {body.format(name, 30)}\n\n"
-        for name in names
-        for count in [number if name == "Otters" else 12]
-    )
-
-
-def test_only_an_edited_record_is_embedded_again(tmp_path: Path) -> None:
-    """Records after it move but keep their embeddings; deleted ones are no longer found."""
-    names = ["Herons", "Otters", "Dippers", "Swans", "Salmon", "Grebes", "Kingfishers"]
-    file, encoder = tmp_path / "page.txt", BagEncoder()
-
-    def build(text: str) -> tuple[int, int, int, int]:
-        file.write_text(text, encoding="utf-8")
-        report = build_index(tmp_path, encoder=encoder)
-        return report.documents, report.passages, report.embedded, report.reused
-
-    assert build(page(*names)) == (7, 7, 7, 0)
-    assert build(page(*names, number=1200)) == (7, 7, 1, 6)
-    assert build(page("Badgers", *names, number=1200)) == (8, 8, 1, 7)
-    assert build(page(*names[:-1], number=1200)) == (6, 6, 0, 6)
-    with Retriever.open(tmp_path, encoder=encoder) as retriever:
-        assert retriever.snapshot.frequencies(["kingfish", "grebe"]) == {"kingfish": 0, "grebe": 1}
-        (hit,) = retriever.search("What of the winter of Grebes?", k=1)
-    assert (hit.title, hit.source.path) == ("On the Winter of Grebes", "page.txt")
-
-
 def test_a_table_of_very_many_rows_is_one_block() -> None:
     """Each row still has its number."""
     rows = "".join(f"{n},{n * n}\n" for n in range(2, 20_002))
