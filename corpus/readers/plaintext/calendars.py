@@ -64,8 +64,14 @@ class _Moment(NamedTuple):
     """A day, and perhaps a time and its zone, as they are shown: ", 14:30" and " (Europe/Berlin)"."""
 
     day: date
-    clock: str
-    zone: str
+    clock: str = ""
+    zone: str = ""
+
+    @property
+    def words(self) -> str:
+        """The day and the time: "Monday 4 March 2024, 14:30"."""
+        day = self.day
+        return f"{day.day} {day:%B}" if day.year == _NO_YEAR else f"{day:%A} {day.day} {day:%B} {day.year}{self.clock}"
 
 
 class _Entry(NamedTuple):
@@ -155,42 +161,34 @@ def _labelled(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:
 
 
 def _value(one: _Field) -> str:
-    if one.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment([one])):
-        return f"{_day(moment.day)}{moment.clock}{moment.zone}"
+    if one.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment(one)):
+        return moment.words + moment.zone
     if one.name == "STATUS":
         return one.text.lower().replace("confirmed", "")
     return ", ".join(filter(None, one.parts)) if one.name in ("ORG", "ADR") else one.text
 
 
-def _moment(fields: list[_Field] | None) -> _Moment | None:
-    found = _MOMENT.fullmatch(fields[0].value.strip()) if fields else None
-    if not fields or not found:
+def _moment(one: _Field | None) -> _Moment | None:
+    found = _MOMENT.fullmatch(one.value.strip()) if one else None
+    if not one or not found:
         return None
-    with suppress(ValueError):
-        year = _NO_YEAR if found["year"] == "--" else int(found["year"])
-        day, clock = date(year, int(found["month"]), int(found["day"])), f", {found['h']}:{found['m']}"
-        zone = "UTC" if found["z"] else fields[0].parameter("TZID")
-        return _Moment(day, clock, f" ({zone})" if zone else "") if found["h"] else _Moment(day, "", "")
-    return None
+    try:
+        day = date(_NO_YEAR if found["year"] == "--" else int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None
+    zone = "UTC" if found["z"] else one.parameter("TZID")
+    return _Moment(day, f", {found['h']}:{found['m']}", f" ({zone})" if zone else "") if found["h"] else _Moment(day)
 
 
 def _when(fields: dict[str, list[_Field]]) -> str:
     """For example "Monday 4 March 2024, 14:30 to 15:15 (Europe/Berlin)"."""
-    start, end = _moment(fields.get("DTSTART")), _moment(fields.get("DTEND"))
-    if start is None:
-        return ""
-    begin = f"{_day(start.day)}{start.clock}"
-    if end is None or start == end:
-        return f"{begin}{start.zone}"
-    if not end.clock:  # the end of an event of whole days is the day after it
-        last = end.day - timedelta(days=1) if end.day > start.day else start.day
-        return begin if last == start.day else f"{begin} to {_day(last)}"
-    until = end.clock.strip(", ") if end.day == start.day else f"{_day(end.day)}{end.clock}"
-    return f"{begin}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B}" if day.year == _NO_YEAR else f"{day:%A} {day.day} {day:%B} {day.year}"
+    start, end = (_moment(next(iter(fields.get(name, ())), None)) for name in ("DTSTART", "DTEND"))
+    if start and end and not end.clock:  # the end of an event of whole days is the day after it
+        end = _Moment(end.day - timedelta(days=1) if end.day > start.day else start.day)
+    if start is None or end is None or start == end:
+        return start.words + start.zone if start else ""
+    until = end.clock.strip(", ") if end.clock and end.day == start.day else end.words
+    return f"{start.words}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
 
 
 def _repeats(fields: dict[str, list[_Field]]) -> str:
@@ -199,7 +197,7 @@ def _repeats(fields: dict[str, list[_Field]]) -> str:
     unit, interval = _UNITS.get(rule.get("FREQ", "")), rule.get("INTERVAL", "1")
     if unit is None:
         return ""
-    until = _moment([_Field("UNTIL", "", rule.get("UNTIL", ""))])
+    until = _moment(_Field("UNTIL", "", rule.get("UNTIL", "")))
     every = f"every {unit}" if interval == "1" else f"every {interval} {unit}s"
     times = f", {rule['COUNT']} times" if "COUNT" in rule else ""
-    return f"{every}{f' until {_day(until.day)}' if until else ''}{times}"
+    return f"{every}{f' until {_Moment(until.day).words}' if until else ''}{times}"
