@@ -30,7 +30,6 @@ _COLUMNS = re.compile(r"={2,}(?:[ ]+={2,})+$")
 _CODE = frozenset(
     ["code", "code-block", "sourcecode", "parsed-literal", "math", "raw", "graphviz", "doctest", "testcode"]
 )
-_TABLES = frozenset(["csv-table", "list-table"])
 # Directives about layout, without text of their own.
 _SETTINGS = frozenset(
     ["toctree", "contents", "include", "index", "highlight", "currentmodule", "module", "default-role", "role", "meta"]
@@ -145,9 +144,8 @@ class _Parser:
         if is_object and 0 < len(words) <= MAX_HEADING:
             self._objects.push(indent, _words(words))
             return self._add(BlockKind.HEADING, i, i + 1) + self._add(BlockKind.META, i + 1, head)
-        if name in _CODE or name in _TABLES:
-            kind = BlockKind.CODE if name in _CODE else BlockKind.TABLE
-            return self._add(BlockKind.META, i, head) + self._add(kind, head, self._below(head, indent))
+        if name in _CODE:
+            return self._add(BlockKind.META, i, head) + self._add(BlockKind.CODE, head, self._below(head, indent))
         if name in _SETTINGS:
             return self._add(BlockKind.META, i, self._below(head, indent))
         # Words after the name may begin a paragraph that continues below.
