@@ -31,7 +31,7 @@ from index.storage.database import FORMAT_VERSION
 from tests.robustness import options
 from tests.robustness.damages import Damage, random_flip, random_loss, vital_parts
 from tests.robustness.samples import SHAPES, Sample, make
-from tests.robustness.trials import GOOD, Outcome, judge, remember_vectors, try_repair
+from tests.robustness.trials import GOOD, Outcome, judge, try_repair
 
 
 def _damages(sample: Sample, flips: int, losses: int, random_: random.Random, structure: float) -> Iterator[Damage]:
@@ -86,7 +86,6 @@ def try_all(
     tally = Tally()
     planned = []
     for number, sample in enumerate(samples):
-        remember_vectors(sample)
         share = (count // len(samples) + (number < count % len(samples)) for count in (flips, truncations))
         chance = random.Random(f"{seed} {sample.name}")  # noqa: S311 - not for secrets
         planned.append(_damages(sample, *share, chance, structure))

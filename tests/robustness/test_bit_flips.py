@@ -20,11 +20,11 @@ from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness import bit_flips
-from tests.robustness.damages import WHOLE, Damage, doubled, flip, structures
+from tests.robustness.damages import WHOLE, doubled, flip, structures
 from tests.robustness.picture import Picture, Refused, whole_picture
 from tests.robustness.process import ForkServer, run, value_in_fork, value_of
 from tests.robustness.samples import QUESTIONS, SHAPES, Sample, commits, make, read_folder, rebuilt, write
-from tests.robustness.trials import GOOD, Outcome, Repaired, ask_and_judge, compare, remember_vectors, try_repair
+from tests.robustness.trials import GOOD, Outcome, Repaired, ask_and_judge, compare, try_repair
 
 SEED = 4
 
@@ -130,12 +130,7 @@ def test_a_repair_drops_a_damaged_vector_that_is_not_in_use(samples: dict[str, S
         query = "SELECT v.vector FROM vectors v JOIN vector_refs p ON p.vector = v.id WHERE p.refcount = 0"
         (vector,) = connection.execute(query).fetchone()
     place = sample.files["index.db"].index(vector) + 5
-    assert value_of(partial(_repaired, sample, flip(sample, "index.db", place, 1))) == Repaired("", 0, "derived")
-
-
-def _repaired(sample: Sample, damage: Damage) -> Repaired:
-    remember_vectors(sample)
-    return try_repair(sample, damage)
+    assert value_of(partial(try_repair, sample, flip(sample, "index.db", place, 1))) == Repaired("", 0, "derived")
 
 
 def test_old_log_is_not_applied_to_a_newer_database(tmp_path: Path) -> None:
