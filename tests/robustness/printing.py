@@ -8,7 +8,6 @@ terminal, and no character that reorders or hides text. JSON must be as safe, an
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import logging
@@ -17,7 +16,6 @@ import pty
 import re
 import subprocess
 import sys
-import time
 import tty
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -43,6 +41,7 @@ from qa.terminal import answers as screen
 from qa.terminal import reports
 from qa.terminal.text import clean_name
 from tests.paths import REPOSITORY
+from tests.robustness import options
 from tests.robustness.hostile_strings import strings, trespasses
 from tests.robustness.program import environment_without
 
@@ -243,7 +242,7 @@ def _environment() -> dict[str, str]:
 
 def offences(name: str, count: int) -> tuple[list[str], int]:
     """Print strings with a printer of `PRINTERS`; list what is wrong with the output, and return its size in bytes."""
-    program = [sys.executable, "-m", "tests.robustness.printing", "--print", name, "--strings", str(count)]
+    program = [sys.executable, "-c", f"from tests.robustness.printing import show; show({name!r}, {count})"]
     code, data = shown_by(program)
     if code:
         return [f"exit status {code}: {data[-300:]!r}"], len(data)
@@ -271,24 +270,18 @@ def _wrong_links(program: list[str], plain: str) -> Iterator[str]:
         yield "more than links was added"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--strings", type=int, default=10_000)
-    parser.add_argument("--print", choices=PRINTERS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.print:
-        for some in batches(given.strings):
-            PRINTERS[given.print](some)
-        return
-    bad = 0
-    for name in PRINTERS:
-        begun = time.perf_counter()
-        wrong, size = offences(name, given.strings)
-        bad += len(wrong)
-        seconds = time.perf_counter() - begun
-        print(f"{name:<10} {given.strings:,} strings, {size:,} bytes, {seconds:.1f} s: {'; '.join(wrong) or 'clean'}")
-    sys.exit(bool(bad))
+def show(name: str, count: int) -> None:
+    """Print strings with a printer."""
+    for some in batches(count):
+        PRINTERS[name](some)
+
+
+def run(strings: int = 10_000) -> dict[str, Any]:
+    """Print this many strings with each printer."""
+    found = {name: offences(name, strings) for name in PRINTERS}
+    sizes = {name: f"{size:,} bytes" for name, (_, size) in found.items()}
+    return sizes | {"violations": [f"{name}: {one}" for name, (wrong, _) in found.items() for one in wrong]}
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(options.main(run))
