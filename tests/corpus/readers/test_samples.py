@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,7 @@ def test_every_format_can_be_indexed_and_cited(root: Path) -> None:
             assert first.source.state == "verified"
             found[sample.path] = first.citation
     assert found == {sample.path: sample.citation for sample in SAMPLES}
-    for sample in SAMPLES:
+    kinds = {re.sub(r"^[\w.-]+|\d+|(?<=§).*", "", sample.citation): sample for sample in SAMPLES}
+    for sample in kinds.values():
         shown = show(root, sample.citation, context=0)
         assert sample.answer in "\n".join(text for _, text in shown.lines), sample.path
