@@ -56,7 +56,7 @@ def literal_pattern(path: str) -> str:
 
 
 def folder_of_matches(pattern: str) -> str:
-    """Return a folder, with a slash at its end, in which all matches of a pattern lie; "" for the root."""
+    """Return a path, with a slash at its end, that all matches of a pattern have or lie below; "" for the root."""
     path = pattern.rstrip().rstrip("/")
     # Without a slash, a pattern matches at any depth.
     parts = takewhile(lambda part: not _WILDCARD.search(part), path.lstrip("/").split("/")) if "/" in path else ()

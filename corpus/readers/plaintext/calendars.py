@@ -5,14 +5,14 @@ from __future__ import annotations
 import quopri
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, few_lines, one_line, visible
 from corpus.readers.plaintext import plain
-from corpus.text.encodings import decode_lines
+from corpus.text.encodings import file_lines
 from corpus.types import Extracted
 
 # Name, parameters and value, perhaps after the name of a group: `item1.TEL;TYPE="work":+49 30 123456`.
@@ -84,15 +84,15 @@ class _Entry(NamedTuple):
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a calendar or contact cards; see `corpus.readers`. A file without any entry is plain text."""
-    text, note = decode_lines(data)
-    lines = list(_unfolded(text.removeprefix("\ufeff")))
-    entries = list(_entries(lines))
+    lines, note = file_lines(data)
+    fields = list(_unfolded(lines))
+    entries = list(_entries(fields))
     if not entries:
         return plain.read(path, data)
     builder = DocumentBuilder()
     for entry in entries:
         _add(builder, entry)
-    name = next((one.text for _, one in lines if one.name == "X-WR-CALNAME"), "")
+    name = next((one.text for _, one in fields if one.name == "X-WR-CALNAME"), "")
     return builder.build("text/vcard" if entries[0].kind == "VCARD" else "text/calendar", note=note, title=name)
 
 
@@ -100,11 +100,11 @@ def _is_quoted(parameters: str) -> bool:
     return "QUOTED-PRINTABLE" in parameters[:200].upper()
 
 
-def _unfolded(text: str) -> Iterator[tuple[int, _Field]]:
+def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, _Field]]:
     """Yield each field with the number of its first line; a line that begins with a blank continues the one before."""
     pending: list[str] = []
     start = 0
-    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), ""], 1):
+    for number, line in enumerate([*lines, ""], 1):
         is_soft = bool(pending) and pending[-1].endswith("=") and _is_quoted(pending[0])
         if is_soft:
             pending[-1:] = [pending[-1][:-1], line]

@@ -48,9 +48,9 @@ def usable(line: str) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(PATTERNS.filter(usable), PATHS)
-def test_the_folder_of_a_pattern_contains_all_its_matches(line: str, path: str) -> None:
+def test_the_folder_of_a_pattern_is_or_contains_all_its_matches(line: str, path: str) -> None:
     if gitignore.compile_patterns([line]).match_file(path):
-        assert path.startswith(gitignore.folder_of_matches(line))
+        assert f"{path}/".startswith(gitignore.folder_of_matches(line))
 
 
 @pytest.mark.parametrize(
