@@ -17,7 +17,7 @@ import pytest
 
 from index.snapshot import Snapshot
 from index.update.report import Request
-from index.update.update import rebuild_index, update_index
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness.picture import Picture, Questions, ask_everything, whole_picture
 from tests.robustness.process import value_in_fork
@@ -242,10 +242,3 @@ def commits(log: bytes) -> Sequence[int]:
     step = 24 + int.from_bytes(log[8:12], "big")
     starts = range(32, len(log) - step + 1, step)
     return [start + step for start in starts if int.from_bytes(log[start + 4 : start + 8], "big")]
-
-
-def rebuilt(sample: Sample) -> Picture:
-    """The answers of a clean build of the folder, which no history of the index can have influenced."""
-    shutil.rmtree(sample.folder)
-    rebuild_index(Request(sample.root, BagEncoder()))
-    return whole_picture(sample.root, BagEncoder(), QUESTIONS)[1]
