@@ -86,9 +86,9 @@ def try_all(
     tally = Tally()
     planned = []
     for number, sample in enumerate(samples):
-        share = (count // len(samples) + (number < count % len(samples)) for count in (flips, truncations))
+        own, losses = (count // len(samples) + (number < count % len(samples)) for count in (flips, truncations))
         chance = random.Random(f"{seed} {sample.name}")  # noqa: S311 - not for secrets
-        planned.append(_damages(sample, *share, chance, structure))
+        planned.append(_damages(sample, own, losses, chance, structure))
     for damages in zip_longest(*planned):
         for sample, damage in zip(samples, damages, strict=True):
             if damage is not None:
