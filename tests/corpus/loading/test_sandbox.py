@@ -21,7 +21,7 @@ from tests.corpus.readers.samples.files import FILES
 from tests.paths import REPOSITORY
 
 # Within the limit for one part, but needs more memory than the process has: XML takes many times its size.
-LARGE = archives.docx("<w:p/>" * 4_500_000)
+LARGE = archives.docx("<w:p/>" * 2_500_000)
 
 
 def refusal(sandbox: Sandbox, path: str, data: bytes) -> tuple[str, bool]:
