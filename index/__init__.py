@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from index.commit.change import BuildMode
-    from index.compiled.bert import MINILM, BertBuilder
+    from index.compiled.bert import BertBuilder
     from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
     from index.compiled.forks import Forked, Unloadable, keep_for_ever, take_part
     from index.compiled.runtime import CompileError, is_int8_faster, openvino
@@ -34,15 +34,7 @@ if TYPE_CHECKING:
     from index.storage.rows import Link, StoredDocument, StoredPassage
     from index.storage.sealed import read_sealed, write_derived
     from index.storage.vectors import PassageColumns, Vectors
-    from index.stores import (
-        choose_store,
-        is_built,
-        open_index,
-        open_store,
-        store_of,
-        verify_index,
-        verify_store,
-    )
+    from index.stores import choose_store, is_built, open_index, open_store, store_of, verify_index, verify_store
     from index.update.copy import copy_index
     from index.update.diff import Diff, find_changes, not_selected, unknown_files
     from index.update.report import BuildReport, Choice, Progress, ProgressCallback, Request
@@ -58,7 +50,7 @@ _NAMES = {
     "encoder.devices": "Device",
     "encoder.load": "load_encoder prepare_for_questions",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
-    "compiled.bert": "MINILM BertBuilder",
+    "compiled.bert": "BertBuilder",
     "compiled.compiled_copy": "CompiledCopy CopyCheck Hint",
     "compiled.forks": "Forked Unloadable keep_for_ever take_part",
     "compiled.runtime": "CompileError is_int8_faster openvino",

@@ -18,9 +18,10 @@ from index.protocol import Index
 from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.files import size_of
-from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
+from index.storage.metadata import SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
+    DOCUMENT,
     FILE_STAT,
     FileStat,
     Link,
@@ -28,9 +29,9 @@ from index.storage.rows import (
     StoredPassage,
     count_documents,
     damaged,
+    document_of,
     file_stats,
     ids_json,
-    read_document,
     read_documents,
     read_links,
     read_passages,
@@ -62,7 +63,12 @@ class Snapshot(Index):
         self._connection = open_for_reading(self._file)
         try:
             with translate_errors(self._file):
-                self.info = self._read_info()
+                info = read_info(self._connection, self._file)
+                if info is None:
+                    raise NoIndexError(f"the first index in {folder} was never finished. Run `qa index` again.")
+                if count_documents(self._connection) != (info.files, info.documents):
+                    raise damaged(self._file, "the number of documents is inconsistent")
+                self.info = info
         except BaseException:
             self.close()
             raise
@@ -96,11 +102,11 @@ class Snapshot(Index):
 
     def document(self, path: str) -> StoredDocument | None:
         with translate_errors(self._file):
-            document = read_document(self._connection, self._file, path)
-        if document is None or document.path != path:
-            # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
-            document = next((document for document in self.documents() if document.path == path), None)
-        return document
+            row = self._connection.execute(f"SELECT {DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
+        if row is not None and (document := document_of(row, self._file)).path == path:
+            return document
+        # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
+        return next((document for document in self.documents() if document.path == path), None)
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         with translate_errors(self._file):
@@ -151,14 +157,6 @@ class Snapshot(Index):
         if found.key != key if found is not None else any(link.key == key for link in self._links("true")):
             raise damaged(self._file, f"passage {key} cannot be found by its key")
         return found
-
-    def _read_info(self) -> Info:
-        info = read_info(self._connection, self._file)
-        if info is None:
-            raise NoIndexError(f"the first index in {self.folder} was never finished. Run `qa index` again.")
-        if count_documents(self._connection) != (info.files, info.documents):
-            raise damaged(self._file, "the number of documents is inconsistent")
-        return info
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         with translate_errors(self._file):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.paths import SAMPLE
 
 # No property test fails for being slow.
 settings.register_profile("patient", deadline=None)
@@ -18,6 +22,19 @@ os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 # Placed first so that one process runs all of it and computes its answers once: other processes steal from the end.
 FIRST = "tests/test_sample.py"
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample collection, indexed with the real model; tests that change it copy it."""
+    from qa import build_index
+
+    root = tmp_path_factory.mktemp("sample") / "sample"
+    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
+    report = build_index(root)
+    # Two of the files consist of records, six and eight of them.
+    assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
+    return root
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

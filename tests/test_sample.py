@@ -22,17 +22,6 @@ from tests.qa.commands import qa, run_python
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An indexed copy of the sample collection."""
-    root = tmp_path_factory.mktemp("sample") / "sample"
-    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-    report = build_index(root)
-    # Two of the files consist of records, six and eight of them.
-    assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
-    return root
-
-
-@pytest.fixture(scope="module")
 def questions() -> list[Gold]:
     return read_questions(SAMPLE_QUESTIONS, SAMPLE)
 

@@ -65,18 +65,14 @@ class Inserter:
         rows = []
         keys = passage_keys(document.path, file.passages)
         for passage, key, digest in zip(file.passages, keys, file.digests, strict=True):
-            passage_id = next(ids)
-            rows.append(self._row(passage_id, key, document, passage, digest))
-            self._lexical.add(passage_id, fields_of(document, passage))
+            (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
+            row = passage_row(next(ids), key, document, passage, vector)
+            rows.append(row)
+            self.vectors.append(vector)
+            self._lexical.add(row[0], fields_of(document, passage))
+            if self.texts is not None:
+                self.texts.add(row[_TEXT_DIGEST])
         self._connection.executemany(_INSERT_PASSAGE, rows)
-
-    def _row(self, number: int, key: str, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[Any, ...]:
-        (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
-        self.vectors.append(vector)
-        row = passage_row(number, key, document, passage, vector)
-        if self.texts is not None:
-            self.texts.add(row[_TEXT_DIGEST])
-        return row
 
 
 def passage_keys(path: str, passages: Iterable[Passage]) -> Iterator[str]:

@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 # Added to a score, it makes its softmax zero, in bf16 too.
-_MASKED = -3e4
-
-
-@dataclass(frozen=True, slots=True)
-class BertShape:
-    """What the weights do not reveal, as in `config.json`."""
-
-    layers: int  # num_hidden_layers
-    heads: int  # num_attention_heads
-    epsilon: float  # layer_norm_eps
-
-
-# The default model's.
-MINILM = BertShape(6, 12, 1e-12)
+MASKED = -3e4
+# What the default model's weights do not reveal, as in its `config.json`: num_hidden_layers, num_attention_heads, and
+# layer_norm_eps.
+_LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
 
 
 class BertBuilder:
-    """Adds the parts of a BERT model to a graph.
+    """Adds the parts of a BERT model of the default model's shape to a graph.
 
     Args:
         tensors: Arrays by their names in a safetensors file of `BertModel`; only those of parts that are added are
             needed.
     """
 
-    def __init__(self, library: Any, tensors: Mapping[str, npt.NDArray[Any]], shape: BertShape) -> None:
+    def __init__(self, library: Any, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
         self._operations = library.opset13
         self._tensors = tensors
-        self._shape = shape
 
     def embeddings(self, ids: Any, types: Any) -> Any:
         """Return the first layer's input, `(n, t, hidden)`, from ids and segments of tokens, `(n, t) int64`."""
@@ -62,8 +50,8 @@ class BertBuilder:
         op = self._operations
         shown = op.unsqueeze(op.convert(mask, "f32"), self._ints(1, 2))
         # (n, 1, 1, t), for each head and token.
-        bias = op.multiply(op.subtract(self._number(1), shown), self._number(_MASKED))
-        for layer in range(self._shape.layers):
+        bias = op.multiply(op.subtract(self._number(1), shown), self._number(MASKED))
+        for layer in range(_LAYERS):
             hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
         return hidden
 
@@ -84,8 +72,7 @@ class BertBuilder:
     def norm(self, value: Any, name: str) -> Any:
         """Add a layer normalisation."""
         op = self._operations
-        epsilon = self._shape.epsilon
-        unit = op.mvn(value, self._ints(-1), normalize_variance=True, eps=epsilon, eps_mode="inside_sqrt")
+        unit = op.mvn(value, self._ints(-1), normalize_variance=True, eps=_EPSILON, eps_mode="inside_sqrt")
         return op.add(op.multiply(unit, self._tensor(f"{name}.weight")), self._tensor(f"{name}.bias"))
 
     def _layer(self, hidden: Any, bias: Any, prefix: str) -> Any:
@@ -99,12 +86,11 @@ class BertBuilder:
 
     def _attention(self, hidden: Any, bias: Any, prefix: str) -> Any:
         op = self._operations
-        heads = self._shape.heads
         width = self._tensors[f"{prefix}query.bias"].shape[0]
         queries, keys, values = (
             op.transpose(
                 op.reshape(
-                    self.linear(hidden, prefix + name), self._ints(0, 0, heads, width // heads), special_zero=True
+                    self.linear(hidden, prefix + name), self._ints(0, 0, _HEADS, width // _HEADS), special_zero=True
                 ),
                 self._ints(0, 2, 1, 3),
             )
@@ -112,7 +98,7 @@ class BertBuilder:
         )
         # Written out as products: OpenVINO's own attention operation is a tenth slower here.
         products = op.matmul(queries, keys, transpose_a=False, transpose_b=True)
-        scores = op.add(op.multiply(products, self._number((width // heads) ** -0.5)), bias)
+        scores = op.add(op.multiply(products, self._number((width // _HEADS) ** -0.5)), bias)
         mixed = op.matmul(op.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
         return op.reshape(op.transpose(mixed, self._ints(0, 2, 1, 3)), self._ints(0, 0, width), special_zero=True)
 

@@ -62,7 +62,7 @@ class CompiledCopy:
         self._build = build
         self._ahead: Unloadable[Any] | None = None
 
-    def load(self, hint: Hint, *, precision: str = "") -> Any:
+    def load(self, hint: Hint) -> Any:
         """Return the compiled model, whose loading may have begun, making it if it is missing or damaged.
 
         Raises:
@@ -81,10 +81,10 @@ class CompiledCopy:
                     self._make(library, folder)
             except OSError as error:
                 _warn_not_kept(folder.parent, error.strerror or str(error))
-                return self._load_temporary(library, hint, precision)
+                return self._load_temporary(library, hint)
             if not _is_sound(folder):
                 raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
-            return self._loaded(library, folder, hint, precision)
+            return self._loaded(library, folder, hint)
 
     def exists(self) -> bool:
         """Return whether the copy has been made and is undamaged."""
@@ -108,13 +108,13 @@ class CompiledCopy:
     def _folder(self) -> Path:
         return cache_folder() / "compiled" / self.key
 
-    def _load_temporary(self, library: Any, hint: Hint, precision: str) -> Any:
+    def _load_temporary(self, library: Any, hint: Hint) -> Any:
         """Make and load a copy for this process only."""
         try:
             # The loaded model keeps its files open, or in memory, when their names are gone.
             with TemporaryDirectory(prefix="qa-", ignore_cleanup_errors=True) as name:
                 self._write(library, Path(name))
-                return self._loaded(library, Path(name), hint, precision)
+                return self._loaded(library, Path(name), hint)
         except OSError as error:
             raise CompileError(f"the compiled model cannot be written to a temporary folder: {error}") from error
 
@@ -177,9 +177,9 @@ class CompiledCopy:
             return False
         return True
 
-    def _loaded(self, library: Any, folder: Path, hint: Hint, precision: str) -> Any:
+    def _loaded(self, library: Any, folder: Path, hint: Hint) -> Any:
         try:
-            return _load(library, folder, hint, precision, quantised=self.quantised)
+            return _load(library, folder, hint, quantised=self.quantised)
         except Exception as error:  # whatever the library raises
             raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
 
@@ -213,27 +213,25 @@ def _load_if_sound(library: Any, folder: Path, hint: Hint, *, quantised: bool) -
     return None
 
 
-def _load(library: Any, folder: Path, hint: Hint, precision: str = "", *, quantised: bool) -> Any:
-    """Load a compiled copy for the processor, in bf16 where it has units for that, or as `precision` says.
+def _load(library: Any, folder: Path, hint: Hint, *, quantised: bool) -> Any:
+    """Load a compiled copy for the processor, in bf16 where it has units for that.
 
     The model that OpenVINO prepares for this processor is kept next to the graph, without the weights: loading that
     takes half as long as preparing it again.
     """
     graph = folder / _GRAPH
-    more = {}
-    if quantised:
-        # The group size only affects weights in eight bits; all else is in float32.
-        precision, more = "f32", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)}
     core = library.Core()
     # OpenVINO's threads then end with the last model, so that the process can fork.
     core.set_property({"FORCE_TBB_TERMINATE": True})
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {
         "PERFORMANCE_HINT": hint.value,
-        "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities and has_amx() else "f32"),
+        "INFERENCE_PRECISION_HINT": "bf16" if "BF16" in capabilities and has_amx() and not quantised else "f32",
         "CACHE_MODE": "OPTIMIZE_SIZE",
-        **more,
     }
+    if quantised:
+        # Only affects weights in eight bits; all else is in float32.
+        config["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = str(GROUP)
     device = core.get_property("CPU", "FULL_DEVICE_NAME")
     machine = (library.get_version(), device, *sorted(capabilities), *sorted(config.values()))
     prepared = graph.with_name(hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16] + ".prepared")

@@ -78,7 +78,9 @@ class VectorIndex:
             bound = max(bound, highest)
         if self._side_by_side is not None:
             wanted = _OVERSAMPLE * limit + int(_EXTRA / len(query) ** 0.5)
-            hits.append(_search(self._side_by_side, query.reshape(1, -1), wanted))
+            with _one_thread():
+                _, ids = self._side_by_side.search(query.reshape(1, -1), min(wanted, int(self._side_by_side.ntotal)))
+            hits.append(ids[0][ids[0] >= 0])
         return np.concatenate(hits), bound
 
     def stored(self, ids: Ids) -> Stored:
@@ -110,13 +112,6 @@ def _shards(parts: Sequence[Any]) -> Any:
     return joined
 
 
-def _search(index: Any, query: Vectors, limit: int) -> Ids:
-    with _one_thread():
-        _, ids = index.search(query, min(limit, int(index.ntotal)))
-    found: Ids = ids[0][ids[0] >= 0]
-    return found
-
-
 def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
     """Build a segment of these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
     chunks = [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]
@@ -138,16 +133,15 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
 
 def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
     """Write a segment under a new name and return its record for a generation to name; raises StorageError."""
-    data = index.packed() if isinstance(index, ExactSegment) else _serialized(index)
+    if isinstance(index, ExactSegment):
+        data: Any = index.packed()
+    else:
+        import faiss
+
+        data = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
     name = f"vectors-{generation}-{number}.faiss"
     write_atomically(folder / name, data)
     return Segment(number, name, len(data), _digest(data), len(members(index)))
-
-
-def _serialized(index: Any) -> Any:
-    import faiss
-
-    return memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
 
 
 def load(folder: Path, segment: Segment, *, dimension: int) -> Any:

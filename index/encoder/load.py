@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from index.encoder.openvino_graph import CHECK_TEXTS, encoder_copy
 from index.encoder.protocol import Encoder
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.torch_backend import TorchEncoder
-from index.encoder.transformer import Output, TransformerEncoder
+from index.encoder.transformer import Output, TransformerEncoder, cosine
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,15 +74,15 @@ def prepare_for_questions(name: str) -> None:
         ImportError: OpenVINO cannot be imported.
         ModelError: See `load_encoder`.
     """
-    model = find(name)
-    copy = _copy_for(Hint.LATENCY, model, lambda: ModelTokenizer(model))
+    copy = _copy_for(Hint.LATENCY, find(name))
     if copy.quantised and not copy.exists():
         copy.load(Hint.LATENCY)
 
 
-def _copy_for(hint: Hint, model: ModelFiles, tokenizer: Callable[[], ModelTokenizer]) -> CompiledCopy:
+def _copy_for(hint: Hint, model: ModelFiles) -> CompiledCopy:
     """Return the exact copy for stored vectors, or for questions one in eight bits where that is faster."""
-    return encoder_copy(model, tokenizer, quantised=hint is Hint.LATENCY and is_int8_faster())
+    quantised = hint is Hint.LATENCY and is_int8_faster()
+    return encoder_copy(model, lambda: ModelTokenizer(model), quantised=quantised)
 
 
 class FastestEncoder(TransformerEncoder):
@@ -101,7 +101,7 @@ class FastestEncoder(TransformerEncoder):
         self._device = device
         self._gpu = PassageGpu(model, device)
         # Without a reference to this encoder: a cycle would keep a dropped one until the next garbage collection.
-        self._copy = _copy_for(hint, model, lambda: ModelTokenizer(model))
+        self._copy = _copy_for(hint, model)
         if ahead:
             self._copy.begin_loading(hint)
         self._lock = ForkedLock()
@@ -186,5 +186,4 @@ class PassageGpu:
 
 def _least_cosine(encoder: TransformerEncoder, other: TransformerEncoder, texts: Sequence[TokenIds]) -> float:
     found, expected = (dict(each._run_passages(texts, tokens=False)) for each in (encoder, other))
-    pairs = [(found[i].text.astype(np.float64), expected[i].text.astype(np.float64)) for i in range(len(texts))]
-    return float(np.min([a @ b / (np.linalg.norm(a) * np.linalg.norm(b)) for a, b in pairs]))
+    return float(np.min([cosine(found[i].text, expected[i].text) for i in range(len(texts))]))

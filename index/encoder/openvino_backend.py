@@ -36,7 +36,6 @@ class CompiledEncoder(TransformerEncoder):
     processors sum float32 in another order. In bf16 a row does not depend on the others.
 
     Args:
-        precision: "f32", "bf16", or "" for whichever suits the processor.
         copy: The model's compiled copy, if it is being loaded already.
 
     Raises:
@@ -49,13 +48,12 @@ class CompiledEncoder(TransformerEncoder):
         *,
         tokenizer: ModelTokenizer | None = None,
         hint: Hint = Hint.THROUGHPUT,
-        precision: str = "",
         copy: CompiledCopy | None = None,
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
         copy = copy or encoder_copy(model, lambda: self._tokenizer)
         # One call at a time, from whichever thread: a request holds one input.
-        self._engine = Unloadable(partial(_load_engine, copy, hint, precision))
+        self._engine = Unloadable(partial(_load_engine, copy, hint))
 
     def prepare(self) -> None:
         """Load the compiled copy now, not at the first embedding; if it is missing, make it."""
@@ -97,8 +95,8 @@ class _Engine(NamedTuple):
     prepared: set[tuple[int, tuple[int, int]]]
 
 
-def _load_engine(copy: CompiledCopy, hint: Hint, precision: str) -> _Engine:
-    network = copy.load(hint, precision=precision)
+def _load_engine(copy: CompiledCopy, hint: Hint) -> _Engine:
+    network = copy.load(hint)
     with openvino() as library:
         count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
         requests = tuple(network.create_infer_request() for _ in range(count))

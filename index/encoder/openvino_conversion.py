@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from index.compiled.bert import MASKED
 from index.compiled.runtime import CompileError, convert_model
 from index.encoder.model_files import ModelFiles
 from index.encoder.sentence_transformer import EncoderParameters, load_network, quiet
 
 _ATTENTION = "ScaledDotProductAttention"
-# Added to a score, it makes its softmax zero, in bf16 too.
-_MASKED = np.float32(-3e4)
 
 
 def convert(
@@ -88,7 +87,7 @@ def _additive_mask(library: Any, graph: Any, mask: Any, padding: int, longest: i
         mask = operations.unsqueeze(graph.input(padding).get_node(), axes)
     shown = operations.convert(mask, "f32")
     return operations.multiply(
-        operations.subtract(operations.constant(np.float32(1)), shown), operations.constant(_MASKED)
+        operations.subtract(operations.constant(np.float32(1)), shown), operations.constant(np.float32(MASKED))
     )
 
 

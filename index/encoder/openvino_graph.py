@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from index.compiled.bert import MINILM, BertBuilder
+from index.compiled.bert import BertBuilder
 from index.compiled.compiled_copy import CompiledCopy, CopyCheck
 from index.compiled.runtime import CompileError
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
 from index.encoder.openvino_conversion import convert
 from index.encoder.sentence_transformer import INPUTS
 from index.encoder.tokenizer import ModelTokenizer
-from index.encoder.transformer import pad
+from index.encoder.transformer import cosine, pad
 
 # Incremented whenever copies would come out differently.
 _VERSION = 6
@@ -75,7 +75,7 @@ def _default_graph(library: Any, folder: Path) -> Any:
 
     op = library.opset13
     ids, mask, types = inputs = [op.parameter([-1, -1], np.int64, name=name) for name in INPUTS]
-    builder = BertBuilder(library, load_file(folder / "model.safetensors"), MINILM)
+    builder = BertBuilder(library, load_file(folder / "model.safetensors"))
     hidden = builder.layers(builder.embeddings(ids, types), mask)
     return library.Model([op.result(hidden), op.result(builder.mean(hidden, mask))], inputs, "bert")
 
@@ -90,8 +90,6 @@ def _checks(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDA
 
 
 def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], least: float) -> None:
-    a, b = found.reshape(-1).astype(np.float64), expected.reshape(-1).astype(np.float64)
-    cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) if a.shape == b.shape else 0.0
     # Written so that NaN fails too.
-    if not cosine >= least:
-        raise CompileError(f"compiled, {name} does not give the vectors of the original (cosine {cosine:.4f})")
+    if not (agreement := cosine(found, expected)) >= least:
+        raise CompileError(f"compiled, {name} does not give the vectors of the original (cosine {agreement:.4f})")

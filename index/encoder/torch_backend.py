@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from index.compiled.forks import Unloadable
+from index.compiled.runtime import has_amx
 from index.encoder.devices import Device
 from index.encoder.model_files import ModelFiles
 from index.encoder.sentence_transformer import load_network
@@ -74,7 +75,7 @@ def _load(model: ModelFiles, device: Device) -> Any:
 
     if device is Device.CUDA:
         torch.set_float32_matmul_precision("high")
-    in_bf16 = device is Device.CPU and _has_amx()
+    in_bf16 = device is Device.CPU and has_amx()
     return network.to(device=device.value, dtype=torch.bfloat16 if in_bf16 else torch.float32)
 
 
@@ -92,12 +93,3 @@ def _outputs(network: Any, features: dict[str, Any], count: int, *, tokens: bool
     if not tokens:
         return [Output(text, NO_TOKENS) for text in texts]
     return list(map(Output, texts, outputs["token_embeddings"][:count].float().cpu().numpy()))
-
-
-def _has_amx() -> bool:
-    """Whether the processor multiplies matrices in bf16 (AMX); with AVX-512 alone it is slower than fp32."""
-    import torch
-
-    # Absent before torch 2.6; fp32 is right then.
-    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(capabilities.get("amx_bf16"))

@@ -123,6 +123,12 @@ class TransformerEncoder(Encoder):
         return unit
 
 
+def cosine(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+    """Return the cosine of two vectors of any norm; NaN if a value is not finite, 0 if their lengths differ."""
+    a, b = one.reshape(-1).astype(np.float64), other.reshape(-1).astype(np.float64)
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) if a.shape == b.shape else 0.0
+
+
 def pad(encoded: Sequence[TokenIds], shape: tuple[int, int], pad_id: int) -> dict[str, npt.NDArray[Any]]:
     """Return texts as a transformer's input arrays, each `shape` of int64; spare rows are dummies."""
     ids = np.full(shape, pad_id, dtype=np.int64)

@@ -12,14 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from index.lexical import posting_blocks
-from index.lexical.posting_blocks import (
-    PassageBlock,
-    damaged_block,
-    delete_rows,
-    row_id,
-    row_part,
-    write_rows,
-)
+from index.lexical.posting_blocks import PassageBlock, damaged_block, delete_rows, row_id, row_part, write_rows
 from index.lexical.postings import MAX_WEIGHT, Bytes, Numbers, Postings, pack, unpack
 from index.lexical.vocabulary import Ints, Vocabulary
 
@@ -117,14 +110,11 @@ class LexicalWriter:
             if words is None:
                 words = self._vocabulary.words(text)
                 if text is not fields.text:
-                    self._share(text, words)
+                    if len(self._shared) >= _MAX_SHARED:
+                        self._shared.clear()
+                    self._shared[text] = words
             passages.words += words
             passages.sizes.append(len(words))
-
-    def _share(self, text: str, words: array[int]) -> None:
-        if len(self._shared) >= _MAX_SHARED:
-            self._shared.clear()
-        self._shared[text] = words
 
     def _flush(self, number: int, change: _BlockChange) -> None:
         block = self._block(number)

@@ -23,8 +23,8 @@ _MAX_CONNECTIONS = 16
 _CONNECT_SECONDS = 10
 # Time limit for one statement of a reader.
 _STATEMENT_MS = 60_000
-# Pauses in seconds before each attempt to read, if the connection is lost.
-_PAUSES = (0.0, 0.2, 1.0)
+# Pauses in seconds before reading again, if the connection is lost.
+_PAUSES = (0.2, 1.0)
 # Introduces an escape sequence, for NUL, which PostgreSQL cannot store in texts, and for itself.
 _ESCAPE = "\U0010ffff"
 
@@ -123,18 +123,18 @@ class ReadingPool:
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
         """Return the rows of a query, which is retried on another connection if one is lost."""
-        for i, pause in enumerate(_PAUSES):
-            if pause:
-                time.sleep(pause)
+        pauses = iter(_PAUSES)
+        while True:
             try:
                 with self._connection() as connection:
                     return connection.execute(query, values, binary=True).fetchall()
             except psycopg.Error as error:
-                if not is_lost(error) or i + 1 == len(_PAUSES):
+                pause = next(pauses, None)
+                if pause is None or not is_lost(error):
                     raise _translated(error, self._address.url_with_name) from error
-                # The others were probably lost with it, as when the server restarts.
-                self._forget_idle()
-        raise StorageError(f"cannot reach {self._address.url_with_name}")  # not reached: the last try returns or raises
+            # The others were probably lost with it, as when the server restarts.
+            self._forget_idle()
+            time.sleep(pause)
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[psycopg.Connection]:

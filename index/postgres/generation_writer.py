@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, replace
 from itertools import islice
 from typing import cast
@@ -175,7 +175,8 @@ def clear(connection: psycopg.Connection, collection: int, generation: int) -> N
         _set(connection, "deleted", oldest)
         for query in _CLEAR:
             connection.execute(query.format(oldest=oldest, now=generation).encode())
-        for segment, passages in _cleared_segments(connection, oldest):
+        cleared = f"SELECT segment, passages FROM segments WHERE removed <= {oldest:d}"
+        for segment, passages in connection.execute(cleared.encode(), binary=True).fetchall():
             connection.execute(b"DELETE FROM postings WHERE segment = %s", (segment,))
             connection.execute(b"DELETE FROM segments WHERE segment = %s", (segment,))
             ids = np.frombuffer(passages, dtype="<i8").tolist()
@@ -190,11 +191,6 @@ _CLEAR = (
     "WHERE p.vector = gone.vector AND p.removed > {oldest}) ON CONFLICT DO NOTHING",
     "DELETE FROM generations WHERE generation < {oldest}",
 )
-
-
-def _cleared_segments(connection: psycopg.Connection, oldest: int) -> Iterator[tuple[int, bytes]]:
-    query = f"SELECT segment, passages FROM segments WHERE removed <= {oldest:d}"
-    yield from connection.execute(query.encode(), binary=True).fetchall()
 
 
 def _prune_vectors(connection: psycopg.Connection) -> None:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,11 @@ def postings_checksum(segment: int, term: bytes, data: bytes) -> int:
 def segment_checksum(segment: int, passages: bytes, lengths: bytes, terms: int) -> int:
     """Return the checksum of a segment's row."""
     return zlib.crc32(lengths, zlib.crc32(passages, zlib.crc32(b"%d %d" % (segment, terms))))
+
+
+def pack(positions: npt.NDArray[Any], weights: npt.NDArray[Any]) -> bytes:
+    """Return a posting list as it is stored."""
+    return positions.astype("<u2").tobytes() + weights.astype(np.uint8).tobytes()
 
 
 def unpack(data: bytes) -> PostingList:

@@ -19,6 +19,7 @@ from index.postgres.keyword import (
     SEGMENT_MOST,
     KeywordSegment,
     PostgresKeywords,
+    pack,
     postings_checksum,
     segment_checksum,
     term_key,
@@ -40,7 +41,7 @@ class KeywordWriter:
         self._passages = array("q")
         self._lengths = array("H")
         self._positions: defaultdict[bytes, array[int]] = defaultdict(lambda: array("H"))
-        self._weights: defaultdict[bytes, bytearray] = defaultdict(bytearray)
+        self._weights: defaultdict[bytes, array[int]] = defaultdict(lambda: array("B"))
 
     def add(self, passage: int, fields: Fields) -> None:
         """Index a passage under its row id; ids must ascend."""
@@ -69,7 +70,10 @@ class KeywordWriter:
 
     def _flush(self) -> None:
         if self._passages:
-            rows = ((key, _packed(self._positions[key], self._weights[key])) for key in sorted(self._positions))
+            rows = (
+                (key, pack(np.array(self._positions[key]), np.array(self._weights[key])))
+                for key in sorted(self._positions)
+            )
             self._write(np.array(self._passages, dtype="<i8"), np.array(self._lengths, dtype="<u2"), rows)
         self._passages, self._lengths = array("q"), array("H")
         self._positions.clear()
@@ -135,10 +139,6 @@ def _shared_terms(text: str) -> tuple[Sequence[str], Sequence[str]]:
     return terms(text)
 
 
-def _packed(positions: array[int], weights: bytearray) -> bytes:
-    return np.array(positions, dtype="<u2").tobytes() + bytes(weights)
-
-
 def _merged(segments: dict[int, KeywordSegment], rows: Iterator[tuple[bytes, int, bytes]], passages: Numbers) -> bytes:
     """Merge a term's posting lists from several segments into one, with positions in `passages`."""
     positions, weights = [], []
@@ -149,4 +149,4 @@ def _merged(segments: dict[int, KeywordSegment], rows: Iterator[tuple[bytes, int
         weights.append(old_weights[is_live])
     all_positions, all_weights = np.concatenate(positions), np.concatenate(weights)
     order = np.argsort(all_positions, kind="stable")
-    return all_positions[order].astype("<u2").tobytes() + all_weights[order].astype(np.uint8).tobytes()
+    return pack(all_positions[order], all_weights[order])

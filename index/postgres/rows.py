@@ -14,7 +14,7 @@ from index.storage.metadata import Info, SkippedRow, info_of, values_of
 from index.storage.rows import LINK as SQLITE_LINK
 from index.storage.rows import PASSAGE as SQLITE_PASSAGE
 from index.storage.rows import damaged
-from index.storage.vectors import Stored, Vectors, are_unit, vector_checksum
+from index.storage.vectors import Stored, Vectors, are_unit, not_unit, vector_checksum
 
 # Columns to select, by the alias of the table; END is a keyword of PostgreSQL.
 LINK, PASSAGE = (columns.replace("p.end", "p.stop") for columns in (SQLITE_LINK, SQLITE_PASSAGE))
@@ -37,7 +37,7 @@ def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[in
         if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != check:
             raise damaged(place, f"checksum mismatch in vector {number}")
     if not are_unit(stored):
-        raise damaged(place, "a vector is not of unit length")
+        raise not_unit(place)
     return [row[0] for row in rows], stored
 
 

@@ -1,25 +1,34 @@
-"""A collection in PostgreSQL opened for reading: one generation, as an `Index`."""
+"""A collection in PostgreSQL opened for reading: one generation, pinned so that no writer deletes its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
+import psycopg
 
+from corpus.errors import NoIndexError
 from index.dense.exact_segments import Floats, cosines
 from index.dense.scope import Scope
 from index.dense.search import Candidate
-from index.postgres.connection import Row, restored, storable
+from index.postgres.address import StoreAddress
+from index.postgres.connection import ReadingPool, Row, connect, restored, storable, translate_errors
 from index.postgres.keyword import KeywordSegment, PostgresKeywords
-from index.postgres.pinned import PinnedGeneration
 from index.postgres.rows import (
+    LAST_GENERATION,
     LINK,
     PASSAGE,
     ids_text,
+    live,
+    unpack_generation,
     vector_text,
     vectors_of,
 )
+from index.postgres.schema import VERSION, only_collection, require_current, use
+from index.protocol import Index
+from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import (
     DOCUMENT,
     FILE_STAT,
@@ -42,15 +51,65 @@ _ROUNDING = 2.5e-4
 _EXTRA = 16
 # Scopes of up to this many passages are compared exhaustively: under a filter the graph has a recall of .15 to .69.
 _MAX_COMPARED = 60_000
+# Least number of candidates that a graph search visits; it continues if it finds too few. In a graph with
+# ef_construction 128, this finds as much as 400 with pgvector's default of 64, in two thirds of the time.
+# Plans never depend on the parameters, and JIT compilation takes longer than any question.
+_SETTINGS = (
+    "SET hnsw.ef_search = 200; SET hnsw.iterative_scan = 'relaxed_order'; "
+    "SET plan_cache_mode = 'force_generic_plan'; SET jit = off"
+)
 _VECTOR = "v.id, v.digest, v.vector, v.checksum"
 _WIDTH = _VECTOR.count(",") + 1
 
 
-class PostgresSnapshot(PinnedGeneration):
-    """One generation of a collection in PostgreSQL; several threads may use it, each on its own connection."""
+class PostgresSnapshot(Index):
+    """The generation of a collection that was the newest on opening, read over as many connections as threads need.
 
+    No writer deletes its rows before it is closed.
+
+    Args:
+        address: The collection's address; if it names no collection, the only one in the database.
+        folder: The index folder of the files, if this machine has them.
+
+    Raises:
+        NoIndexError: There is no such collection, or its first build was never finished.
+        IncompatibleError: The server, pgvector or the tables have the wrong version.
+        DamagedIndexError: The rows read are damaged.
+        StorageError: The server cannot be reached, or refuses.
+    """
+
+    format = VERSION
     # Vectors found by the last keyword search: a hybrid ranking compares them with the question next.
     _last_vectors: tuple[dict[int, int], Stored] | None = None
+
+    def __init__(self, address: StoreAddress, folder: Path | None = None) -> None:
+        if not address.collection:
+            with connect(address, reading=True) as connection, translate_errors(address.url_with_name):
+                address = address.named(only_collection(connection, address.url_with_name))
+        self.address = address
+        self.folder = folder
+        self._place = address.url_with_name
+        self._pinned: tuple[Info, tuple[SkippedRow, ...]] | None = None
+        self._pool = ReadingPool(address, self._pin)
+        try:
+            self._pool.rows("SELECT 1")
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        # This also releases the generation.
+        self._pool.close()
+
+    def skipped(self) -> tuple[SkippedRow, ...]:
+        return self._skipped
+
+    def is_newest(self) -> bool:
+        rows = self._pool.rows("SELECT max(generation) FROM generations")
+        return bool(rows[0][0] == self.info.generation)
+
+    def newest(self) -> PostgresSnapshot:
+        return PostgresSnapshot(self.address, self.folder)
 
     def load(self) -> None:
         _ = self._keywords.segments
@@ -181,3 +240,41 @@ class PostgresSnapshot(PinnedGeneration):
     @cached_property
     def _keywords(self) -> PostgresKeywords:
         return PostgresKeywords(self._rows, self.info.generation, self.info.passages, self._place)
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+        """Return the rows of a query, whose first column is never NULL.
+
+        The same statement reads how far generations have been deleted: if writers cannot see which one is being read,
+        as on a standby or behind a pooler, its rows may be gone, and the rest must not be taken for all of them.
+        """
+        deleted = "SELECT (SELECT value FROM meta WHERE key = 'deleted') AS upto"
+        rows = self._pool.rows(f"SELECT d.upto, q.* FROM ({deleted}) d LEFT JOIN ({query}) q ON true", values)
+        if (rows[0][0] or 0) > self.info.generation:
+            raise NoIndexError(f"the index in {self._place} has changed, and the opened version is gone. Ask again.")
+        return [row[1:] for row in rows if row[1] is not None]
+
+    def _live(self, alias: str) -> str:
+        return live(alias, self.info.generation)
+
+    def _pin(self, connection: psycopg.Connection) -> None:
+        """Hold the generation on a new connection, so that no writer deletes it."""
+        number = use(connection, self.address.collection, self._place)
+        require_current(connection, self._place)
+        # If pgvector is not loaded yet, PostgreSQL keeps its settings until it is.
+        connection.execute(_SETTINGS.encode())
+        while True:
+            row = None if self._pinned else connection.execute(LAST_GENERATION.encode(), binary=True).fetchone()
+            if row is None and not self._pinned:
+                raise NoIndexError(f"the first index in {self._place} was never finished. Run `qa index` again.")
+            found = self._pinned or unpack_generation(row or (), self._place)
+            generation = found[0].generation
+            connection.execute("SELECT pg_advisory_lock_shared(%s::oid::int, %s)", (number, generation))
+            # Rows can be gone only if they were cleared before the lock was taken.
+            cleared = connection.execute("SELECT value FROM meta WHERE key = 'cleared'").fetchone()
+            if cleared is not None and cleared[0] <= generation:
+                self._pinned = found
+                self.info, self._skipped = found
+                return
+            if self._pinned:
+                raise NoIndexError(f"the connection to {self._place} was lost, and its index has changed. Ask again.")
+            connection.execute("SELECT pg_advisory_unlock_all()")

@@ -17,14 +17,7 @@ from index.commit.staging import Staging
 from index.postgres.address import StoreAddress
 from index.postgres.connection import Row, close, connect, restored, translate_errors
 from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
-from index.postgres.rows import (
-    LAST_GENERATION,
-    live,
-    pack_generation,
-    unpack_generation,
-    vector_bytes,
-    vector_text,
-)
+from index.postgres.rows import LAST_GENERATION, live, pack_generation, unpack_generation, vector_bytes, vector_text
 from index.postgres.schema import migrate, use
 from index.postgres.verify import verify_collection
 from index.protocol import IndexWriter
@@ -98,11 +91,8 @@ class PostgresStore(IndexWriter):
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ANY(%s)"
-        found = set()
-        for digest, sent, check in self._rows(query, list(digests)) if digests else ():
-            if is_usable(dimension, digest, vector_bytes(sent), check):
-                found.add(digest)
-        return frozenset(found)
+        rows = self._rows(query, list(digests)) if digests else ()
+        return frozenset(row[0] for row in rows if is_usable(dimension, row[0], vector_bytes(row[1]), row[2]))
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         packed = map(pack_vector, unit_vectors(vectors))

@@ -148,12 +148,6 @@ def text_digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def read_document(connection: sqlite3.Connection, file: Path, path: str) -> StoredDocument | None:
-    """Return the file with a path, or None if the table's index has none; raises as `read_documents`."""
-    row = connection.execute(f"SELECT {DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
-    return None if row is None else document_of(row, file)
-
-
 def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
     """Yield all files, by path; raises DamagedIndexError if a row is damaged."""
     # Read from the table itself, as a damaged SQL index can lack a row.

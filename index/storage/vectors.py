@@ -85,9 +85,9 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     return vectors
 
 
-def not_unit(file: Path) -> DamagedIndexError:
+def not_unit(place: Place) -> DamagedIndexError:
     """Return the error for a stored vector that is not of unit length."""
-    return damaged(file, "a vector is not of unit length")
+    return damaged(place, "a vector is not of unit length")
 
 
 def is_sound(digest: object, data: object, check: object) -> bool:

@@ -8,24 +8,16 @@ from dataclasses import fields
 from pathlib import Path
 
 from corpus import INDEX_FOLDER
-from corpus.errors import CorpusError, UsageError
+from corpus.errors import UsageError
 from corpus.types import Passage
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.protocol import Index, IndexWriter
-from index.storage.locking import writer_lock
 from index.storage.metadata import Info
 from index.storage.rows import StoredPassage
 from index.storage.vectors import vector_digest
-from index.stores import (
-    is_same,
-    make_index_folder,
-    open_index,
-    open_store,
-    open_store_writer,
-    open_writer,
-    use_own_files,
-)
+from index.stores import is_same, open_index, open_store, open_store_writer, open_writer, use_own_files
 from index.update.report import Progress, ProgressCallback
+from index.update.update import locked
 
 # How many vectors are written at once.
 _BATCH = 1000
@@ -85,10 +77,6 @@ def _writer(target: Path | str, source: Path | str) -> Iterator[IndexWriter]:
     if isinstance(target, str):
         with open_store_writer(target, source) as writer:
             yield writer
-        return
-    if not target.is_dir():
-        raise CorpusError(f"no such folder: {target}. Give a folder of documents.")
-    folder = target / INDEX_FOLDER
-    make_index_folder(folder)
-    with writer_lock(folder), open_writer(folder, own=True) as writer:
-        yield writer
+    else:
+        with locked(target) as folder, open_writer(folder, own=True) as writer:
+            yield writer

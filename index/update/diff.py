@@ -77,10 +77,9 @@ def find_changes(root: Path, snapshot: Index) -> Diff:
     diff = compare(root, snapshot.file_stats(), snapshot.skipped(), snapshot.info, retry=False)
     if not diff.suspect:
         return diff
-    documents = {document.path: document for document in snapshot.documents()}
+    digests = {document.path: document.sha256 for document in snapshot.documents()}
     with snapshot.newest() as newest:  # it has the stat values that were recorded since the snapshot was opened
-        now = {one.path: one for one in newest.documents()}
-    same = {path: now[path] for path, one in documents.items() if path in now and now[path].sha256 == one.sha256}
+        same = {one.path: one for one in newest.documents() if digests.get(one.path) == one.sha256}
     return read_suspects(root, diff, same, limit=MAX_READ_BYTES)
 
 

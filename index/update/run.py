@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 
 from corpus import LoadedFile, SkippedFile, encoder_text, load_all, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
@@ -106,7 +107,9 @@ class Build:
         before, config = self._before, self._config
         if self._request.progress is not None:
             self._request.progress(Progress(0, 0))  # listing a large folder takes a while
-        if before is not None and _processing(before) != _processing(config):
+        # What decides how files become passages and vectors.
+        processing = attrgetter("fingerprint", "splitter", "formats")
+        if before is not None and processing(before) != processing(config):
             mode = BuildMode.FULL
         # A full build retries skipped files: a later version may be able to read them.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
@@ -131,7 +134,8 @@ class Build:
             for read in load_all(self._request.root, files, formats=self._config.formats):
                 stored = self._documents.get(read.file.path)
                 try:
-                    document = _document_or_raise(read)
+                    if isinstance(document := read.outcome, Unreadable):
+                        raise document
                     if mode is BuildMode.INCREMENTAL and stored is not None and stored.sha256 == document.sha256:
                         file, now = read.file, read.checked_ns
                         seen = replace(stored, size=file.size, mtime_ns=file.mtime_ns, checked_ns=now)
@@ -139,11 +143,10 @@ class Build:
                         self._report_done(read.file.size)
                     else:
                         self._split(document, read, embedding)
+                    self._found.count(document, stored)
                 except Unreadable as error:
                     self._found.skip(read, error, stored)
                     self._report_done(read.file.size)
-                else:
-                    self._found.count(document, stored)
             embedding.finish()
         return embedding
 
@@ -212,14 +215,3 @@ class Build:
                 f"no readable documents are left in {self._request.root}, and the index has {len(self._documents)}. "
                 "Is the folder mounted? To empty the index on purpose: qa index --allow-empty."
             )
-
-
-def _processing(config: BuildConfig) -> tuple[object, ...]:
-    """Return the settings that decide how files become passages and vectors."""
-    return config.fingerprint, config.splitter, config.formats
-
-
-def _document_or_raise(read: LoadedFile) -> Document:
-    if isinstance(read.outcome, Unreadable):
-        raise read.outcome
-    return read.outcome

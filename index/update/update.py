@@ -10,14 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
-from corpus.errors import (
-    CorpusError,
-    DamagedIndexError,
-    IncompatibleError,
-    ModelError,
-    NoIndexError,
-    Unreadable,
-)
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError, Unreadable
 from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.integrity import salvage
@@ -46,7 +39,7 @@ def update_index(request: Request) -> BuildReport:
         StorageError: A read or write failed; the index is as it was.
     """
     started = time.monotonic()
-    with _lock(request.root) as folder, open_writer(folder, request.store) as store:
+    with locked(request.root) as folder, open_writer(folder, request.store) as store:
         return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
 
 
@@ -54,12 +47,9 @@ def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
     """Record the stat values of files that were read and are the same, so that they need not be read again.
 
     Raises:
-        LockedError: Another process is writing this index.
-        DamagedIndexError: The index is damaged.
-        IncompatibleError: It has another format version.
-        StorageError: A read or write failed; the index is as it was.
+        As `update_index`.
     """
-    with _lock(root) as folder, open_writer(folder) as store:
+    with locked(root) as folder, open_writer(folder) as store:
         documents = store.documents()
         rows = [
             replace(documents[one.path], mtime_ns=one.mtime_ns, checked_ns=one.checked_ns)
@@ -77,7 +67,7 @@ def rebuild_index(request: Request) -> BuildReport:
         As `update_index`, except for damage.
     """
     started = time.monotonic()
-    with _lock(request.root) as folder:
+    with locked(request.root) as folder:
         try:
             with open_writer(folder, request.store) as store:
                 store.require_intact()
@@ -97,12 +87,9 @@ def rebuild_derived(root: Path) -> None:
     """Rebuild everything derived from documents, passages and vectors; no file is read, nothing is embedded.
 
     Raises:
-        LockedError: Another process is writing this index.
-        DamagedIndexError: Those rows are damaged themselves; `rebuild_index` repairs them.
-        IncompatibleError: It has another format version.
-        StorageError: A read or write failed; the index is as it was.
+        As `update_index`; DamagedIndexError if those rows are damaged themselves.
     """
-    with _lock(root) as folder, open_writer(folder) as store:
+    with locked(root) as folder, open_writer(folder) as store:
         if not isinstance(store, Store):
             raise DamagedIndexError(f"{store_of(folder)} can only be rebuilt as a whole: qa index --full.")
         store.rebuild_derived()
@@ -162,7 +149,8 @@ def _read_salvaged(request: Request, folder: Path) -> Selection | None:
 
 
 @contextlib.contextmanager
-def _lock(root: Path) -> Iterator[Path]:
+def locked(root: Path) -> Iterator[Path]:
+    """Lock the index folder of a root, which is made if it is missing, and yield it."""
     if not root.is_dir():
         raise CorpusError(f"no such folder: {root}. Give a folder of documents.")
     folder = root / INDEX_FOLDER

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import secrets
 import signal
 import sys
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -76,14 +75,10 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
 
     The default is the collection around the working directory.
     """
-    gc.disable()  # until the first answer: thousands of classes are created, and none is garbage
     roots = [locate.find_index(index=folder) for folder in folders] or [locate.find_index()]
     import qa
-    from qa.mcp.sdk import quick_imports
 
     try:
-        with suppress(ImportError), quick_imports():
-            import qa.mcp.server  # other versions of the SDK may not allow this, and are imported as usual
         from qa.mcp.server import serve_agents
     except ModuleNotFoundError as error:
         raise UsageError('qa mcp needs the package mcp. Run: pip install "qa-passages[mcp]"') from error

@@ -144,7 +144,7 @@ def opened(
     start loading what a question needs.
     """
     from index import Device
-    from qa.collection.opening import OpenedCollection, Refresh, open_collection
+    from qa.collection.opening import OpenedCollection, build_and_open, refresh_if_small
     from qa.retrieval.retriever import Retriever
 
     runs_on = Device(device)
@@ -152,9 +152,13 @@ def opened(
     if store is not None:
         found = OpenedCollection(opening(store=store))
     else:
-        refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
         with progress() as callback:
-            found = open_collection(root, opening, refresh=refresh, progress=callback, device=runs_on)
+            if corpus:
+                found = build_and_open(root, opening, callback, runs_on)
+            elif update:
+                found = refresh_if_small(opening(root), progress=callback, device=runs_on)
+            else:
+                found = OpenedCollection(opening(root))
     _KEPT.append(found.retriever)
     with found.retriever as retriever:
         _report(found, is_build=corpus)

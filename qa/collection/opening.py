@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,14 +57,6 @@ ANY_CHANGE = ChangeLimit(math.inf, math.inf)
 NOT_UPDATED = "index not updated: "
 
 
-class Refresh(Enum):
-    """What happens to an index before it is opened."""
-
-    NONE = "nothing"
-    SMALL = "small changes to its files are indexed, larger ones are noted"
-    FULL = "it is built or updated, however much there is to do"
-
-
 @dataclass(frozen=True, slots=True)
 class OpenedCollection:
     """A collection ready for questions.
@@ -80,34 +71,19 @@ class OpenedCollection:
     waited: float = 0.0
 
 
-def open_collection(
-    root: Path,
-    opening: Callable[..., Retriever] = Retriever.open,
-    *,
-    refresh: Refresh = Refresh.SMALL,
-    progress: ProgressCallback | None = None,
-    device: Device = Device.AUTO,
+def build_and_open(
+    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
 ) -> OpenedCollection:
-    """Open a collection for questions; an index that cannot be written now is opened as it is, with a note.
+    """Build or update a collection, however much there is to do, and open it for questions.
+
+    An index that cannot be written now is opened as it is, with a note.
 
     Args:
         root: Its folder.
         opening: `Retriever.open`, perhaps with some arguments bound.
-        refresh: What is done first.
         progress: Called with the bytes read so far.
         device: Where the model embeds passages.
     """
-    if refresh is Refresh.FULL:
-        return _build_and_open(root, opening, progress, device)
-    retriever = opening(root)
-    if refresh is Refresh.NONE:
-        return OpenedCollection(retriever)
-    return refresh_if_small(retriever, progress=progress, device=device)
-
-
-def _build_and_open(
-    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
-) -> OpenedCollection:
     from qa.collection.build import build_index, existing_root, model_of
 
     root = existing_root(root)

@@ -128,11 +128,9 @@ def read_settings(root: Path) -> CollectionSettings:
         UsageError: A file cannot be read or parsed, or has an unknown key or an invalid value.
     """
     own, user = _collection_settings(root), _user_settings()
-    return user if own is None else replace(own, **{key: getattr(user, key) for key in _unset(own)})
-
-
-def _unset(own: CollectionSettings) -> list[str]:
-    return [key for key in _USER_KEYS if getattr(own, key) is None]
+    if own is None:
+        return user
+    return replace(own, **{key: getattr(user, key) for key in _USER_KEYS if getattr(own, key) is None})
 
 
 def user_file() -> Path:

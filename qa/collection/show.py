@@ -47,8 +47,6 @@ class View:
         ]
         return {"version": 1, "path": self.path, "state": self.state, "stored": self.stored, "lines": lines}
 
-    to_dict = as_json
-
 
 @dataclass(frozen=True, slots=True)
 class ShowTarget:

@@ -73,8 +73,6 @@ class Status:
             "skipped": [{"path": file.path, "reason": file.reason} for file in self.skipped],
         }
 
-    to_dict = as_json
-
 
 def status(root: Path) -> Status:
     """Return the state of an index, compared with its files."""

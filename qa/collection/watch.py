@@ -95,7 +95,6 @@ def watch(
     stop: Event | None = None,
     every: float | None = None,
     progress: ProgressCallback | None = None,
-    encoder: Encoder | None = None,
     device: Device = Device.AUTO,
 ) -> Iterator[Update]:
     """Update an index now, and again whenever files in its folder change.
@@ -110,7 +109,6 @@ def watch(
         every: Poll all files at this interval in seconds, for file systems without events, such as many network drives;
             less often if that would take more than a tenth of the time. None to use events.
         progress: Called during the first update.
-        encoder: Used instead of the index's model.
         device: Where the index's model embeds passages.
 
     Raises:
@@ -125,7 +123,7 @@ def watch(
     require_watchfiles()
     root = Path(os.path.realpath(existing_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
-    watcher = _Watcher(root, encoder, Event() if stop is None else stop, every, device)
+    watcher = _Watcher(root, stop or Event(), every, device)
     # Files may come later, but an index must not lose all of its own because a disk is not mounted.
     on_empty = OnEmpty.FAIL if has_documents(root) else OnEmpty.ALLOW
     report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT, on_empty=on_empty)
@@ -146,13 +144,12 @@ class _WatchState:
 class _Watcher:
     """Watches a folder, and keeps state between updates."""
 
-    def __init__(self, root: Path, encoder: Encoder | None, stop: Event, every: float | None, device: Device) -> None:
+    def __init__(self, root: Path, stop: Event, every: float | None, device: Device) -> None:
         self._root = root
         self._stop = stop
         self._every = every
-        self._is_encoder_given = encoder is not None
         self._device = device
-        self.encoder = encoder or load_encoder(model_of(root), device=device)
+        self.encoder = load_encoder(model_of(root), device=device)
         self._folders: tuple[str, ...] = ("",)
         self._problem = ""
         self._retry_at = float("inf")
@@ -259,7 +256,7 @@ class _Watcher:
 
     def _encoder_for(self, info: Info) -> Encoder:
         """Return the loaded encoder, unless another process rebuilt the index with another model."""
-        if not self._is_encoder_given and self.encoder.fingerprint != info.fingerprint:
+        if self.encoder.fingerprint != info.fingerprint:
             self.encoder = load_encoder(info.model, device=self._device)
         require_same_encoder(info, self.encoder)
         return self.encoder

@@ -94,7 +94,7 @@ class Conversation:
             "/open": lambda argument: screen.open(self._place(argument)),
             "/path": self._set_path,
             "/show": lambda argument: screen.show(self._place(argument)),
-            "/topic": self._set_topic,
+            "/topic": lambda topic: self._set(topic=topic or None),
         }
 
     @property
@@ -166,9 +166,6 @@ class Conversation:
 
     def _set_path(self, pattern: str) -> None:
         self._set(only=replace(self.asking.only, paths=(pattern,) if pattern else ()))
-
-    def _set_topic(self, topic: str) -> None:
-        self._set(topic=topic or None)
 
     def _set_k(self, number: str) -> None:
         k = int(number) if number.isdecimal() and len(number) < 10 else 0

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 
 _BE = r"(?:is|are|was|were)"
-_AUXILIARY = rf"(?:{_BE}|am|be|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)"
+_AUXILIARY_OF_VERB = r"(?:do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)"
+_AUXILIARY = rf"(?:{_BE}|am|be|{_AUXILIARY_OF_VERB})"
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _PREPOSITION = r"(?:in|on|at|from|to|for|of|by|with|during|about|before|after|near|into)"
 _DETERMINER = r"(?:the|an?|my|our)"
@@ -38,7 +39,7 @@ _COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b
 _BARE_QUESTION_WORD = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
 # A noun phrase at the end of a question: "the rent", "my sick leave".
 _LAST_PHRASE = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
-_BEFORE_VERB = re.compile(r"\b(?:do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\s+$", re.I)
+_BEFORE_VERB = re.compile(rf"\b{_AUXILIARY_OF_VERB}\s+$", re.I)
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
@@ -73,11 +74,6 @@ class Turn:
     def complete(self) -> str:
         """The last question that names its own topic."""
         return self.first or self.question
-
-
-def completed(question: str, before: Turn | None) -> str:
-    """Return the question to ask after another turn: completed, or unchanged."""
-    return next_turn(question, before).question
 
 
 def next_turn(question: str, before: Turn | None) -> Turn:
@@ -136,22 +132,16 @@ def _antecedent(match: re.Match[str], question: str, before: Turn) -> str:
         return f"in {name}" if is_place and name else ""
     if _PERSON.fullmatch(word):
         # Abbreviations, such as "GPUs", are not people.
-        is_in_question, antecedent = (
-            any(re.search(r"[A-Z][a-z]{2}", name) for name in names_of(preceding)),
-            _named_answer(before, "who") or _first_name(before),
-        )
+        is_in_question = any(re.search(r"[A-Z][a-z]{2}", name) for name in names_of(preceding))
+        antecedent = _named_answer(before, "who") or _first_name(before)
     elif _PLURAL_PRONOUN.fullmatch(word):
-        is_in_question, antecedent = (
-            bool(names_of(preceding) or _PLURAL.search(preceding)),
-            _named_answer(before, "who") or _topic(before),
-        )
+        is_in_question = bool(names_of(preceding) or _PLURAL.search(preceding))
+        antecedent = _named_answer(before, "who") or _topic(before)
     elif _IMPERSONAL.match(question, match.start()):
         return ""
     elif _THING.fullmatch(word) or _DEMONSTRATIVE.match(question, match.start()):
-        is_in_question, antecedent = (
-            bool(names_of(preceding) or _SINGULAR.search(preceding)),
-            _named_answer(before, "which", "what") or _topic(before),
-        )
+        is_in_question = bool(names_of(preceding) or _SINGULAR.search(preceding))
+        antecedent = _named_answer(before, "which", "what") or _topic(before)
     else:
         return ""
     antecedent = re.sub(r"['’]s$", "", antecedent)

@@ -4,15 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from qa.conversation.history import LineHistory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from prompt_toolkit.history import History
 
 # Reads a line after a prompt; raises EOFError at the end, and KeyboardInterrupt if the line is dropped.
 ReadLine = Callable[[str], str]
@@ -29,33 +24,26 @@ def line_input(history: LineHistory, commands: Sequence[str]) -> ReadLine:
 def _prompt_toolkit_input(history: LineHistory, commands: Sequence[str]) -> ReadLine:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
-
-    completer = WordCompleter(list(commands), sentence=True)
-    session: PromptSession[str] = PromptSession(
-        history=_prompt_history(history), completer=completer, complete_while_typing=False
-    )
-    return session.prompt
-
-
-def _prompt_history(history: LineHistory) -> History:
     from prompt_toolkit.history import History
 
-    class _PromptHistory(History):
+    class PromptHistory(History):
         def load_history_strings(self) -> Iterable[str]:
             return reversed(history.lines)
 
         def store_string(self, string: str) -> None:
             history.add(string)
 
-    return _PromptHistory()
+    completer = WordCompleter(list(commands), sentence=True)
+    session: PromptSession[str] = PromptSession(
+        history=PromptHistory(), completer=completer, complete_while_typing=False
+    )
+    return session.prompt
 
 
 def _plain_input(history: LineHistory) -> ReadLine:
-    try:
+    with suppress(ModuleNotFoundError):  # Windows: its console edits lines itself
         import readline
-    except ModuleNotFoundError:  # Windows: its console edits lines itself
-        pass
-    else:
+
         for line in history.lines:
             readline.add_history(line)
 

@@ -32,7 +32,7 @@ class GoldSpan:
             return path == self.path
         first, last = self.chars
         shared = min(end, last) - max(start, first)
-        return shared > 0 and shared >= 0.5 * min(last - first, max(end - start, 1))
+        return shared > 0 and shared >= 0.5 * min(last - first, end - start)
 
     def is_covered(self, path: str, start: int, end: int) -> bool:
         """Return whether the text contains at least half of this span."""
@@ -110,7 +110,12 @@ class DocumentLookup:
 def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
     """Find the evidence of a question in the collection."""
     missing: list[str] = []
-    evidence = tuple(_spans_of_piece(spans, documents, missing) for spans in asked.evidence)
+    evidence = []
+    for alternatives in asked.evidence:
+        evidence.append(tuple(span for each in alternatives for span in _resolved(each, documents)))
+        if not evidence[-1]:
+            file = alternatives[0].file
+            missing.append(f"its text is not in {file}" if documents.find(file) else f"{file} is not in the collection")
     grades: dict[str, int] = {}
     by_document = False
     resolved = not asked.answerable or any(evidence)
@@ -124,30 +129,14 @@ def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
         for unit in paths or (name,):
             grades[unit] = max(grade, grades.get(unit, 0))
     graded = tuple(grades.items())
-    return Gold(asked.id, asked.question, asked.answerable, evidence, graded, by_document, tuple(missing), resolved)
-
-
-def _spans_of_piece(
-    alternatives: Iterable[EvidenceSpan], documents: DocumentLookup, missing: list[str]
-) -> tuple[GoldSpan, ...]:
-    spans: list[GoldSpan] = []
-    problems = []
-    for each in alternatives:
-        found = list(_resolved(each, documents))
-        spans.extend(found)
-        if not found:
-            has_file = documents.find(each.file)
-            problems.append(f"its text is not in {each.file}" if has_file else f"{each.file} is not in the collection")
-    if not spans:
-        missing.extend(problems[:1])
-    return tuple(spans)
+    return Gold(
+        asked.id, asked.question, asked.answerable, tuple(evidence), graded, by_document, tuple(missing), resolved
+    )
 
 
 def _resolved(span: EvidenceSpan, documents: DocumentLookup) -> Iterator[GoldSpan]:
     for path in documents.find(span.file):
         if span.text is None:
             yield GoldSpan(path, span.chars)
-            continue
-        at = (documents.text(path) or "").find(span.text)
-        if at >= 0:
+        elif (at := (documents.text(path) or "").find(span.text)) >= 0:
             yield GoldSpan(path, (at, at + len(span.text)))

@@ -29,7 +29,6 @@ _FEWEST_MEMBERS = 20
 
 Labels = npt.NDArray[np.int64]
 Cosines = npt.NDArray[np.float32]
-Cut = Callable[[int], Labels]
 
 
 def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUSTERS) -> Vectors:
@@ -82,10 +81,12 @@ def refine(vectors: Vectors, start: Vectors) -> Vectors:
     """Improve centroids by k-means, keeping their order."""
     import faiss  # noqa: PLC0415
 
-    model = faiss.Kmeans(vectors.shape[1], len(start), niter=_ROUNDS, spherical=True, min_points_per_centroid=1, seed=1)
     if len(vectors) <= len(start):
         return start
-    model.cp.max_points_per_centroid = len(vectors)
+    model = faiss.Kmeans(
+        vectors.shape[1], len(start), niter=_ROUNDS, spherical=True, seed=1,
+        min_points_per_centroid=1, max_points_per_centroid=len(vectors),
+    )  # fmt: skip
     model.train(np.ascontiguousarray(vectors), init_centroids=np.ascontiguousarray(start))
     return np.asarray(model.centroids, dtype=np.float32)
 
@@ -109,7 +110,7 @@ def floors(labels: Labels, cosines: Cosines, count: int) -> Cosines:
     return lowest
 
 
-def _best_number(squares: Vectors, cut: Cut, most: int) -> int:
+def _best_number(squares: Vectors, cut: Callable[[int], Labels], most: int) -> int:
     """Return the number of clusters with the highest mean silhouette over cosine distances."""
     chosen = spread(len(squares), _SILHOUETTE_MOST)
     distances = squares[np.ix_(chosen, chosen)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -64,12 +64,9 @@ class Grouping:
     @property
     def ids(self) -> tuple[str, ...]:
         """The id of each cluster: "3" is a topic, "3.1" its first part."""
-        firsts = np.searchsorted(self.parents, self.parents)
-        numbers = [
-            f"{parent + 1}.{place - first + 1}"
-            for place, (parent, first) in enumerate(zip(self.parents, firsts, strict=True))
-        ]
-        return (*(str(number + 1) for number in range(len(self.centroids))), *numbers)
+        places = np.arange(len(self.parents)) - np.searchsorted(self.parents, self.parents)
+        parts = (f"{parent + 1}.{place + 1}" for parent, place in zip(self.parents, places, strict=True))
+        return (*(str(number + 1) for number in range(len(self.centroids))), *parts)
 
     def members(self, cluster: int) -> frozenset[int]:
         """Return the row numbers of a cluster's passages."""
@@ -130,29 +127,22 @@ def _require_valid(grouping: Grouping, dimension: int) -> None:
     """Raise ValueError for a grouping that cannot be, as a file with a valid checksum may still be forged."""
     count, part_count = len(grouping.centroids), len(grouping.parts)
     clusters, passages = count + part_count, len(grouping.passages)
-    shapes: dict[str, Any] = {
-        "centroids": (count, dimension),
-        "floors": (count,),
-        "parts": (part_count, dimension),
-        "parents": (part_count,),
-        "learned": (len(grouping.learned),),
-        "passages": (passages,),
-        "topics": (passages,),
-        "subtopics": (passages,),
-        "sizes": (clusters,),
-        "central": (clusters, CENTRAL),
-    }
-    for name, shape in shapes.items():
+    floats: dict[str, tuple[int, ...]] = {
+        "centroids": (count, dimension), "floors": (count,), "parts": (part_count, dimension),
+    }  # fmt: skip
+    integers: dict[str, tuple[int, ...]] = {
+        "parents": (part_count,), "learned": grouping.learned.shape[:1], "passages": (passages,), "sizes": (clusters,),
+        "topics": (passages,), "subtopics": (passages,), "central": (clusters, CENTRAL),
+    }  # fmt: skip
+    limits = {"parents": (0, count), "topics": (-1, count), "subtopics": (-1, part_count)}
+    for name, shape in (floats | integers).items():
         array = getattr(grouping, name)
-        is_float = name in {"centroids", "floors", "parts"}
-        if array.shape != shape or (array.dtype.kind == "f") != is_float or not np.isfinite(array).all():
+        low, end = limits.get(name, (-np.inf, np.inf))
+        is_typed = array.shape == shape and array.dtype.kind == ("f" if name in floats else "i")
+        if not is_typed or not np.isfinite(array).all() or (array < low).any() or (array >= end).any():
             raise ValueError(f"{name} is invalid")
-    for name, most in (("parents", count), ("topics", count), ("subtopics", part_count)):
-        array = getattr(grouping, name)
-        if array.size and not (array.min() >= (0 if name == "parents" else -1) and array.max() < most):
-            raise ValueError(f"{name} is out of range")
-    texts = [getattr(grouping, field.name) for field in fields(grouping) if field.type == "str"]
-    if len(grouping.terms) != clusters or not all(isinstance(text, str) for text in texts):
+    kinds = {"state": str, "unit": str, "wanted": int, "total": int}
+    if len(grouping.terms) != clusters or any(type(getattr(grouping, name)) is not kinds[name] for name in kinds):
         raise ValueError("the header is invalid")
-    if (np.diff(grouping.parents) < 0).any() or not all(type(n) is int for n in (grouping.wanted, grouping.total)):
-        raise ValueError("the header is invalid")
+    if (np.diff(grouping.parents) < 0).any():
+        raise ValueError("parents are not in order")

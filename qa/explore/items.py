@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from index import Among, Index, PassageColumns, Scope, Vectors
+from index import Among, Index, PassageColumns, Scope, StoredPassage, Vectors
 from qa.explore.clusters import Labels, spread
 from qa.explore.similar import group_of, unit_rows
 
@@ -34,11 +34,15 @@ def _texts(snapshot: Index, columns: PassageColumns) -> PassageColumns:
     # Only a document's first passage can be front matter, and its only passage is kept.
     is_first = ~np.append(False, same) & np.append(same, False)
     places = np.flatnonzero(is_first & np.isin(columns.documents, with_metadata))
-    kept = np.ones(len(columns.passages), dtype=bool)
+    left_out = [place for place, passage in _read(snapshot, columns, places) if passage.is_front_matter]
+    return PassageColumns(*(np.delete(column, left_out) for column in columns))
+
+
+def _read(snapshot: Index, columns: PassageColumns, places: Labels) -> Iterator[tuple[int, StoredPassage]]:
+    """Yield the passages at some places of columns, read in batches."""
     for at in range(0, len(places), _BATCH):
         chunk = places[at : at + _BATCH]
-        kept[chunk] = [not passage.is_front_matter for passage in snapshot.passages(columns.passages[chunk].tolist())]
-    return PassageColumns(*(column[kept] for column in columns))
+        yield from zip(chunk.tolist(), snapshot.passages(columns.passages[chunk].tolist()), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +72,9 @@ class Items:
             return cls(unit, columns.passages, columns.vectors, np.arange(size), size)
         borders = np.diff(columns.documents, prepend=-1) != 0
         with_records = [document.id for document in snapshot.documents() if document.records]
-        places = np.flatnonzero(np.isin(columns.documents, with_records))
         last = None
-        for at in range(0, len(places), _BATCH):
-            chunk = places[at : at + _BATCH]
-            for place, passage in zip(chunk, snapshot.passages(columns.passages[chunk].tolist()), strict=True):
-                borders[place], last = group_of(passage) != last, group_of(passage)
+        for place, passage in _read(snapshot, columns, np.flatnonzero(np.isin(columns.documents, with_records))):
+            borders[place], last = group_of(passage) != last, group_of(passage)
         of = np.cumsum(borders) - 1
         return cls(unit, columns.passages, columns.vectors, of, int(of[-1]) + 1 if size else 0)
 
@@ -91,15 +92,12 @@ class Items:
     def sample(self, snapshot: Index) -> Vectors:
         """Return the vectors of items evenly spread over the collection: `(n, dim) float32`, unit L2 norm."""
         places = np.flatnonzero(np.isin(self.of, spread(self.count, _LEARNED_FROM)))
-        parts = [means for _, _, means in self._batches(snapshot, places)]
+        parts = [means for _, _, means in self.batches(snapshot, places)]
         return np.concatenate([np.empty((0, snapshot.info.dimension), dtype=np.float32), *parts])
 
-    def batches(self, snapshot: Index) -> Iterator[tuple[slice, Vectors, Vectors]]:
-        """Yield batches of whole items: the slice of their passages, and the unit vectors of passages and of items."""
-        for chunk, vectors, means in self._batches(snapshot, np.arange(len(self.of))):
-            yield slice(int(chunk[0]), int(chunk[-1]) + 1), vectors, means
-
-    def _batches(self, snapshot: Index, places: Labels) -> Iterator[tuple[Labels, Vectors, Vectors]]:
+    def batches(self, snapshot: Index, places: Labels | None = None) -> Iterator[tuple[Labels, Vectors, Vectors]]:
+        """Yield batches of whole items: the places of their passages, and the unit vectors of passages and of items."""
+        places = np.arange(len(self.of)) if places is None else places
         of = self.of[places]
         start = 0
         while start < len(places):

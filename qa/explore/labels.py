@@ -10,8 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 from index import STOP_WORDS, Index, word_terms
 
@@ -36,28 +35,26 @@ _WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _RUN = re.compile(f"{_WORD}(?: {_WORD})*")
 
 
-@dataclass(slots=True)
 class _Class:
-    """The words of a topic's passages: how often each occurs, and in which passages each term occurs.
+    """The words of a topic's passages.
 
     Attributes:
         texts: For each passage, its runs of words separated by single spaces.
+        words: How often each word occurs.
+        places: The passages in which each term occurs.
     """
 
-    terms: Terms
-    texts: list[list[str]] = field(default_factory=list)
-    words: Counter[str] = field(default_factory=Counter)
-    places: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-
-    def add(self, text: str) -> None:
-        """Count the words of one passage."""
-        runs = _RUN.findall(text)
-        words = " ".join(runs).split(" ")
-        for word in set(words):
-            for term in self.terms[word]:
-                self.places[term].add(len(self.texts))
-        self.words.update(words)
-        self.texts.append(runs)
+    def __init__(self, terms: Terms, passages: Iterable[str]) -> None:
+        self.terms = terms
+        self.texts = [_RUN.findall(text) for text in passages]
+        self.words: Counter[str] = Counter()
+        self.places: defaultdict[str, set[int]] = defaultdict(set)
+        for number, runs in enumerate(self.texts):
+            words = " ".join(runs).split(" ")
+            self.words.update(words)
+            for word in set(words):
+                for term in terms[word]:
+                    self.places[term].add(number)
 
     def counts(self, left_out: set[str]) -> Counter[str]:
         """Count the passages of each term; terms in fewer than two or a tenth of them are dropped, unless all are."""
@@ -77,10 +74,10 @@ class _Class:
         known = {word: self.terms[word] for term in terms for word in self.terms.words[term] if word in self.words}
         counts: Counter[tuple[str, str]] = Counter()
         for runs in self.texts:
-            adjacent = (
-                pair for run in runs for pair in pairwise(run.split(" ")) if pair[0] in known and pair[1] in known
+            pairs = (pair for run in runs for pair in pairwise(run.split(" ")))
+            counts.update(
+                {(known[a][0], known[b][0]) for a, b in pairs if a in known and b in known and len(known[a]) == 1}
             )
-            counts.update({(known[a][0], known[b][0]) for a, b in adjacent if len(known[a]) == 1})
         return counts
 
 
@@ -128,10 +125,7 @@ def label_all(
         terms: Words looked up before.
     """
     terms = Terms() if terms is None else terms
-    classes = [_Class(terms) for _ in texts]
-    for topic, passages in zip(classes, texts, strict=True):
-        for text in passages:
-            topic.add(text)
+    classes = [_Class(terms, passages) for passages in texts]
     left_out = {term for name in without for word in name.split() for term in terms[word]}
     topic_counts = [topic.counts(left_out) for topic in classes]
     overall: Counter[str] = Counter()
@@ -142,14 +136,13 @@ def label_all(
         for counts in topic_counts
     ]
     frequency = _frequencies(snapshot, sorted(set().union(*candidates)))
+    rarity = {term: math.log(1 + snapshot.info.passages / max(count, 1)) for term, count in frequency.items()}
     labels = []
-    for number, topic in enumerate(classes):
-        scores = {}
-        counts = topic_counts[number]
-        for term in candidates[number]:
-            rarity = math.log(1 + snapshot.info.passages / max(frequency[term], 1))
-            scores[term] = len(topic.places[term]) / len(topic.texts) * rarity * counts[term] / overall[term]
-        before = () if kept is None else kept[number]
+    for topic, counts, own, before in zip(classes, topic_counts, candidates, kept or repeat(()), strict=False):
+        scores = {
+            term: len(topic.places[term]) / len(topic.texts) * rarity[term] * counts[term] / overall[term]
+            for term in own
+        }
         labels.append(before if before and _are_still_best(before, scores, terms) else _choose(topic, scores))
     return labels
 

@@ -23,8 +23,7 @@ def lay_out(snapshot: Index, items: Items) -> Vectors:
         [np.empty((0, snapshot.info.dimension), dtype=np.float32), *(means for _, _, means in items.batches(snapshot))]
     )
     chosen = spread(len(vectors), LANDMARKS)
-    landmarks = _embedded(vectors[chosen])
-    places = landmarks
+    places = landmarks = _embedded(vectors[chosen])
     if len(chosen) < len(vectors):
         places = _between(vectors, vectors[chosen], landmarks)
         places[chosen] = landmarks
@@ -39,13 +38,8 @@ def _embedded(vectors: Vectors) -> Vectors:
     if len(vectors) < _FEWEST:
         line = np.linspace(0, 1, len(vectors), dtype=np.float32)
         return np.stack([line, line], axis=1)
-    model = TSNE(
-        init="pca",
-        perplexity=min(_PERPLEXITY, (len(vectors) - 1) / 3),
-        max_iter=_STEPS,
-        random_state=1,
-        n_jobs=-1,
-    )
+    perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
+    model = TSNE(init="pca", perplexity=perplexity, max_iter=_STEPS, random_state=1, n_jobs=-1)
     places: Vectors = model.fit_transform(vectors)
     return places
 

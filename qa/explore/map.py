@@ -116,16 +116,11 @@ def as_html(drawn: CollectionMap) -> str:
     points = np.empty(count, dtype=[("x", "<u2"), ("y", "<u2"), ("topic", "u1")])
     points["x"], points["y"] = (drawn.places * 65_535).astype(np.uint16).T
     points["topic"] = np.where(drawn.topics < 0, _NONE, drawn.topics)
-    facts = {
-        "unit": drawn.unit,
-        "total": drawn.total,
-        "topics": [
-            {"label": label, "size": size, "style": style}
-            for label, size, style in zip(drawn.labels, drawn.sizes, drawn.styles.tolist(), strict=True)
-        ],
-        "light": LIGHT,
-        "dark": DARK,
-    }
+    topics = [
+        {"label": label, "size": size, "style": style}
+        for label, size, style in zip(drawn.labels, drawn.sizes, drawn.styles.tolist(), strict=True)
+    ]
+    facts = {"unit": drawn.unit, "total": drawn.total, "topics": topics, "light": LIGHT, "dark": DARK}
     # Escape "<", so that the JSON cannot close its script element.
     values = {
         "TITLE": html.escape(drawn.title),
@@ -144,7 +139,7 @@ def _packed(texts: Sequence[tuple[str, str, str]]) -> bytes:
     """Return texts as compressed JSON, each cut as far as needed to fit the page."""
     data = b""
     for length in _LENGTHS:
-        cut = [(title, place, text if len(text) <= length else text[:length] + "…") for title, place, text in texts]
+        cut = [(title, place, text[:length] + "…" * (len(text) > length)) for title, place, text in texts]
         data = zlib.compress(json.dumps(cut, ensure_ascii=False).encode("utf-8", "replace"), 6)
         if len(data) <= _MOST_BYTES:
             break

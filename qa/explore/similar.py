@@ -15,6 +15,7 @@ from corpus.types import Block, BlockKind, Document
 from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import DEFAULT_K, MAX_HITS, cite
+from qa.explore.clusters import spread
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
@@ -136,18 +137,17 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
 
 def _candidates(snapshot: Index, compared: Compared, among: Among, wanted: int) -> Iterator[list[StoredPassage]]:
     """Yield the passages of each document or record that may be similar, most promising first."""
-    places = np.linspace(0, len(compared.vectors) - 1, min(_PROBES, len(compared.vectors))).astype(int)
     probes = [(compared.mean, _FOUND_BY_MEAN + len(compared.passages))]
-    probes += [(compared.vectors[place], _FOUND_BY_PROBE) for place in places] if len(places) > 1 else []
+    if len(compared.vectors) > 1:
+        probes += [(vector, _FOUND_BY_PROBE) for vector in compared.vectors[spread(len(compared.vectors), _PROBES)]]
     scores: dict[int, float] = {}
     for vector, limit in probes:
         for candidate in snapshot.dense(vector, limit, documents=among):
             scores[candidate.passage] = max(scores.get(candidate.passage, -1.0), candidate.score)
-    ranked = sorted(scores, key=lambda number: (-scores[number], number))
-    groups = dict.fromkeys(group_of(passage) for passage in snapshot.passages(ranked))
-    paths = {passage.document.id: passage.document.path for passage in snapshot.passages(ranked)}
-    for group in list(groups)[:wanted]:
-        yield _texts([passage for passage in snapshot.passages_of(paths[group[0]]) if group_of(passage) == group])
+    ranked = snapshot.passages(sorted(scores, key=lambda number: (-scores[number], number)))
+    paths = {group_of(passage): passage.document.path for passage in ranked}
+    for group, path in islice(paths.items(), wanted):
+        yield _texts([passage for passage in snapshot.passages_of(path) if group_of(passage) == group])
 
 
 def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
@@ -169,7 +169,7 @@ def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarReq
         return _of_text(encoder, request.what)
     if place.document is None:
         raise UsageError(f"{place.path} is not in the index; `qa index` says why, or indexes it.")
-    passages = list(_passages_of(snapshot, place))
+    passages = _passages_of(snapshot, place)
     if not passages:
         raise UsageError(f"{request.what} has no passages: there is no text, or the file is empty.")
     where = cite_passages(passages) if place.lines or place.page or place.passages else place.path
@@ -183,17 +183,14 @@ def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarReq
     return Compared(subject, tuple(passages), stored_vectors(snapshot, passages))
 
 
-def _passages_of(snapshot: Index, place: Place) -> Iterator[StoredPassage]:
-    if place.passages:
-        yield from place.passages
-        return
-    for passage in snapshot.passages_of(place.path):
-        if place.lines is not None:
-            own = passage.lines
-            if own is not None and own[0] <= place.lines[1] and place.lines[0] <= own[1]:
-                yield passage
-        elif place.page is None or passage.page == place.page:
-            yield passage
+def _passages_of(snapshot: Index, place: Place) -> list[StoredPassage]:
+    passages = list(place.passages or snapshot.passages_of(place.path))
+    if place.lines is not None:
+        first, last = place.lines
+        return [
+            passage for passage in passages if passage.lines and passage.lines[0] <= last and first <= passage.lines[1]
+        ]
+    return [passage for passage in passages if place.page in (None, passage.page)]
 
 
 def _texts(passages: list[StoredPassage]) -> list[StoredPassage]:
@@ -223,13 +220,13 @@ def group_of(passage: StoredPassage) -> tuple[int, int | None, str | None]:
     return passage.document.id, passage.page, passage.record_title
 
 
-def _all_words(passages: Sequence[StoredPassage]) -> frozenset[str]:
-    return frozenset().union(*map(words_of, passages))
-
-
 def stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vectors:
     """Return the vectors of passages: `(n, dim) float32`."""
     return snapshot.vectors([passage.vector for passage in passages]).astype(np.float32)
+
+
+def _all_words(passages: Sequence[StoredPassage]) -> frozenset[str]:
+    return frozenset().union(*map(words_of, passages))
 
 
 def unit_rows(vectors: Vectors) -> Vectors:

@@ -60,11 +60,9 @@ def find_topics(
 def saved_topics(snapshot: Index) -> Grouping:
     """Return the saved topics, brought up to date; if there are none, find them with default settings."""
     before = read_grouping(snapshot)
-    return (
-        find_topics(snapshot)
-        if before is None
-        else find_topics(snapshot, unit=before.unit, wanted=before.wanted or None)
-    )
+    if before is None:
+        return find_topics(snapshot)
+    return find_topics(snapshot, unit=before.unit, wanted=before.wanted or None)
 
 
 def scope_of(snapshot: Index, topic: str, only: Filter = EVERYTHING) -> Among:
@@ -108,28 +106,25 @@ def topics_of(root: Path, snapshot: Index, grouping: Grouping) -> Topics:
 def _group(snapshot: Index, items: Items, wanted: int | None, before: Grouping | None) -> Grouping:
     """Keep, refine or find topics, depending on what has changed since `before`, and assign all items to them."""
     learned = np.unique(items.vectors)
-    changed = 1.0
     if before is not None:
         changed = 1 - len(np.intersect1d(learned, before.learned)) / max(len(learned), len(before.learned), 1)
-    start = None
-    if before is not None and changed < _REFINE_BELOW:
-        start = before if changed < _KEEP_BELOW else _improved(before, items.sample(snapshot), learned)
-    grouping = start or _learned(items, items.sample(snapshot), wanted, learned)
-    grouping = _assigned(snapshot, items, grouping)
-    if before is not None and start is before:
-        return grouping
-    return replace(grouping, terms=_terms(snapshot, grouping, before.terms if before is not None and start else None))
+        if changed < _KEEP_BELOW:
+            return _assigned(snapshot, items, before)
+        if changed < _REFINE_BELOW:
+            grouping = _assigned(snapshot, items, _improved(before, items.sample(snapshot), learned))
+            return replace(grouping, terms=_terms(snapshot, grouping, before.terms))
+    grouping = _assigned(snapshot, items, _learned(items, items.sample(snapshot), wanted, learned))
+    return replace(grouping, terms=_terms(snapshot, grouping, None))
 
 
 def _learned(items: Items, sample: Vectors, wanted: int | None, learned: Labels) -> Grouping:
     """Find topics and their parts, still without members and terms."""
-    none = np.zeros((0, sample.shape[1]), dtype=np.float32)
-    centroids = learn(sample, wanted=wanted) if len(sample) else none
+    parts, parents = [sample[:0]], []
+    centroids = learn(sample, wanted=wanted) if len(sample) else sample
     topics, cosines = nearest(sample, centroids) if len(sample) else (np.zeros(0, np.int64), np.zeros(0, np.float32))
-    parts, parents = [none], []
     for topic in range(len(centroids)):
         members = sample[topics == topic]
-        subtopics = learn(members, most=_PARTS) if len(members) >= _DIVIDED else none
+        subtopics = learn(members, most=_PARTS) if len(members) >= _DIVIDED else members[:0]
         if len(subtopics) > 1:
             parts.append(subtopics)
             parents += [topic] * len(subtopics)
@@ -157,44 +152,34 @@ def _assigned(snapshot: Index, items: Items, grouping: Grouping) -> Grouping:
     count, size = len(grouping.centroids), len(items.passages)
     topics, parts = np.full(size, -1, dtype=np.int64), np.full(size, -1, dtype=np.int64)
     to_topic, to_part = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
-    for place, vectors, means in items.batches(snapshot) if count else ():
+    for places, vectors, means in items.batches(snapshot) if count else ():
         label, cosine = nearest(means, grouping.centroids)
         label = np.where(cosine < grouping.floors[label], -1, label)
         part = _nearest_parts(means, label, grouping)
-        inner = items.of[place] - items.of[place.start]
-        topics[place], parts[place] = label[inner], part[inner]
-        to_topic[place] = _cosines(vectors, grouping.centroids, topics[place])
-        to_part[place] = _cosines(vectors, grouping.parts, parts[place])
+        inner = items.of[places] - items.of[places[0]]
+        topics[places], parts[places] = label[inner], part[inner]
+        to_topic[places] = _cosines(vectors, grouping.centroids, topics[places])
+        to_part[places] = _cosines(vectors, grouping.parts, parts[places])
     central = np.zeros((count + len(grouping.parts), CENTRAL), dtype=np.int64)
+    sizes = np.zeros(len(central), dtype=np.int64)
     for first, labels_, cosines in ((0, topics, to_topic), (count, parts, to_part)):
-        for cluster, places in _by_cosine(labels_, cosines):
-            chosen = _distinct(snapshot.passages(items.passages[places[:_NEAREST]].tolist()))
+        heads = labels_[items.heads]
+        np.add.at(sizes, first + heads[heads >= 0], 1)
+        for cluster, members in _by_cosine(labels_, cosines):
+            chosen = _distinct(snapshot.passages(items.passages[members[:_NEAREST]].tolist()))
             central[first + cluster, : len(chosen)] = chosen
-    heads = items.heads
-    sizes = [
-        np.bincount(labels_[heads][labels_[heads] >= 0], minlength=clusters)
-        for labels_, clusters in ((topics, count), (parts, len(grouping.parts)))
-    ]
     return replace(
-        grouping,
-        state=state_of(snapshot),
-        passages=items.passages,
-        topics=topics,
-        subtopics=parts,
-        sizes=np.concatenate(sizes),
-        central=central,
-        total=items.count,
-    )
+        grouping, state=state_of(snapshot), passages=items.passages, topics=topics, subtopics=parts, sizes=sizes,
+        central=central, total=items.count,
+    )  # fmt: skip
 
 
 def _nearest_parts(means: Vectors, topics: Labels, grouping: Grouping) -> Labels:
     """Return for each item the nearest part of its topic, -1 if that has none."""
     parts = np.full(len(topics), -1, dtype=np.int64)
-    for topic in np.unique(grouping.parents).tolist():
-        inside = np.flatnonzero(topics == topic)
+    for topic in np.intersect1d(topics, grouping.parents):
         own = np.flatnonzero(grouping.parents == topic)
-        if len(inside):
-            parts[inside] = own[nearest(means[inside], grouping.parts[own])[0]]
+        parts[topics == topic] = own[nearest(means[topics == topic], grouping.parts[own])[0]]
     return parts
 
 
@@ -226,28 +211,21 @@ def _distinct(passages: Sequence[StoredPassage]) -> list[int]:
 
 def _terms(snapshot: Index, grouping: Grouping, prior: Sequence[tuple[str, ...]] | None) -> tuple[tuple[str, ...], ...]:
     """Return the terms of all topics and parts."""
-    count = len(grouping.centroids)
-    cache, terms = _Texts(snapshot), labels.Terms()
-    texts = [cache.sample(grouping.passages[grouping.topics == topic]) for topic in range(count)]
+    count, terms = len(grouping.centroids), labels.Terms()
+    texts = [_sample_texts(snapshot, grouping.passages[grouping.topics == topic]) for topic in range(count)]
     names = labels.label_all(snapshot, texts, kept=prior and prior[:count], terms=terms)
     for topic in np.unique(grouping.parents).tolist():
         numbers = np.flatnonzero(grouping.parents == topic).tolist()
-        parts = [cache.sample(grouping.passages[grouping.subtopics == part]) for part in numbers]
+        texts = [_sample_texts(snapshot, grouping.passages[grouping.subtopics == part]) for part in numbers]
         kept = [prior[count + part] for part in numbers] if prior else None
-        names += labels.label_all(snapshot, parts, kept=kept, without=names[topic], terms=terms)
+        names += labels.label_all(snapshot, texts, kept=kept, without=names[topic], terms=terms)
     return tuple(names)
 
 
-class _Texts(dict[int, str]):
-    """A cache of passages' texts by row number, with title and headings, as in the keyword index."""
-
-    def __init__(self, snapshot: Index) -> None:
-        super().__init__()
-        self._snapshot = snapshot
-
-    def sample(self, passages: Labels) -> list[str]:
-        """Return an evenly spread sample of a cluster's texts."""
-        chosen = passages[spread(len(passages), labels.SAMPLE)].tolist()
-        for passage in self._snapshot.passages([number for number in chosen if number not in self]):
-            self[passage.id] = "\n".join(dict.fromkeys((passage.title, *passage.heading, passage.text[passage.body :])))
-        return [self[number] for number in chosen]
+def _sample_texts(snapshot: Index, passages: Labels) -> list[str]:
+    """Return an evenly spread sample of a cluster's texts, with title and headings, as in the keyword index."""
+    chosen = passages[spread(len(passages), labels.SAMPLE)].tolist()
+    return [
+        "\n".join(dict.fromkeys((passage.title, *passage.heading, passage.text[passage.body :])))
+        for passage in snapshot.passages(chosen)
+    ]

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +30,12 @@ class NamedCollections:
     def __init__(self, roots: Sequence[Path], *, follow: bool) -> None:
         self._roots: dict[str, Path] = {}
         for root in dict.fromkeys(roots):
-            name = stem = root.name or "files"
-            number = 1
-            while name in self._roots:
-                number += 1
-                name = f"{stem}-{number}"
-            self._roots[name] = root
+            stem = root.name or "files"
+            names = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
+            self._roots[next(name for name in names if name not in self._roots)] = root
         self._follow = follow
         self._open: dict[str, ServedCollection] = {}
-        self._listed: tuple[tuple[str, int], tuple[StoredDocument, ...]] = (("", 0), ())
+        self._documents: dict[str, tuple[int, tuple[StoredDocument, ...]]] = {}
         self._opening = threading.Lock()
 
     @property
@@ -61,17 +59,16 @@ class NamedCollections:
             yield served
 
     def documents(self, name: str) -> tuple[StoredDocument, ...]:
-        """Return the documents of a collection; those returned last are kept, as they are listed page by page.
+        """Return the documents of a collection; they are kept with its generation, as they are listed page by page.
 
         Raises:
             QAError: As for `reading`.
         """
         with self.reading(name) as served:
-            key = name, served.snapshot.info.generation
-            last_key, documents = self._listed
-            if key != last_key:
-                self._listed = key, (documents := served.snapshot.documents())
-            return documents
+            generation = served.snapshot.info.generation
+            if name not in self._documents or self._documents[name][0] != generation:
+                self._documents[name] = generation, served.snapshot.documents()
+            return self._documents[name][1]
 
     def _opened(self, name: str) -> ServedCollection:
         from qa.collection.served import ServedCollection  # noqa: PLC0415 - would delay the first answer

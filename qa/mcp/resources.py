@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 # How many documents are listed per response.
 _PAGE = 500
-# The next document to list: the number of its collection, and its own number in there.
-_CURSOR = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 _log = logging.getLogger(__name__)
 
@@ -39,37 +38,32 @@ TEMPLATES = (
 
 
 def list_documents(collections: NamedCollections, cursor: str | None) -> types.ListResourcesResult:
-    """Return one page of the documents of all collections, and the cursor of the next page.
+    """Return one page of the documents of all collections, and the cursor of the next page: the number of its first.
 
     A collection that cannot be read is left out and logged; QAError if no document can be listed for that reason.
     """
-    names = collections.names
-    place = _CURSOR.fullmatch(cursor or "")
-    number, first = (int(place[1]), int(place[2])) if place else (0, 0)
-    page: list[types.Resource] = []
+    found: list[tuple[str, StoredDocument]] = []
     problem: QAError | None = None
-    while number < len(names) and len(page) < _PAGE:
+    for name in collections.names:
         try:
-            documents = collections.documents(names[number])
+            found += [(name, document) for document in collections.documents(name)]
         except QAError as error:
             _log.warning("%s", error)
-            problem, documents = error, ()
-        shown = documents[first : first + _PAGE - len(page)]
-        page += [_resource(names[number], document) for document in shown]
-        first += len(shown)
-        if first >= len(documents):
-            number, first = number + 1, 0
-    if problem and not page:
+            problem = error
+    if problem and not found:
         raise problem
-    return types.ListResourcesResult(resources=page, next_cursor=f"{number}:{first}" if number < len(names) else None)
-
-
-def _resource(collection: str, document: StoredDocument) -> types.Resource:
-    return types.Resource(
-        name=document.path,
-        title=document.title or None,
-        uri=f"qa://{quote(collection, safe='')}/document/{quote(document.path)}",
-        mime_type="text/plain",
+    first = int(cursor) if cursor and _NUMBER.fullmatch(cursor) else 0
+    page = [
+        types.Resource(
+            name=document.path,
+            title=document.title or None,
+            uri=f"qa://{quote(name, safe='')}/document/{quote(document.path)}",
+            mime_type="text/plain",
+        )
+        for name, document in found[first : first + _PAGE]
+    ]
+    return types.ListResourcesResult(
+        resources=page, next_cursor=str(first + _PAGE) if first + _PAGE < len(found) else None
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,43 +20,43 @@ from mcp.shared.exceptions import MCPError
 from corpus.errors import QAError
 from qa.mcp.collections import NamedCollections
 from qa.mcp.resources import TEMPLATES, list_documents, read_resource
-from qa.mcp.tools import TOOLS, check_arguments, input_schema, output_schema
+from qa.mcp.tools import check_arguments, tools
 
 # Seconds before the models are loaded, so that the first answers need not wait for them.
 _HEAD_START = 0.1
+_INSTRUCTIONS = (
+    "Answers from documents on this machine ({}), offline. `ask` quotes the answer and cites its source; if `found` is "
+    "false, say so rather than guess. `show` reads around a citation."
+)
 
 _Context = ServerRequestContext[Any, Any]
 _T = TypeVar("_T")
-_log = logging.getLogger(__name__)
 
 
 def serve_agents(roots: Sequence[Path], *, follow: bool, version: str) -> None:
     """Serve collections on stdin and stdout until stdin ends; all other output goes to stderr."""
-    anyio.run(_serve, NamedCollections(roots, follow=follow), version)
+    anyio.run(_serve, agent_server(NamedCollections(roots, follow=follow), version))
 
 
-async def _serve(collections: NamedCollections, version: str) -> None:
+async def _serve(server: Server[Any]) -> None:
+    async with stdio_server() as (receive, send):
+        await server.run(receive, send, server.create_initialization_options())
+
+
+def agent_server(collections: NamedCollections, version: str) -> Server[Any]:
+    """Return a server of collections; it closes them when it ends."""
     handlers = Handlers(collections)
-    server = Server(
+    return Server(
         "qa",
         version=version,
         title="qa",
-        instructions=_instructions(collections.names),
+        instructions=_INSTRUCTIONS.format(", ".join(collections.names)),
         lifespan=handlers.opening,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
-    )
-    async with stdio_server() as (receive, send):
-        await server.run(receive, send, server.create_initialization_options())
-
-
-def _instructions(names: Sequence[str]) -> str:
-    return (
-        f"Answers from documents on this machine ({', '.join(names)}), offline. `ask` quotes the answer and cites "
-        "its source; if `found` is false, say so rather than guess. `show` reads around a citation."
     )
 
 
@@ -67,6 +65,7 @@ class Handlers:
 
     def __init__(self, collections: NamedCollections) -> None:
         self._collections = collections
+        self._tools = tools(collections.names)
 
     @asynccontextmanager
     async def opening(self, _server: Server[Any]) -> AsyncIterator[None]:
@@ -81,28 +80,11 @@ class Handlers:
 
     async def _open(self) -> None:
         await anyio.sleep(_HEAD_START)
-        gc.freeze()  # imported modules stay; do not scan them again
-        gc.enable()
         await _in_thread(self._collections.open_all)
 
     async def list_tools(self, _ctx: _Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Describe the tools."""
-        annotations = types.ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        )
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=spec.name,
-                    title=spec.title,
-                    description=spec.description,
-                    input_schema=input_schema(spec, self._collections.names),
-                    output_schema=output_schema(spec),
-                    annotations=annotations,
-                )
-                for spec in TOOLS
-            ]
-        )
+        return types.ListToolsResult(tools=list(self._tools.values()))
 
     async def call_tool(self, _ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool; its errors are results, so that the agent can correct the call."""
@@ -114,10 +96,9 @@ class Handlers:
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=body)
 
     def _call(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
-        spec = next((spec for spec in TOOLS if spec.name == name), None)
-        if spec is None:
+        if name not in self._tools:
             raise MCPError(code=types.INVALID_PARAMS, message=f"no tool {name}")
-        arguments = check_arguments(spec, given, self._collections.names)
+        arguments = check_arguments(self._tools[name], given)
         with self._collections.reading(arguments.pop("collection", None)) as served:
             return served.body(name, arguments)
 

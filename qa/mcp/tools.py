@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import mcp_types as types
 
 from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS
@@ -45,97 +46,84 @@ _TOPICS: _Schema = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool.
-
-    Attributes:
-        name: Its name, and that of the command whose `--json` object it returns.
-        title: A title for people.
-        description: For the agent that decides whether to use it.
-        arguments: JSON Schemas of the arguments by name.
-        required: The arguments that must be given.
-        renamed: The collection's names for arguments, where they differ.
-    """
-
-    name: str
-    title: str
-    description: str
-    arguments: Mapping[str, _Schema] = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    renamed: Mapping[str, str] = field(default_factory=dict)
-
-
-TOOLS = (
-    ToolSpec(
+# Name (also that of the command whose `--json` object it returns), title, description and arguments.
+_TOOLS: tuple[tuple[str, str, str, dict[str, _Schema]], ...] = (
+    (
         "ask",
         "Answer a question",
         "Answer a question from the documents, word for word, with the passages that say so. `found` is false if "
         "they do not answer it: then the passages are only the closest. Cite `source.path` with its lines or page.",
         {"question": _QUESTION, "k": _K, **_FILTERS},
-        ("question",),
     ),
-    ToolSpec(
+    (
         "search",
         "Search passages",
         "The passages that match a query best, without an answer: for reading around a subject.",
         {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, **_FILTERS},
-        ("query",),
-        {"query": "question"},
     ),
-    ToolSpec(
+    (
         "show",
         "Read a place",
         "The text of a citation with the lines around it, or of a whole document, and whether the file has changed "
         "since it was indexed.",
         {"place": _PLACE},
-        ("place",),
     ),
-    ToolSpec("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since."),
-    ToolSpec(
+    ("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since.", {}),
+    (
         "similar",
         "More like this",
         "The passages most like a place, a document or a text, by meaning.",
         {"place": {**_PLACE, "description": f"{_PLACE['description'][:-1]}; or any text."}, "k": _K, **_FILTERS},
-        ("place",),
     ),
-    ToolSpec(
+    (
         "topics",
         "What it is about",
         "The topics of the collection on two levels, with their most central passages; slow the first time.",
         {"n": _TOPICS, **_FILTERS},
     ),
 )
+_REQUIRED = ("question", "query", "place", "collection")
+_READS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
-def input_schema(spec: ToolSpec, collections: Sequence[str]) -> _Schema:
-    """Return the schema of a tool's arguments, with a required `collection` if there are several."""
-    several = len(collections) > 1
-    which: _Schema = {"type": "string", "enum": list(collections), "description": "Which collection."}
+def tools(collections: Sequence[str]) -> dict[str, types.Tool]:
+    """Return the tools by name, each with a required argument `collection` if there are several collections."""
+    enum = {"type": "string", "enum": list(collections), "description": "Which collection."}
+    which: dict[str, _Schema] = {"collection": enum} if len(collections) > 1 else {}
     return {
-        "type": "object",
-        "properties": {**spec.arguments, **({"collection": which} if several else {})},
-        "required": [*spec.required, *(["collection"] if several else [])],
-        "additionalProperties": False,
+        name: types.Tool(
+            name=name,
+            title=title,
+            description=description,
+            input_schema={
+                "type": "object",
+                "properties": {**arguments, **which},
+                "required": [argument for argument in (*arguments, *which) if argument in _REQUIRED],
+                "additionalProperties": False,
+            },
+            output_schema=_output_schema(name),
+            annotations=_READS,
+        )
+        for name, title, description, arguments in _TOOLS
     }
 
 
-def output_schema(spec: ToolSpec) -> _Schema:
+def _output_schema(name: str) -> _Schema:
     """Return the self-contained schema of a tool's result."""
     schemas = Schemas("#/$defs/")
-    body = body_schema(spec.name, schemas)
+    body = body_schema(name, schemas)
     return {**body, "$defs": schemas.found} if schemas.found else body
 
 
-def check_arguments(spec: ToolSpec, given: Mapping[str, Any], collections: Sequence[str]) -> dict[str, Any]:
+def check_arguments(tool: types.Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments as the collection names them; invalid or unknown ones are a UsageError."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - not needed to start
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - as above
 
-    error = best_match(Draft202012Validator(input_schema(spec, collections)).iter_errors(dict(given)))
+    error = best_match(Draft202012Validator(tool.input_schema).iter_errors(dict(given)))
     if error is not None:
         where = ".".join(map(str, error.absolute_path))
         raise UsageError(f"{where}: {error.message}" if where else error.message)
     # In JSON Schema, 5.0 is an integer.
     values = {name: int(value) if isinstance(value, float) else value for name, value in given.items()}
-    return {spec.renamed.get(name, name): value for name, value in values.items()}
+    return {"question" if name == "query" else name: value for name, value in values.items()}

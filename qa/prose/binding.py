@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from qa.prose.compare import negates
 from qa.prose.words import Kind, Token, is_ordinal
 
 _PREPOSITIONS = "from to by in after before until into than with for of"
@@ -15,8 +15,7 @@ _ADJACENT, _PREPOSITION = 0.6, 0.3
 _MAX_DISTANCE = 8
 # Facts of one kind that are at most this far apart are one: "12 May", "Ann Lee", "6-4, 3-6".
 _MAX_GAP = 2.5
-# How much better the alternative must fit: two facts of the sentence swapped, or a fact replaced by another.
-_PAIR_MARGIN = 0.02
+# How much better another fact of the passages must fit in place of one of the sentence.
 _RIVAL_FACTOR, _RIVAL_MARGIN = 2.0, 0.1
 
 
@@ -50,31 +49,24 @@ def exchanged_facts(sentence: Sequence[Token], passages: Sequence[Token]) -> str
     for fact in claimed:
         rivals = [fact.similarity(rival) for rival in known if rival.kind == fact.kind and not rival.values & stated]
         own = _best_similarity(fact, fact, known)
-        if own and rivals and max(rivals) > _RIVAL_FACTOR * own + _RIVAL_MARGIN:
+        if own > 0 and max(rivals, default=0.0) > _RIVAL_FACTOR * own + _RIVAL_MARGIN:
             return fact.text
     for first, second in combinations(claimed, 2):
         if first.kind != second.kind or first.values & second.values:
             continue
-        straight = _best_similarity(first, first, known), _best_similarity(second, second, known)
-        crossed = _best_similarity(first, second, known), _best_similarity(second, first, known)
-        if None not in (*straight, *crossed) and _sum(crossed) > _sum(straight) + _PAIR_MARGIN:
+        pairs = (first, first), (second, second), (first, second), (second, first)
+        straight, other_straight, crossed, other_crossed = (_best_similarity(*pair, known) for pair in pairs)
+        if crossed + other_crossed > straight + other_straight > -math.inf:
             return first.text
     return None
 
 
-def _sum(values: tuple[float | None, float | None]) -> float:
-    return sum(value or 0.0 for value in values)
-
-
-def _best_similarity(fact: _Fact, original: _Fact, known: Sequence[_Fact]) -> float | None:
-    """Return how well a fact fits the best place where the passages mention `original`; None if they do not."""
-    avoided = frozenset() if fact is original else fact.values
-    similarities = (
-        fact.similarity(place)
-        for place in known
-        if place.kind == original.kind and place.values & original.values and not place.values & avoided
+def _best_similarity(fact: _Fact, original: _Fact, known: Sequence[_Fact]) -> float:
+    """Return how well a fact fits the best place where the passages mention `original`; -inf if they do not."""
+    return max(
+        (fact.similarity(place) for place in known if place.kind == original.kind and place.values & original.values),
+        default=-math.inf,
     )
-    return max(similarities, default=None)
 
 
 def _facts(tokens: Sequence[Token], names: set[str]) -> Iterator[_Fact]:
@@ -97,18 +89,15 @@ def _context(tokens: Sequence[Token], kinds: Sequence[Kind], start: int, end: in
     """Return the weights of the words, and facts of the other kind, around the tokens from `start` to `end`."""
     weights: dict[str, float] = {}
     for index, token in enumerate(tokens):
-        if not start <= index < end and kinds[index] not in ("stop", kinds[start]) and not negates(token):
+        if not start <= index < end and kinds[index] not in ("stop", kinds[start]):
             distance = min(abs(token.at - tokens[start].at), abs(token.at - tokens[end - 1].at))
             if distance <= _MAX_DISTANCE:
                 weights[token.value] = max(weights.get(token.value, 0.0), 1 / (1 + distance))
-    for sign, edge, adjacent in (("<", start, _non_stop(kinds, range(start - 1, max(-1, start - 4), -1))),
-                                 (">", end - 1, _non_stop(kinds, range(end, min(len(tokens), end + 3))))):  # fmt: skip
-        if adjacent is not None and kinds[adjacent] != kinds[start] and abs(tokens[adjacent].at - tokens[edge].at) <= 1:
+    before, after = range(start - 1, -1, -1), range(end, len(tokens))
+    for sign, edge, indices in (("<", start, before), (">", end - 1, after)):
+        adjacent = next((index for index in indices if kinds[index] != "stop"), None)
+        if adjacent is not None and abs(tokens[adjacent].at - tokens[edge].at) <= 1:
             weights[sign + tokens[adjacent].value] = _ADJACENT
     if start and (word := tokens[start - 1].text.lower()) in _PREPOSITIONS.split():
         weights["@" + word] = _PREPOSITION
     return weights
-
-
-def _non_stop(kinds: Sequence[Kind], indices: range) -> int | None:
-    return next((index for index in indices if kinds[index] != "stop"), None)

@@ -40,12 +40,6 @@ def missing_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | 
     return None
 
 
-def negates(token: Token) -> bool:
-    """Return whether a word negates its clause."""
-    word = token.text.lower().replace("’", "'")
-    return word in _NEGATIONS.split() or word.endswith("n't")
-
-
 def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:
     """Return whether a sentence denies what the passages say, or says what they deny.
 
@@ -58,24 +52,19 @@ def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:
         if clause.negations % 2 == 0 and _has_opposite(clause, clauses, counts):
             return True
         nearest = max(clauses, key=lambda candidate: _similarity(candidate, clause, counts), default=_Clause())
-        shared = clause.values & nearest.values
-        opposites = sum(
-            frozenset((value, other)) in _OPPOSITES
-            for value in clause.values - shared
-            for other in nearest.values - clause.values
-        )
-        negations += clause.negations + opposites
+        negations += clause.negations
         passage_negations[id(nearest)] = nearest.negations
-        is_odd = (clause.negations + opposites + nearest.negations) % 2 == 1
-        differs |= is_odd and len(shared) >= min(2, len(clause.values))
+        is_odd = (clause.negations + nearest.negations) % 2 == 1
+        differs |= is_odd and len(clause.values & nearest.values) >= min(2, len(clause.values))
     # A difference in one clause may be cancelled by the next: "not without notice".
     return differs and (negations + sum(passage_negations.values())) % 2 == 1
 
 
 def _similarity(candidate: _Clause, clause: _Clause, counts: Counter[str]) -> tuple[float, bool]:
     """Return a sort key: how much two clauses share, rare words counting more, then whether their negations agree."""
+    # Sorted, as the sum depends on the order.
     shared = sum(1 / counts[value] for value in sorted(clause.values & candidate.values))
-    return round(shared, 6), (candidate.negations - clause.negations) % 2 == 0
+    return shared, (candidate.negations - clause.negations) % 2 == 0
 
 
 def _has_opposite(clause: _Clause, clauses: Sequence[_Clause], counts: Counter[str]) -> bool:
@@ -99,7 +88,8 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[_Clause]:
                 yield clause
             clause = _Clause()
         last = token.at
-        if negates(token):
+        word = token.text.lower().replace("’", "'")
+        if word in _NEGATIONS.split() or word.endswith("n't"):
             clause.negations += 1
         elif token.kind != "stop":
             clause.values.add(token.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
@@ -41,21 +40,18 @@ class LLMEndpoint:
         self.target()
 
     @classmethod
-    def named(
-        cls, url: str | None = None, model: str | None = None, *, limit: float | None = None,
-        environ: Mapping[str, str] = os.environ,
-    ) -> LLMEndpoint:  # fmt: skip
+    def named(cls, url: str | None = None, model: str | None = None, *, limit: float | None = None) -> LLMEndpoint:
         """Return the endpoint named by the arguments or else by environment variables, which alone have the key.
 
         Raises:
             UsageError: None is named, or its URL is not an HTTP one.
         """
-        url = url or environ.get(URL)
+        url = url or os.environ.get(URL)
         if not url:
             raise UsageError(
                 f"no language model is named. Name its endpoint, such as http://localhost:11434/v1, or set {URL}."
             )
-        return cls(url, model or environ.get(MODEL) or _ANY_MODEL, environ.get(KEY, ""), limit or LIMIT)
+        return cls(url, model or os.environ.get(MODEL) or _ANY_MODEL, os.environ.get(KEY, ""), limit or LIMIT)
 
     def target(self) -> SplitResult:
         """Return the URL for chat completions.

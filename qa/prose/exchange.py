@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from ipaddress import ip_address
@@ -19,8 +19,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from qa.prose.endpoint import EndpointError, LLMEndpoint
 
-# Seconds to wait for the next piece, after the first.
-_SILENCE = 20.0
 # Bytes of a line of an event stream and of a whole response; characters of an error message.
 _LONGEST_LINE = 1 << 20
 _LONGEST = 16 << 20
@@ -47,6 +45,10 @@ _FAILURES: dict[type[Exception], str] = {
 }
 
 
+# A piece of an answer; an error or None ends it.
+_Piece = str | EndpointError | None
+
+
 def stream(endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """Yield the pieces of a model's answer to a conversation as they arrive.
 
@@ -54,72 +56,53 @@ def stream(endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> Iter
         EndpointError: There is no answer, it broke off, or it exceeds the endpoint's limit.
     """
     # Blocking calls such as a DNS lookup cannot be given a time limit, but waiting for a thread can.
-    pieces: queue.SimpleQueue[str | EndpointError | None] = queue.SimpleQueue()
-    exchange = Exchange(endpoint, messages, pieces.put)
+    exchange = _Exchange(endpoint, messages)
     threading.Thread(target=exchange.run, name="qa-endpoint", daemon=True).start()
     try:
-        yield from _received(pieces, endpoint.limit)
+        yield from _received(exchange.pieces, endpoint.limit)
     finally:
         exchange.abandon()
 
 
-def _received(pieces: queue.SimpleQueue[str | EndpointError | None], limit: float) -> Iterator[str]:
-    end, patience = time.monotonic() + limit, limit
+def _received(pieces: queue.SimpleQueue[_Piece], limit: float) -> Iterator[str]:
+    end = time.monotonic() + limit
     # A server that never pauses must not exceed the limit either.
     while (left := end - time.monotonic()) > 0:
-        try:
-            piece = pieces.get(timeout=min(left, patience))
-        except queue.Empty:
-            if left <= patience:
-                break
-            raise EndpointError(f"silent for {patience:g} s in the middle of its answer") from None
-        if piece is None:
-            return
-        if isinstance(piece, EndpointError):
-            raise piece
-        patience = min(_SILENCE, limit)
-        yield piece
+        with suppress(queue.Empty):
+            piece = pieces.get(timeout=left)
+            if piece is None:
+                return
+            if isinstance(piece, EndpointError):
+                raise piece
+            yield piece
     raise EndpointError(f"no complete answer within {limit:g} s")
 
 
-class Exchange:
-    """One request to an endpoint.
+class _Exchange:
+    """One request to an endpoint; `pieces` receives the answer, and finally None or the error."""
 
-    Args:
-        endpoint: The endpoint to ask.
-        messages: The conversation, in OpenAI's format.
-        put: Receives the pieces of the answer, and finally None or the error.
-    """
-
-    def __init__(
-        self,
-        endpoint: LLMEndpoint,
-        messages: Sequence[Mapping[str, str]],
-        put: Callable[[str | EndpointError | None], None],
-    ) -> None:
+    def __init__(self, endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> None:
+        self.pieces: queue.SimpleQueue[_Piece] = queue.SimpleQueue()
         self._endpoint = endpoint
         self._target = endpoint.target()
-        self._put = put
         self._connection: HTTPConnection | None = None
         self._socket: socket.socket | None = None
         self._opened = ExitStack()
         self._is_abandoned = False
-        self._request = {
-            "model": endpoint.model, "messages": list(messages), "stream": True, "temperature": 0,
-        }  # fmt: skip
+        self._request = {"model": endpoint.model, "messages": list(messages), "stream": True, "temperature": 0}
 
     def run(self) -> None:
         """Put each piece of the answer as it arrives; never raises."""
         try:
-            for piece in self._pieces():
-                self._put(piece)
+            for piece in self._answer():
+                self.pieces.put(piece)
                 if self._is_abandoned:
                     return
-            self._put(None)
+            self.pieces.put(None)
         except EndpointError as error:
-            self._put(error)
+            self.pieces.put(error)
         except (OSError, HTTPException, ValueError) as error:
-            self._put(EndpointError(_explanation(error)))
+            self.pieces.put(EndpointError(_explanation(error)))
         finally:
             self._opened.close()
 
@@ -132,7 +115,7 @@ class Exchange:
                 with suppress(OSError):
                     sock.shutdown(socket.SHUT_RDWR)
 
-    def _pieces(self) -> Iterator[str]:
+    def _answer(self) -> Iterator[str]:
         response = self._posted(self._request)
         if response.status == 400:
             # Some models reject a temperature.
@@ -147,18 +130,18 @@ class Exchange:
             raise EndpointError(f"it answers with {kind[:80]}, not an event stream; is this the URL of its API?")
 
     def _posted(self, body: Mapping[str, Any]) -> HTTPResponse:
-        host = f"{self._target.hostname}"
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "Connection": "close"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
         path = self._target.path
         proxy = _proxy_for(self._target)
-        peer, seconds = self._target if proxy is None else proxy, self._endpoint.limit + _GRACE
-        connection = self._connection = _connection_to(peer, seconds, is_tls=self._target.scheme == "https")
+        peer, is_tls = proxy or self._target, self._target.scheme == "https"
+        connect = HTTPSConnection if is_tls else HTTPConnection
+        connection = self._connection = connect(f"{peer.hostname}", peer.port, timeout=self._endpoint.limit + _GRACE)
         if proxy is not None:
             credentials = _credentials(proxy)
-            if self._target.scheme == "https":
-                connection.set_tunnel(host, self._target.port or 443, credentials)
+            if is_tls:
+                connection.set_tunnel(f"{self._target.hostname}", self._target.port or 443, credentials)
             else:
                 path, headers = self._target.geturl(), {**headers, **credentials, "Host": self._target.netloc}
         self._opened.callback(connection.close)
@@ -182,13 +165,6 @@ class Exchange:
             text = _error_message(_parsed(text.encode())) or text
         message = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
         raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if message else ''}{message})")
-
-
-def _connection_to(peer: SplitResult, seconds: float, *, is_tls: bool) -> HTTPConnection:
-    host = f"{peer.hostname}"
-    if is_tls:
-        return HTTPSConnection(host, peer.port, timeout=seconds, context=ssl.create_default_context())
-    return HTTPConnection(host, peer.port, timeout=seconds)
 
 
 def _proxy_for(target: SplitResult) -> SplitResult | None:
@@ -242,7 +218,7 @@ def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
         if message := _error_message(event):
             raise EndpointError(f"it failed in the middle of its answer: {_one_line(message)}")
         yield _content(event, "delta")
-        reason = _reason(event)
+        reason = _choice(event).get("finish_reason")
         if reason not in (None, "stop"):
             raise EndpointError(f"it ended its answer early ({_one_line(str(reason))})")
         is_over = is_over or reason is not None
@@ -264,10 +240,6 @@ def _choice(event: dict[str, Any]) -> dict[str, Any]:
     choices = event.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     return first if isinstance(first, dict) else {}
-
-
-def _reason(event: dict[str, Any]) -> object:
-    return _choice(event).get("finish_reason")
 
 
 def _content(event: dict[str, Any], within: str) -> str:

@@ -23,19 +23,19 @@ _TOKEN = re.compile(
 _POSSESSIVE = re.compile("['’]s?$")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+_CARDINALS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
 )
 _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _TENS_SPELLED = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SPELLED = {word: value for words in (_UNITS, _ORDINALS) for value, word in enumerate(words.split())}
-_SPELLED |= {"eighteen": 18, "nineteen": 19, "twice": 2, "quarter": 4}
+_SPELLED = {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split())}
+_SPELLED |= {"twice": 2, "quarter": 4}
 _TENS = {word: 10 * value for value, word in enumerate(_TENS_SPELLED.split(), start=2)}
 _POWERS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 # The distance that a mark or conjunction puts between words.
-_GAPS = dict.fromkeys(("and", "or"), 1.0) | {",": 1.5}
+_GAPS = dict.fromkeys(("and", "or"), 1.0) | dict.fromkeys((",", "which", "who"), 1.5)
 _GAPS |= dict.fromkeys((*";:.!?()–—", "but", "while", "whereas", "although", "though", "because"), 3.0)
-_GAPS |= dict.fromkeys(("which", "who"), 1.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def tokens_of(text: str) -> list[Token]:
         folded = written.lower()
         if folded in _GAPS:
             at += _GAPS[folded]
-            is_first = folded in (*".!?:",)
+            is_first = folded in ".!?:"
             continue
         kind, value = _classified(match, written, folded, is_first=is_first)
         at += kind != "stop"

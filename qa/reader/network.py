@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError
-from index import MINILM, BertBuilder, CompiledCopy, CompileError, CopyCheck, ModelFiles, is_int8_faster
+from index import BertBuilder, CompiledCopy, CompileError, CopyCheck, ModelFiles, is_int8_faster
 
 # The shipped weights, with their outputs for a few check inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
@@ -54,7 +54,7 @@ def _graph(library: Any, tensors: Tensors) -> Any:
     op = library.opset13
     inputs = [op.parameter([-1, -1], np.int64, name=name) for name in INPUTS]
     ids, mask, types, text = inputs
-    builder = BertBuilder(library, tensors, MINILM)
+    builder = BertBuilder(library, tensors)
     hidden = builder.layers(builder.embeddings(ids, types), mask)
     logits = builder.linear(hidden, "span")
 

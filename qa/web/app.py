@@ -15,7 +15,7 @@ from qa.web.api.reference import reference_routes
 from qa.web.guard import Guard
 from qa.web.login import login_route
 from qa.web.page.routes import page_routes
-from qa.web.service.problems import on_bug, on_http_error, on_tool_error
+from qa.web.service.problems import on_error
 from qa.web.service.service import Service
 
 # Of a request's body, in bytes; only the token form has one.
@@ -31,7 +31,7 @@ def create_app(service: Service, access: Access, log: Callable[[str], None] | No
             login_route(access),
             *page_routes(service),
         ],
-        exception_handlers={QAError: on_tool_error, HTTPException: on_http_error, Exception: on_bug},
+        exception_handlers=dict.fromkeys((QAError, HTTPException, Exception), on_error),
         max_body_size=_MAX_BODY,
     )
     app.router.redirect_slashes = False

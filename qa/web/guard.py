@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qa.web.access import Access
 from qa.web.login import LOGIN, LOOKS, login_form, token_in_address
-from qa.web.service.problems import on_http_error
+from qa.web.service.problems import on_error
 
 API = "/api/"
 HEALTH = "/api/v1/health"
@@ -52,8 +52,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
-            return
         began = time.perf_counter()
 
         async def guarded(message: Message) -> None:
@@ -70,7 +68,7 @@ class Guard:
             self._check_source(scope, request.headers)
             answer = self._check_token(request) or self._app
         except HTTPException as error:
-            answer = on_http_error(request, error)
+            answer = on_error(request, error)
         await answer(scope, receive, guarded)
 
     def _check_token(self, request: Request) -> Response | None:
@@ -78,7 +76,7 @@ class Guard:
         is_page = not request.url.path.startswith(API)
         if is_page and (redirect := token_in_address(request, self._access)) is not None:
             return redirect
-        if request.url.path in (HEALTH, LOGIN, *LOOKS) or self._access.has_token(request.headers):
+        if request.url.path in (HEALTH, LOGIN, *LOOKS) or self._access.has_token(request):
             return None
         if is_page and "text/html" in request.headers.get("accept", ""):
             return login_form(request)
@@ -94,7 +92,8 @@ class Guard:
         if len(hosts) != 1 or not self._access.knows(hosts[0]):
             raise HTTPException(421, "this server does not answer to that host name.")
         origins = headers.getlist("origin")
-        if any(origin.lower() not in _origins(hosts[0]) for origin in origins):
+        own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
+        if any(origin.lower() not in own for origin in origins):
             raise HTTPException(403, "requests from other sites are refused.")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("none", "same-origin") and not _is_link(scope, headers):
@@ -104,10 +103,6 @@ class Guard:
                 detail = "the API only reads: use GET, with the parameters in the query."
                 raise HTTPException(405, detail, {"Allow": "GET, HEAD"})
             raise HTTPException(403, "only this server's own pages may send this.")
-
-
-def _origins(host: str) -> dict[str, None]:
-    return dict.fromkeys(f"{scheme}://{host.lower()}" for scheme in ("http", "https"))
 
 
 def _is_link(scope: Scope, headers: Headers) -> bool:

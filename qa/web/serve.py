@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
@@ -53,26 +53,20 @@ def listening(host: str, port: int) -> Iterator[Address]:
     Raises:
         UsageError: This machine has no such address, or the port is taken.
     """
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise _cannot_listen(host, port, error) from error
-    with listener:
+    with ExitStack() as opened:
         try:
+            family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            listener = opened.enter_context(socket.socket(family, kind, protocol))
             if os.name == "posix":  # elsewhere it would let others take the port
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(128)
         except OSError as error:
-            raise _cannot_listen(host, port, error) from error
+            raise UsageError(
+                f"cannot listen on {host}, port {port}: {error.strerror or error}. "
+                "Choose another with --host or --port."
+            ) from error
         yield Address(listener, host, listener.getsockname()[1])
-
-
-def _cannot_listen(host: str, port: int, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with --host or --port."
-    )
 
 
 def serve(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qa import Retriever, build_index
-from qa.conversation.follow_up import Turn, completed
+from qa.conversation.follow_up import Turn, next_turn
 from tests.benchmarks.common import copied, read_lines
 from tests.paths import REPOSITORY, SAMPLE
 
@@ -29,7 +29,7 @@ class FollowUp:
     @property
     def completed(self) -> str:
         """The question as the conversation asks it."""
-        return completed(self.follow_up, Turn(self.before, self.answer))
+        return next_turn(self.follow_up, Turn(self.before, self.answer)).question
 
 
 def read() -> list[FollowUp]:

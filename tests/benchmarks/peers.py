@@ -1,7 +1,6 @@
 """Comparison of qa with other tools that search a folder with the same model: time, memory, disk.
 
     python -m tests.benchmarks.peers CORPUS QUESTIONS.jsonl --venvs DIR --out FILE [--runs N] [--peers NAME,NAME]
-    python -m tests.benchmarks.peers --table FILE
 
 Each tool has a virtual environment in DIR, which is kept as long as its pins match; only creating it needs a network.
 qa indexes a copy of CORPUS; the others get its passages, which they embed, store and search with the same files of
@@ -19,7 +18,6 @@ large collections, GPUs, other models and non-default settings.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import shutil
 import statistics
@@ -34,7 +32,7 @@ import numpy as np
 
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
-from tests.benchmarks.common import provenance, result_parser
+from tests.benchmarks.common import provenance, result_parser, write_result
 from tests.benchmarks.peer_tools import (
     OURS,
     PEERS,
@@ -64,45 +62,32 @@ _RATIOS = {
 
 @dataclass(slots=True)
 class Record:
-    """The measurements of a tool; `broken` if it is not measured any further."""
+    """The measurements of a tool."""
 
+    versions: dict[str, str]
     index: list[Process] = field(default_factory=list)
     ask: list[Process] = field(default_factory=list)
     warm: list[Session] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
-    broken: bool = False
 
 
-def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process | str:
-    """Measure the tools in turn; returns the cost of qa's first build, before its model is compiled, or its error."""
-    first: Process | str = ""
+def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process:
+    """Measure the tools in turn; returns the cost of qa's first build, before its model is compiled."""
     for number in range(runs + 1):
         for phase, act in (("index", bench.index), ("ask", bench.ask), ("warm", bench.warm)):
             for tool, record in records.items():
-                if record.broken or (tool.quick and phase == "index"):
+                if tool.quick and phase == "index":
                     continue
                 sys.stderr.write(f"round {number} of {runs}: {phase} {tool.name}\n")
-                try:
-                    measured = act(tool)
-                except FailedError as error:
-                    record.errors.append(f"{phase}, round {number}: {error}")
-                    record.broken = number == 0  # it does not run on this machine
-                else:
-                    if number:
-                        getattr(record, phase).append(measured)
-        if number == 0:
-            shutil.rmtree(bench.cache / "qa", ignore_errors=True)
-            try:
-                first = bench.index(OURS)
-            except FailedError as error:
-                first = str(error)
-    return first
+                measured = act(tool)
+                if number:
+                    getattr(record, phase).append(measured)
+    shutil.rmtree(bench.cache / "qa", ignore_errors=True)
+    return bench.index(OURS)
 
 
 def figures(record: Record, bytes_stored: int, golds: Sequence[Gold], paths: dict[str, str]) -> dict[str, Any]:
     """A summary of a tool's measurements."""
-    found: dict[str, Any] = {"versions": record.versions, "errors": record.errors}
+    found: dict[str, Any] = {"versions": record.versions}
     for phase, processes in (("index", record.index), ("ask", record.ask)):
         if processes:
             names = ("seconds", "cpu_seconds", "peak_mib")
@@ -142,40 +127,24 @@ def ratios(tool: dict[str, Any], ours: dict[str, Any]) -> dict[str, float]:
     return {name: round(a["median"] / b["median"], 2) for name, (a, b) in pairs.items() if a and b}
 
 
-def prepared(given: argparse.Namespace) -> dict[Tool, Record]:
-    """Create the virtual environments; a failed installation is noted in the tool's record."""
-    records = {}
-    for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in given.peers.split(","))):
-        sys.stderr.write(f"virtual environment of {tool.name}\n")
-        records[tool] = Record()
-        try:
-            install(tool, given.venvs)
-            records[tool].versions = versions(tool, given.venvs)
-        except FailedError as error:
-            records[tool] = Record(errors=[f"not installed: {error}"], broken=True)
-    return records
-
-
 def compare(given: argparse.Namespace) -> dict[str, Any]:
     """Install, measure and summarise.
 
     Raises:
-        FailedError: qa itself cannot be installed, or does not index the corpus.
+        FailedError: A tool cannot be installed, or fails; `--peers` leaves it out.
     """
     result = provenance("peers")
-    records = prepared(given)
-    if records[OURS].broken:
-        raise FailedError(records[OURS].errors[0])
+    records = {}
+    for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in given.peers.split(","))):
+        sys.stderr.write(f"virtual environment of {tool.name}\n")
+        install(tool, given.venvs)
+        records[tool] = Record(versions(tool, given.venvs))
     golds = sample(read_questions(given.questions, given.corpus), _QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(given.venvs, Path(work), given.corpus, [gold.question for gold in golds])
-        for tool, record in records.items():
-            try:
-                if tool.model and not record.broken:
-                    bench.convert(tool)
-            except FailedError as error:
-                record.errors.append(f"its model could not be converted: {error}")
-                record.broken = True
+        for tool in records:
+            if tool.model:
+                bench.convert(tool)
         first = measure(bench, records, given.runs)
         stored = {tool: sum(f.stat().st_size for f in bench.store(tool).rglob("*") if f.is_file()) for tool in records}
     tools = {tool.name: figures(record, stored[tool], golds, bench.paths) for tool, record in records.items()}
@@ -185,7 +154,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
         "corpus": {"name": given.corpus.name, **bench.counts},
         "question": golds[0].question,
         "runs": given.runs,
-        "first_build": first if isinstance(first, str) else asdict(first),
+        "first_build": asdict(first),
         # The peak of this process, which starts the others: lower peaks cannot be observed.
         "least_peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "tools": tools,
@@ -196,15 +165,15 @@ def table(result: dict[str, Any]) -> str:
     """The results in Markdown: caveats, a table, the command."""
     on, of, first = result["machine"], result["corpus"], result["first_build"]
     features = " ".join(name for name in ("bf16", "amx") if on[name]) or "neither bf16 nor AMX"
-    built = f"took {first['seconds']:.1f} s" if isinstance(first, dict) else f"failed ({first})"
     precision = " qa computes in bf16 here, the others in float32." if on["amx"] else ""
     caveats = (
         f"Caveats first: one machine ({on['cpu']}, {on['cores']} cores, {features}, {on['memory_gib']} GiB, load "
         f"{on['load_before']:.1f} before), {on['date']}; {of['files']:,} files cut into {of['passages']:,} passages by "
         "qa, which the others were handed; one model, all-MiniLM-L6-v2, for all; each tool's own settings. qa's time "
         "has in it reading, splitting, words, re-ranking and checking citations, the others' has not; txtai and llm "
-        f"keep no text.{precision} qa's model was compiled before: with that, the first build {built}. `chroma` runs "
-        "the model in sentence-transformers like the rest, `chroma-default` in onnxruntime, from our conversion. "
+        f"keep no text.{precision} qa's model was compiled before: with that, the first build took "
+        f"{first['seconds']:.1f} s. `chroma` runs the model in sentence-transformers like the rest, `chroma-default` "
+        "in onnxruntime, from our conversion. "
         f"Medians of {result['runs']} (least–most), × over qa's; that a passage of the right file is among five "
         "says that a tool works, not how well."
     )
@@ -231,9 +200,8 @@ def _row(name: str, tool: dict[str, Any]) -> str:
         cells["warm_question"] += f"; {_short(tool['warm']['p95_ms']['median'])}"
     gold = tool.get("gold_file_in_5")
     version = tool["versions"].get(next(each.package for each in (OURS, QUICK, *PEERS) if each.name == name), "")
-    problems = f"; {len(tool['errors'])} errors, the first: {tool['errors'][0]}" if tool["errors"] else ""
     return " | ".join(
-        [f"| {name} {version}{problems}", *cells.values(), f"{gold['found']}/{gold['questions']} |" if gold else "– |"]
+        [f"| {name} {version}", *cells.values(), f"{gold['found']}/{gold['questions']} |" if gold else "– |"]
     )
 
 
@@ -243,29 +211,19 @@ def _short(value: float) -> str:
 
 def main() -> None:
     """Run the command line."""
-    parser = result_parser(__doc__)
-    parser.add_argument("corpus", type=Path, nargs="?")
-    parser.add_argument("questions", type=Path, nargs="?")
-    parser.add_argument("--venvs", type=Path, help="folder for the virtual environments")
+    homes = list(dict.fromkeys(peer.home for peer in PEERS))
+    parser = result_parser(__doc__, "corpus", "questions")
+    parser.add_argument("--venvs", type=Path, required=True, help="folder for the virtual environments")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
-    parser.add_argument("--table", type=Path, metavar="FILE", help="only print the table of an earlier run")
+    parser.add_argument("--peers", default=",".join(homes))
     given = parser.parse_args()
-    if given.table:
-        sys.stdout.write(table(json.loads(given.table.read_text(encoding="utf-8"))))
-        return
-    if not (given.corpus and given.questions and given.venvs and given.out and given.runs > 0):
-        parser.error("CORPUS, QUESTIONS, --venvs, --out and at least one run are required")
-    unknown = set(given.peers.split(",")) - {peer.home for peer in PEERS}
-    if unknown:
+    if unknown := set(given.peers.split(",")) - {*homes}:
         parser.error(f"there is no peer {', '.join(sorted(unknown))}")
     given.venvs = given.venvs.absolute()
     try:
-        result = compare(given)
+        write_result(compare(given), given.out)
     except FailedError as error:
         sys.exit(f"nothing was compared: {error}")
-    given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    sys.stdout.write(table(result))
 
 
 if __name__ == "__main__":

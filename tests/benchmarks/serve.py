@@ -28,7 +28,6 @@ from urllib.parse import quote
 from qa import Retriever
 from tests.benchmarks.common import copied, provenance, read_lines, result_parser, write_result
 from tests.benchmarks.peer_tools import run
-from tests.benchmarks.starts import seconds_to_answer, seconds_to_serve
 from tests.qa.web.servers import RunningServer, running
 
 CLIENTS = (1, 8, 64)
@@ -148,6 +147,24 @@ def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[
             ask_server(server, 8, chosen.choices(questions, k=size), more)
         found.append([done, memory(server.process)])
     return found
+
+
+def seconds_to_answer(root: Path, question: str) -> float:
+    """Time `qa ask`; "not found" is an answer too."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "qa", "ask", "--index", str(root), question]
+    done = subprocess.run(command, check=False, capture_output=True)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr.decode())
+    return time.perf_counter() - begun
+
+
+def seconds_to_serve(root: Path, question: str) -> float:
+    """Time `qa serve` until it has answered a question."""
+    begun = time.perf_counter()
+    with running(root) as server:
+        server.api("ask", question=question)
+        return time.perf_counter() - begun
 
 
 def starts(root: Path, question: str) -> dict[str, float]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,11 +16,11 @@ from index.dense import faiss_segments
 from index.dense.exact_segments import ExactSegment, cosines
 from index.dense.faiss_segments import VectorIndex
 from index.dense.search import Candidate
+from index.integrity.verify import verify
 from index.snapshot import Snapshot
-from index.storage.database import DATABASE
-from index.storage.metadata import BuildConfig, Info, read_info
+from index.storage.metadata import BuildConfig, Info
 from index.storage.rows import Link, StoredDocument
-from index.storage.vectors import Ids, Stored, Vectors, read_vectors
+from index.storage.vectors import Ids, Stored, Vectors
 
 DIMENSION = 64
 CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, splitter=1)
@@ -103,44 +100,15 @@ def dealt(count: int, documents: int) -> dict[str, range]:
 
 
 def check(folder: Path) -> None:
-    """Check that tables and files agree about the vectors."""
-    with contextlib.closing(sqlite3.connect(folder / DATABASE)) as connection:
-
-        def numbers(query: str, *values: object) -> list[int]:
-            return sorted(number for (number,) in connection.execute(query, values))
-
-        info = read_info(connection, folder / DATABASE)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        used = numbers("SELECT DISTINCT vector FROM passages")
-        assert numbers("SELECT vector FROM vector_refs WHERE refcount = 0") == sorted(
-            {*numbers("SELECT id FROM vectors")} - {*used}
-        )
-        rows, free = numbers("SELECT id FROM passages"), numbers("SELECT passage FROM free_ids")
-        assert sorted(rows + free) == list(range(1, max((*rows, *free), default=0) + 1))
-        if info is None:
-            return
-        assert (info.passages, info.vectors) == (len(rows), len(used))
-        assert info.files == len(numbers("SELECT id FROM documents"))
-        assert numbers("SELECT DISTINCT segment FROM vector_refs WHERE segment > 0") == sorted(
-            one.number for one in info.segments
-        )
-        assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in info.segments)
-        living: Counter[int] = Counter()
-        for segment in info.segments:
-            index = faiss_segments.load(folder, segment, dimension=info.dimension)
-            held = faiss_segments.members(index).tolist()
-            assert held == numbers("SELECT vector FROM vector_refs WHERE segment = ?", segment.number)
-            live = {*held} & {*used}
-            assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
-            assert isinstance(index, ExactSegment) is (len(held) <= faiss_segments.EXACT_MOST)
-            assert len(held) <= faiss_segments.SEGMENT_MOST
-            if isinstance(index, ExactSegment):
-                stored = numbers("SELECT id FROM vectors")
-                kept = [place for place, number in enumerate(held) if number in stored]
-                given = read_vectors(connection, folder, [held[place] for place in kept], info.dimension)
-                assert index.vectors[kept].tobytes() == given.tobytes()
-            living.update(live)
-        assert living == Counter(used)
+    """Check that tables and files agree about the vectors, and that there are no other files of vectors."""
+    assert verify(folder).problems == ()
+    with Snapshot(folder) as snapshot:
+        segments = snapshot.info.segments
+    assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in segments)
+    for segment in segments:
+        assert segment.held <= faiss_segments.SEGMENT_MOST
+        index = faiss_segments.load(folder, segment, dimension=DIMENSION)
+        assert isinstance(index, ExactSegment) is (segment.held <= faiss_segments.EXACT_MOST)
 
 
 class Truth:

@@ -8,12 +8,8 @@ Short by default. The long form, with more and longer histories:
 from __future__ import annotations
 
 import os
-import random
-import shutil
-import sqlite3
 import tempfile
 from collections.abc import Callable
-from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,17 +22,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from corpus.chunking import splitter
 from corpus.discovery.safe_read import read_bytes
-from corpus.errors import CorpusError, IncompatibleError, NoIndexError, Unreadable
+from corpus.errors import Unreadable
 from corpus.loading import load
 from index.snapshot import Snapshot
-from index.storage.database import NewerFormatError
 from index.storage.vectors import Vectors, vector_digest
 from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import check
 from tests.encoders import BagEncoder
 from tests.index.segments import limit_sizes
-from tests.robustness.damages import structures
 from tests.robustness.dying import dying_at
 from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
 from tests.robustness.process import in_fork, value_in_fork
@@ -131,13 +125,9 @@ class Folder(RuleBasedStateMachine):
         self.model = "bag"
         self.clock = 1_000_000_000
         self.built = False
-        self.reader: Snapshot | None = None
-        self.read: Picture = {}
         self._clean: dict[Any, Picture] = {}
 
     def teardown(self) -> None:
-        if self.reader is not None:
-            self.reader.close()
         self._patch.undo()
         faiss.omp_set_num_threads(self._threads)
         self._place.cleanup()
@@ -277,7 +267,6 @@ class Folder(RuleBasedStateMachine):
     @rule(place=st.integers(1, 250), how=st.sampled_from([update_index, update_index, rebuild_index]))
     def crash(self, place: int, how: Callable[[Request], BuildReport]) -> None:
         """A kill at any operation on the database or a file leaves the old or the new generation."""
-        self._close_reader()  # SQLite's locks do not survive a fork
         before = self.known, self.built
         self._expect(how is rebuild_index)
         after = self.known
@@ -305,44 +294,6 @@ class Folder(RuleBasedStateMachine):
             return
         self.known, self.built = after, True
 
-    @rule(data=st.data())
-    @precondition(lambda self: self.built)
-    def damage_and_repair(self, data: st.DataObject) -> None:
-        """A repair makes a damaged index equal to a new one, unless nothing has to be repaired."""
-        random_ = random.Random(data.draw(st.integers(0, 10**6)))  # noqa: S311 - not for secrets
-        self._close_reader()
-        do_damage(self.root / ".qa", random_)
-        encoder = ENCODERS[self.model]()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("qa.collection.build.load_encoder", lambda _, **__: encoder)
-            patch.setattr("qa.collection.build.model_of", lambda *_: self.model)
-            try:
-                repaired = check.repair(self.root).rebuilt is not None
-            except (NoIndexError, IncompatibleError, CorpusError) as error:
-                if isinstance(error, CorpusError):  # an index without documents is not made unasked
-                    assert all(file.data == BINARY for file in self.disk.values())
-                if isinstance(error, NewerFormatError):  # the damage hit the format version
-                    shutil.rmtree(self.root / ".qa")
-                rebuild_index(Request(self.root, encoder, allow_empty=True))
-                repaired = True
-        assert len(set(encoder.embedded)) == len(encoder.embedded)
-        if repaired:
-            self._expect(True)
-        self._must_equal(picture(self.root))
-        check.check(self.root)
-
-    @rule()
-    @precondition(lambda self: self.built and self.reader is None)
-    def open_a_reader(self) -> None:
-        """A reader sees its generation for as long as it is open."""
-        self.read = picture(self.root)
-        self.reader = Snapshot(self.root / ".qa")
-
-    @rule()
-    @precondition(lambda self: self.reader is not None)
-    def close_the_reader(self) -> None:
-        self._close_reader()
-
     # --- invariants ---
 
     def _bring_up_to_date(
@@ -365,7 +316,6 @@ class Folder(RuleBasedStateMachine):
         assert not kept.intersection(digests)
         names = {path.name for path in (self.root / ".qa").iterdir()} - {"index.db", "index.db-wal", "index.db-shm"}
         assert all(name in ("lock", ".gitignore") or name.endswith(".faiss") for name in names), names
-        self._check_reader()
 
     def _expect(self, everything: bool, *, refused: frozenset[str] = frozenset()) -> None:
         """Compute what the index will know after an update: everything but files that cannot be read."""
@@ -411,20 +361,6 @@ class Folder(RuleBasedStateMachine):
                 self._clean[at] = picture(Path(place))
         return dict(self._clean[at])
 
-    def _check_reader(self) -> None:
-        """An open reader still sees what it saw."""
-        if self.reader is not None:
-            assert listing(self.reader) == self.read["documents"]
-            encoder = ENCODERS[self.reader.info.model]()
-            for name, value in answers(self.reader, encoder, QUESTIONS, limit=4).items():
-                assert self.read[name] == value, name
-
-    def _close_reader(self) -> None:
-        if self.reader is not None:
-            self._check_reader()
-            self.reader.close()
-            self.reader = None
-
 
 def small(patch: pytest.MonkeyPatch) -> None:
     """Lower all limits, so that a few vectors are merged, compressed and pruned like millions."""
@@ -433,25 +369,6 @@ def small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("index.commit.store.SPARE_VECTORS", 5)
     patch.setattr("index.update.embed_queue._CHUNK", 2)
     patch.setattr("index.lexical.posting_blocks.BLOCK", 8)
-
-
-def do_damage(folder: Path, random_: random.Random) -> None:
-    """Flip a bit, anywhere or in a structure of the file; or cut off its end, or delete it."""
-    with suppress(OSError, sqlite3.Error), closing(sqlite3.connect(folder / "index.db")) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    file = random_.choice(sorted(path for path in folder.iterdir() if path.suffix in (".db", ".faiss")))
-    data = bytearray(file.read_bytes())
-    kind = random_.choice(["flip", "flip", "flip", "cut", "missing"] if file.suffix == ".faiss" else ["flip", "cut"])
-    if kind == "missing":
-        file.unlink()
-    elif kind == "cut":
-        file.write_bytes(data[: random_.randrange(len(data))])
-    elif data:
-        start, end = 0, len(data)
-        if file.suffix == ".db" and random_.random() < 0.5:
-            start, end = random_.choice(random_.choice(list(structures(bytes(data)).values())))
-        data[random_.randrange(start, end)] ^= 1 << random_.randrange(8)
-        file.write_bytes(data)
 
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

@@ -177,6 +177,23 @@ def test_newly_unreadable_files_are_kept_and_reported(shared: Path) -> None:
     assert value_of(ask) == readable
 
 
+def test_unmounted_folder_keeps_the_index(program: Program, indexed: Path, tmp_path: Path) -> None:
+    """If the folder is missing or empty, no document is dropped without a flag, and questions are still answered."""
+    root = tmp_path / "notes"
+    assert program.run("index", str(root)).returncode == 2
+    assert not root.exists()
+    shutil.copytree(indexed / ".qa", root / ".qa")
+    done = program.run("index", str(root))
+    asked = program.run("ask", HERON, "--index", str(root))
+    assert done.returncode == 2
+    assert b"Is the folder mounted?" in done.stderr
+    assert b"all 3 documents are missing (is the folder mounted?)" in asked.stderr
+    assert b"heron" in asked.stdout
+    assert b"file is missing" in asked.stdout
+    shutil.copytree(indexed, root, ignore=shutil.ignore_patterns(".qa"), dirs_exist_ok=True)
+    assert b"Up to date: 3 documents" in program.run("index", str(root)).stdout
+
+
 # Streams and surroundings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
@@ -26,7 +26,7 @@ def read(archive: Archive, main: str) -> Extracted:
     """Read a Word document whose text is in the part `main`."""
     links = dict(archive.links(main).values())
     styles = archive.optional(links.get("styles", ""))
-    levels, lists = _style_levels(styles), _style_lists(styles)
+    levels, lists = _by_style(styles, _style_level), _by_style(styles, _is_item)
     builder = DocumentBuilder()
     body = first(archive.xml(main), "body")
     for element in each(body, "p", "tbl", skip=_SKIP):
@@ -74,38 +74,26 @@ def _is_item(element: Element) -> bool | None:
     return None if element.find("pPr/numPr") is None else _value(element, "pPr/numPr/numId") != "0"
 
 
-def _style_lists(styles: Element | None) -> dict[str, bool]:
-    """Whether paragraphs in a style are list items, for styles that say so and styles based on them."""
-    found = {style.get("styleId", ""): _is_item(style) for style in each(styles, "style")}
-    return _inherited({key: is_item for key, is_item in found.items() if is_item is not None}, styles)
+def _style_level(style: Element) -> int | None:
+    """The level of a heading style, 0 for that of the document's title; None for any other style."""
+    name, level = _value(style, "name"), _outline_level(style)
+    if name.lower() == "title":
+        return 0
+    return int(match[1]) if level is None and (match := _HEADING.fullmatch(name)) else level
 
 
-def _style_levels(styles: Element | None) -> dict[str, int]:
-    """The levels of heading styles, and of styles based on them."""
-    levels: dict[str, int] = {}
-    for style in each(styles, "style"):
-        key, name = style.get("styleId", ""), _value(style, "name")
-        level = _outline_level(style)
-        if name.lower() == "title":
-            level = 0
-        elif level is None and (match := _HEADING.fullmatch(name)):
-            level = int(match[1])
-        if level is not None:
-            levels[key] = level
-    return _inherited(levels, styles)
-
-
-def _inherited(own: Mapping[str, _T], styles: Element | None) -> dict[str, _T]:
-    """What styles have of their own, else from the nearest style that they are based on."""
-    bases = {style.get("styleId", ""): _value(style, "basedOn") for style in each(styles, "style")}
-    found = dict(own)
-    for key in bases:
+def _by_style(styles: Element | None, own: Callable[[Element], _T | None]) -> dict[str, _T]:
+    """What styles have of their `own`, else from the nearest style that they are based on."""
+    by_id = {style.get("styleId", ""): style for style in each(styles, "style")}
+    values = {key: value for key, style in by_id.items() if (value := own(style)) is not None}
+    found = dict(values)
+    for key in by_id:
         ancestor, seen = key, set[str]()
-        while ancestor in bases and ancestor not in own and ancestor not in seen:
+        while ancestor in by_id and ancestor not in values and ancestor not in seen:
             seen.add(ancestor)
-            ancestor = bases[ancestor]
-        if ancestor in own:
-            found[key] = own[ancestor]
+            ancestor = _value(by_id[ancestor], "basedOn")
+        if ancestor in values:
+            found[key] = values[ancestor]
     return found
 
 

@@ -1,11 +1,11 @@
-"""OpenDocument slides and drawings (ODP, ODG), each slide a page, and workbooks (ODS), with cells as displayed."""
+"""OpenDocument slides (ODP), each a page, and workbooks (ODS), with cells as displayed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from corpus.formats import ODS
+from corpus.formats import ODP, ODS
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.odt import add_content, content, text_in
 from corpus.readers.office.xml_tree import each, first
@@ -16,8 +16,8 @@ from corpus.types import Extracted
 _SKIP = frozenset({"annotation"})
 
 
-def read_slides(archive: Archive, media_type: str) -> Extracted:
-    """Read a presentation or a drawing."""
+def read_slides(archive: Archive) -> Extracted:
+    """Read a presentation."""
     builder = DocumentBuilder()
     for page in each(content(archive), "page"):
         builder.page()
@@ -35,7 +35,7 @@ def read_slides(archive: Archive, media_type: str) -> Extracted:
                 if frame.get("class") == "notes":
                     add_content(builder, frame)
     builder.title = archive.title("meta.xml")
-    return builder.build(media_type)
+    return builder.build(ODP.media_type)
 
 
 def _is_title(frame: Element) -> bool:

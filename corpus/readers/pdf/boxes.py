@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from corpus.readers.pdf.page.characters import Box
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.pdf import open_document
 from corpus.readers.pdf.reading_order import read_page
@@ -20,13 +20,6 @@ from corpus.types import PageBox
 _UNITS = 10
 # The most parts of a text, and the fewest letters and digits of each but the last.
 _MAX_PARTS, _MIN_PART = 4, 8
-
-
-class _DisplayedPage(NamedTuple):
-    """The lines of a page, and a conversion of its coordinates to points from the upper left corner as displayed."""
-
-    lines: tuple[Line, ...]
-    to_display: Callable[[float, float], tuple[float, float]]
 
 
 def boxes(data: bytes, wanted: Sequence[tuple[int, str]]) -> list[list[PageBox]]:
@@ -39,38 +32,40 @@ def boxes(data: bytes, wanted: Sequence[tuple[int, str]]) -> list[list[PageBox]]
         wanted: The page on which each text begins, from 1, and the text itself; it may end on the next page.
     """
     document = open_document(data)
-    pages: dict[int, _DisplayedPage] = {}
     try:
-        for number in {page + offset for page, _ in wanted for offset in (-1, 0)}:
-            if 0 <= number < len(document):
-                page = document[number]
-                to_display = partial(_to_display, page, *page.get_size())
-                pages[number] = _DisplayedPage(read_page(page, number).lines, to_display)
-        return [list(_find(text, [pages[n] for n in (page - 1, page) if n in pages])) for page, text in wanted]
+        numbers = {page + offset for page, _ in wanted for offset in (-1, 0)}
+        pages = {number: document[number] for number in numbers if 0 <= number < len(document)}
+        lines = {number: read_page(page, number).lines for number, page in pages.items()}
+        found: list[list[PageBox]] = []
+        for page, text in wanted:
+            matched = _find(text, [*lines.get(page - 1, ()), *lines.get(page, ())])
+            found.append([(number + 1, *_box(pages[number], places)) for number, places in matched])
+        return found
     finally:
         document.close()
 
 
-def _to_display(page: Any, width: float, height: float, x: float, y: float) -> tuple[float, float]:
-    """Measure a point from the upper left corner: a page may be rotated, or have its origin elsewhere."""
+def _box(page: Any, places: Sequence[Box]) -> tuple[float, float, float, float]:
+    """Enclose characters, measured from the upper left corner: a page may be rotated, or have its origin elsewhere."""
+    lefts, bottoms, rights, tops = zip(*places, strict=True)
+    area = (0, 0, *(round(side * _UNITS) for side in page.get_size()), 0)
     across, down = ctypes.c_int(), ctypes.c_int()
-    area = (0, 0, round(width * _UNITS), round(height * _UNITS), 0)
-    pdfium.FPDF_PageToDevice(page.raw, *area, x, y, ctypes.byref(across), ctypes.byref(down))
-    return across.value / _UNITS, down.value / _UNITS
+    corners = []
+    for x, y in ((min(lefts), max(tops)), (max(rights), min(bottoms))):
+        pdfium.FPDF_PageToDevice(page.raw, *area, x, y, ctypes.byref(across), ctypes.byref(down))
+        corners.append((across.value / _UNITS, down.value / _UNITS))
+    (left, right), (top, bottom) = map(sorted, zip(*corners, strict=True))
+    return left, top, right, bottom
 
 
-def _find(text: str, pages: Sequence[_DisplayedPage]) -> Iterator[PageBox]:
-    characters = [(page, line, i) for page in pages for line in page.lines for i in _alphanumeric(line.text)]
+def _find(text: str, lines: Sequence[Line]) -> Iterator[tuple[int, list[Box]]]:
+    """Yield the page, from 0, and the boxes of the letters and digits of a text in each of its lines."""
+    characters = [(line, i) for line in lines for i in _alphanumeric(line.text)]
     letters = "".join(text[i].lower() for i in _alphanumeric(text))
-    spans = _spans("".join(line.text[i].lower() for _, line, i in characters), letters)
-    matched_characters = [one for start, end in spans for one in characters[start:end]]
-    for (_, line), group in groupby(matched_characters, key=lambda c: (id(c[1]), c[1])):
-        matched = list(group)
-        lefts, bottoms, rights, tops = zip(*(line.boxes[i] for _, _, i in matched), strict=True)
-        to_display = matched[0][0].to_display
-        corners = to_display(min(lefts), max(tops)), to_display(max(rights), min(bottoms))
-        (left, right), (top, bottom) = map(sorted, zip(*corners, strict=True))
-        yield line.page + 1, left, top, right, bottom
+    spans = _spans("".join(line.text[i].lower() for line, i in characters), letters)
+    matched = [one for start, end in spans for one in characters[start:end]]
+    for (_, line), group in groupby(matched, key=lambda one: (id(one[0]), one[0])):
+        yield line.page, [line.boxes[i] for _, i in group]
 
 
 def _spans(page: str, text: str) -> list[tuple[int, int]]:

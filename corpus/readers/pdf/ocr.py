@@ -7,13 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
-from corpus.formats import PDF
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.types import Extracted
 
@@ -52,50 +51,42 @@ def read(path: str, data: bytes) -> Extracted:
     return builder.build(kind, note=f"a picture, read by Tesseract ({languages})", title="")
 
 
-def read_scans(document: Any) -> Extracted:
-    """Read a `pypdfium2.PdfDocument` whose pages are pictures; raise `Unreadable` without Tesseract."""
+def read_scans(document: Any, without_text: Sequence[int]) -> tuple[dict[int, list[str]], str]:
+    """Return the paragraphs of scanned pages of a `pypdfium2.PdfDocument`, by number from 0, and a note on these pages.
+
+    Args:
+        document: The PDF.
+        without_text: Pages without text; if all are, they are a scan, else those that are mostly a picture.
+
+    Raises:
+        Unreadable: All pages are without text, and Tesseract is missing or reads none.
+    """
+    pages = len(document)
+    is_scan = len(without_text) == pages
+    scans = without_text if is_scan else [number for number in without_text if _is_picture(document[number])]
+    if not scans and not is_scan:
+        return {}, ""
     languages = find_languages()
-    if not languages:
+    if is_scan and not languages:
         raise Unreadable(f"no text found; probably a scan, {_NEEDS_TESSERACT}")
-    pages = range(len(document))
-    found = recognise_pages(document, pages, languages)
-    if pages and not found:
+    found = dict(_recognised_pages(document, scans, languages)) if languages else {}
+    if scans and is_scan and not found:
         raise Unreadable(f"probably a scan, {_FAILS.format(languages)}", unknown=True)
-    if not any(found.values()):
-        raise Unreadable("no text found, not even by Tesseract", unknown=len(found) < len(pages))
-    builder = DocumentBuilder()
-    for number in pages:
-        builder.page()
-        for paragraph in found.get(number, ()):
-            builder.block(paragraph)
-    return builder.build(PDF.media_type, note=f"a scan, {_outcome(len(found), len(pages), languages)}", title="")
+    failed = len(scans) - len(found)
+    if is_scan and not any(found.values()):
+        raise Unreadable("no text found, not even by Tesseract", unknown=failed > 0)
+    what = "a scan" if is_scan else f"{len(scans)} of {pages} pages {'is a scan' if len(scans) == 1 else 'are scans'}"
+    if not found:
+        return found, f"{what}, {_FAILS.format(languages) if languages else _NEEDS_TESSERACT}"
+    return found, f"{what}, read by Tesseract ({languages})" + (
+        f", but for {failed}, where it failed" if failed else ""
+    )
 
 
-def scanned_pages(document: Any, without_text: Sequence[int]) -> list[int]:
-    """Return which of these pages of a `pypdfium2.PdfDocument`, numbered from 0, are scans."""
-    scans = []
-    for number in without_text:
-        page = document[number]
-        width, height = page.get_size()
-        boxes = [image.get_bounds() for image in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])]
-        page.close()
-        if any((right - left) * (top - bottom) > _SCAN_SHARE * width * height for left, bottom, right, top in boxes):
-            scans.append(number)
-    return scans
-
-
-def note_on(scans: int, read: int, pages: int, languages: str) -> str:
-    """Return the note on a document with scanned pages, some of them read; "" if there are none."""
-    if not scans:
-        return ""
-    which = f"{scans} of {pages} pages {'is a scan' if scans == 1 else 'are scans'}"
-    return f"{which}, {_outcome(read, scans, languages) if languages else _NEEDS_TESSERACT}"
-
-
-def _outcome(read: int, scans: int, languages: str) -> str:
-    if not read:
-        return _FAILS.format(languages)
-    return f"read by Tesseract ({languages})" + (f", but for {scans - read}, where it failed" if read < scans else "")
+def _is_picture(page: Any) -> bool:
+    width, height = page.get_size()
+    boxes = [image.get_bounds() for image in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])]
+    return any((right - left) * (top - bottom) > _SCAN_SHARE * width * height for left, bottom, right, top in boxes)
 
 
 def find_languages() -> str:
@@ -109,25 +100,24 @@ def find_languages() -> str:
     return "+".join(name for name in listing.stdout.split("\n")[1:] if name and name != "osd")
 
 
-def recognise_pages(document: Any, numbers: Iterable[int], languages: str) -> dict[int, list[str]]:
-    """Return the paragraphs of scanned pages of a `pypdfium2.PdfDocument`, by number from 0.
-
-    Pages that Tesseract cannot read are left out.
-    """
-    found = {}
+def _recognised_pages(document: Any, numbers: Iterable[int], languages: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the paragraphs of each page that Tesseract can read."""
     for number in numbers:
         with contextlib.suppress(Unreadable):
-            found[number] = _paragraphs(_recognise(_picture(document, number), languages))
-    return found
+            yield number, _paragraphs(_recognise(_picture(document, number), languages))
+
+
+def pixel_rows(bitmap: Any) -> Iterator[bytes]:
+    """Yield the rows of a `pypdfium2.PdfBitmap`, without the padding after each."""
+    pixels, width = bytes(bitmap.buffer), bitmap.width * bitmap.n_channels
+    return (pixels[at : at + width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
 
 
 def _picture(document: Any, number: int) -> bytes:
     page = document[number]
     scale = min(_RESOLUTION / _POINTS, _MAX_PIXELS / max(page.get_size()))
     bitmap = page.render(scale=scale, grayscale=True)
-    rows = memoryview(bytes(bitmap.buffer))
-    pixels = b"".join(rows[at : at + bitmap.width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
-    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + pixels
+    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + b"".join(pixel_rows(bitmap))
     bitmap.close()
     page.close()
     return image

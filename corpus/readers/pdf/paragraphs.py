@@ -41,8 +41,6 @@ _RANGE = re.compile(r"\d[–—]$")
 _REFERENCE = re.compile(r"\[(\d{1,3})\] ?\S")
 _LABELLED = re.compile(r"[^\W\d_][^:.!?]{0,30}: +\S")
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
-# Fonts of small capitals, which count as capitals.
-_SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
 # A single line of at most this many characters may be a word of a figure, or a cell of a ragged table.
 SCRAP = 40
 # Longer paragraphs are not taken for headings by their number or font.
@@ -194,7 +192,6 @@ class _Layout:
             if 0 < above.bottom - line.bottom < 3 * line.size
         ]
         self._step = median(steps) if steps else 0.0
-        self._size = median(line.size for line in lines) if lines else 0.0
 
     def continues(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line belongs to the paragraph of the lines before it."""
@@ -213,10 +210,8 @@ class _Layout:
             before.bold != line.bold and not mid_sentence and (before.bold or len(line.text) < 60)
         ):
             return False
-        # The lines of a title are further apart, as its type is larger.
-        apart = 1.55 if line.size > 1.15 * self._size else 1.4
         step = before.bottom - line.bottom
-        return 0 < step <= max(1.35 * self._step, apart * line.size) and not self._begins(pending, line)
+        return 0 < step <= max(1.35 * self._step, 1.4 * line.size) and not self._begins(pending, line)
 
     def is_narrow(self, line: Line) -> bool:
         """Whether a line is much shorter than its column is wide."""
@@ -247,9 +242,10 @@ class _Layout:
         short = self._is_short(before)
         if line.left - left > indent and before.left - left < 0.5 * line.size:
             return ends or short
-        # A list of references without numbers has hanging indents.
+        # Definitions, and references without numbers, have hanging indents.
         is_outdented = before.left - line.left > indent and abs(line.left - first.left) < 0.3 * line.size
-        begins = (ends and (short or is_outdented)) or (short and _are_labelled(before, line))
+        are_labelled = all(_LABELLED.match(one.text) for one in (before, line))
+        begins = (ends and (short or is_outdented)) or (short and are_labelled)
         return begins and not line.text[0].islower()
 
 
@@ -259,16 +255,10 @@ def _is_next_reference(entry: Line, line: Line) -> bool:
     return number is not None and next_number is not None and int(next_number[1]) == int(number[1]) + 1
 
 
-def _are_labelled(*lines: Line) -> bool:
-    return all(_LABELLED.match(line.text) for line in lines)
-
-
 def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
-    """Whether this may be a numbered heading in small capitals, with the size and weight of body text."""
+    """Whether this may be a heading like "2. METHODS", with the size and weight of body text."""
     numbered = NUMBERED.match(one.text) if len(one.text) <= MAX_GUESSED_HEADING else None
-    if numbered is None or not is_upper(one.text[numbered.end() :]):
-        return False
-    return numbered[0].rstrip().endswith(".") or _SMALL_CAPITALS.search(one.font) is not None
+    return bool(numbered and numbered[0].rstrip().endswith(".") and is_upper(one.text[numbered.end() :]))
 
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:

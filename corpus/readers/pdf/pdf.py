@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.pdf.headings import heading_levels
-from corpus.readers.pdf.ocr import find_languages, note_on, read_scans, recognise_pages, scanned_pages
+from corpus.readers.pdf.ocr import read_scans
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
@@ -61,22 +61,25 @@ def read(path: str, data: bytes) -> Extracted:
     document = open_document(data)
     try:
         pages = list(_read_pages(document))
-        if sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS:
-            return read_scans(document)
+        is_scan = sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS
+        if is_scan:
+            pages = [PageLines((), page.height) for page in pages]
         outline = _read_outline(document)
         stated = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
         lines, heads = body_lines(pages)
         body = body_size(lines)
-        note = _add_scans(document, pages, lines, body)
+        scans, note = read_scans(document, [number for number, page in enumerate(pages) if not page.lines])
     finally:
         document.close()
+    for number, texts in scans.items():
+        lines[number] += _lines_of_scan(texts, number, body)
     paras = list(paragraphs(lines))
     largest = _largest(paras, body)
     _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
     _write(builder, _with_heads(paras, heads), len(pages))
     builder.metadata = tuple((name, stated[name][:_MAX_FIELD]) for name in ("author", "keywords") if stated.get(name))
-    title = stated.get("title", "")
+    title = "" if is_scan else stated.get("title", "")
     title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
     return builder.build("application/pdf", note=note, title=title)
 
@@ -107,20 +110,11 @@ def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
         yield page_lines
 
 
-def _add_scans(
-    document: pypdfium2.PdfDocument, pages: Sequence[PageLines], lines: list[list[Line]], size: float
-) -> str:
-    """Add the text of scanned pages, if Tesseract is installed and can read them; return a note on them."""
-    scans = scanned_pages(document, [number for number, page in enumerate(pages) if not page.lines])
-    languages = find_languages() if scans else ""
-    found = recognise_pages(document, scans, languages) if languages else {}
-    for number, texts in found.items():
-        for place, text in enumerate(texts):
-            # Far enough apart for each to be a paragraph.
-            bottom = -10 * size * place
-            boxes = [(0.0, bottom, size, bottom + size)] * len(text)
-            lines[number].append(Line(text, boxes, size, bold=False, page=number))
-    return note_on(len(scans), len(found), len(pages), languages)
+def _lines_of_scan(texts: Sequence[str], page: int, size: float) -> Iterator[Line]:
+    """Yield recognised paragraphs as lines, so far apart that they stay paragraphs."""
+    for place, text in enumerate(texts):
+        bottom = -10 * size * place
+        yield Line(text, [(0.0, bottom, size, bottom + size)] * len(text), size, bold=False, page=page)
 
 
 def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:
@@ -142,14 +136,12 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
     large = [para for para in large if not NUMBERED.match(para.text) or sections[para.type] < 2]
     # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
     short = [para for para in large if len(para.text.split()) <= 2]
-    large = [para for para in large if para not in short]
+    largest = _first_of_largest([para for para in large if para not in short])
     top = _first_of_largest([para for para in short if para in paras[:_TOP]])
-    largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
-    if largest is None and short and short[0] is paras[0] and paras[0].text.replace(" ", "").isalpha():
-        return paras[0]
-    return largest or next((para for para in short if para.text.isalpha()), None)
+    is_alone = largest is None and short and short[0] is paras[0] and short[0].text.replace(" ", "").isalpha()
+    return short[0] if is_alone else largest
 
 
 def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
 
 import pypdfium2
 
 from corpus.errors import Unreadable
+from corpus.readers.pdf.ocr import pixel_rows
 from corpus.readers.pdf.pdf import open_document
 from corpus.types import PagePicture
 
@@ -38,15 +38,9 @@ def draw(data: bytes, page: int) -> PagePicture:
 def _png(bitmap: pypdfium2.PdfBitmap) -> bytes:
     """Encode a bitmap with three bytes per pixel as PNG (https://www.w3.org/TR/png-3/)."""
     header = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, _BITS, _RGB, 0, 0, 0)
-    rows = memoryview(bytes(bitmap.buffer))
-    compressor = zlib.compressobj(6)
-    compressed = [compressor.compress(row) for row in _rows(rows, bitmap.width * 3, bitmap.stride)]
-    chunks = ((b"IHDR", header), (b"IDAT", b"".join((*compressed, compressor.flush()))), (b"IEND", b""))
+    # The byte before each row says that it is not filtered.
+    rows = b"".join(b"\0" + row for row in pixel_rows(bitmap))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
     )
-
-
-def _rows(pixels: memoryview, width: int, stride: int) -> Iterator[bytes]:
-    """Yield rows in PNG's format: the byte 0 for "no filter", then the pixels."""
-    return (b"\0" + bytes(pixels[at : at + width]) for at in range(0, len(pixels) - stride + 1, stride))

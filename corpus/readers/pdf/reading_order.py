@@ -15,7 +15,8 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.page.characters import HYPHEN, Box, characters
+from corpus.readers.pdf.page.characters import Box, characters
+from corpus.readers.pdf.page.grouping import grouped
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.line_numbers import Run, without_line_numbers
 from corpus.readers.pdf.page.rules import rules_of
@@ -26,7 +27,6 @@ _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl",
 # The codes of bullets in fonts of LaTeX and Windows that do not name their characters.
 _BULLETS = "\x0f\x88\x95"
 _LINE_END = re.compile(r"[\r\n]")
-_BROKEN = re.compile(rf"{HYPHEN}(?!$)")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
 # In line heights: the smallest gap between columns, and between baselines.
@@ -87,9 +87,7 @@ def _without_watermark(pieces: list[Line]) -> list[Line]:
 def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
     wide = [i for i, (a, b) in enumerate(pairwise(boxes), 1) if b[0] - a[2] > _NEAR or a[0] - b[0] > _NEAR]
     first = 0
-    # A word broken at the end of a line is not followed by a line end, even if it continues in the next column.
-    broken = (match.end() for match in _BROKEN.finditer(letters))
-    for i in sorted({*wide, *broken, *(match.start() for match in _LINE_END.finditer(letters))}):
+    for i in sorted({*wide, *(match.start() for match in _LINE_END.finditer(letters))}):
         is_line_end = letters[i] in "\r\n"
         if first < i and (is_line_end or _is_apart(boxes[i - 1], boxes[i])):
             yield first, i
@@ -273,15 +271,11 @@ def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:
 
 
 def _join(pieces: Iterable[Line]) -> Iterator[Line]:
-    """Join the pieces on each baseline, from left to right; yield lines from top to bottom."""
-    row: list[Line] = []
-    for piece in sorted(pieces, key=lambda piece: -piece.bottom):
-        if row and row[0].bottom - piece.bottom > _BASELINE_GAP * min(row[0].size, piece.size):
-            yield _line_of(row)
-            row = []
-        row.append(piece)
-    if row:
-        yield _line_of(row)
+    """Return lines from top to bottom, each with the pieces on its baseline from left to right."""
+    ordered = sorted(pieces, key=lambda piece: -piece.bottom)
+    gap = _BASELINE_GAP
+    rows = grouped(ordered, lambda row, piece: row[0].bottom - piece.bottom <= gap * min(row[0].size, piece.size))
+    return map(_line_of, rows)
 
 
 def _line_of(row: list[Line]) -> Line:

@@ -12,7 +12,6 @@ from starlette.routing import BaseRoute, Route
 
 from corpus.errors import UsageError
 from qa.collection.served import Served
-from qa.web.api import parameters
 from qa.web.api.parameters import (
     CONTEXT,
     DOCUMENTS,
@@ -25,6 +24,7 @@ from qa.web.api.parameters import (
     TOPICS,
     K,
     Parameter,
+    read_parameters,
 )
 from qa.web.service.private import public_body
 from qa.web.service.problems import NOT_FOUND, problem
@@ -38,9 +38,8 @@ class Endpoint:
     """One endpoint of the API.
 
     Attributes:
-        name: The path after `/api/v1/`.
+        name: The path after `/api/v1/`; except for "search", the command whose JSON it returns.
         summary: What it returns.
-        command: The command whose JSON it returns, or "".
         parameters: The parameters it takes.
         slow: Whether it reads the whole collection.
         can_be_missing: Whether it answers 404 if the collection does not have what is requested.
@@ -48,7 +47,6 @@ class Endpoint:
 
     name: str
     summary: str
-    command: str
     parameters: tuple[Parameter, ...]
     slow: bool = False
     can_be_missing: bool = False
@@ -57,12 +55,12 @@ class Endpoint:
 _SEARCH = (QUESTION, K, MODE, RERANK, *FILTERS)
 _SIMILAR = (PLACE, K, DOCUMENTS, *FILTERS)
 ENDPOINTS = (
-    Endpoint("ask", "The answer to a question", "ask", (*_SEARCH, TOPIC)),
-    Endpoint("search", "The best passages, without an answer", "", _SEARCH),
-    Endpoint("similar", "Passages or documents like a place or a text", "similar", _SIMILAR, can_be_missing=True),
-    Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, *FILTERS), slow=True),
-    Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), can_be_missing=True),
-    Endpoint("status", "What is indexed, and what has changed since", "status", (), slow=True),
+    Endpoint("ask", "The answer to a question", (*_SEARCH, TOPIC)),
+    Endpoint("search", "The best passages, without an answer", _SEARCH),
+    Endpoint("similar", "Passages or documents like a place or a text", _SIMILAR, can_be_missing=True),
+    Endpoint("topics", "What the collection is about", (TOPICS, DOCUMENTS, *FILTERS), slow=True),
+    Endpoint("show", "The text of a citation, and its state", (PLACE, CONTEXT), can_be_missing=True),
+    Endpoint("status", "What is indexed, and what has changed since", (), slow=True),
 )
 
 
@@ -73,7 +71,7 @@ def api_routes(service: Service) -> list[BaseRoute]:
 
 
 async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Response:
-    given = parameters.read_parameters(request.scope["query_string"], endpoint.parameters)
+    given = read_parameters(request.scope["query_string"], endpoint.parameters)
     try:
         body = await service.run(request, partial(_body, endpoint, given), slow=endpoint.slow)
     except UsageError as error:
@@ -89,5 +87,5 @@ def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any
 
 async def _health(service: Service, request: Request) -> Response:
     """Answer at once, however busy the server is."""
-    parameters.read_parameters(request.scope["query_string"], ())
+    read_parameters(request.scope["query_string"], ())
     return JSONResponse({"status": "ok", "generation": service.collection.generation})

@@ -33,7 +33,7 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> Schema:
     return {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
-        "description": f"The object that `qa {endpoint.command} --json` prints." if endpoint.command else "",
+        "description": f"The object that `qa {endpoint.name} --json` prints." if endpoint.name != "search" else "",
         "parameters": [_parameter(each) for each in endpoint.parameters],
         "responses": _responses(endpoint.summary, body_schema(endpoint.name, schemas), schemas),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -24,8 +24,7 @@ class Parameter:
     Attributes:
         name: Its name in the URL.
         about: What it means.
-        parse: Parses its text; its ValueError says what the value must be.
-        schema: JSON Schema of its value.
+        schema: JSON Schema of its value, by which it is also parsed; lengths are checked later.
         required: Whether it must be given.
         repeated: Whether it may be given several times; the values become a tuple.
         example: An example value.
@@ -33,7 +32,6 @@ class Parameter:
 
     name: str
     about: str
-    parse: Callable[[str], Any] = str
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
     required: bool = False
     repeated: bool = False
@@ -79,58 +77,42 @@ def _value(parameter: Parameter, values: list[str]) -> Any:
     if len(values) > 1 and not parameter.repeated:
         raise UsageError(f"{parameter.name} was given {len(values)} times; it takes one value.")
     try:
-        parsed = tuple(parameter.parse(value) for value in values)
+        parsed = tuple(_parsed(value, parameter.schema) for value in values)
     except ValueError as error:
         raise UsageError(f"{parameter.name} must be {error}.") from error
     return parsed if parameter.repeated else parsed[0]
 
 
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
+def _parsed(text: str, schema: Mapping[str, Any]) -> Any:
+    """Return the value that a text has by a JSON Schema; the ValueError says what it must be."""
+    if schema["type"] == "integer":
+        least, most = schema["minimum"], schema["maximum"]
         # `int` alone accepts "1_0", and digits of all scripts.
         if text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
             return int(text)
         raise ValueError(f"a number from {least:,} to {most:,}")
-
-    return parse
-
-
-def _choice(*names: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"{either(names)}, not {text[:50]!r}")
-        return text
-
-    return parse
-
-
-def _flag(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise ValueError("true or false")
-    return text == "true"
+    if schema["type"] == "boolean":
+        if text not in ("true", "false"):
+            raise ValueError("true or false")
+        return text == "true"
+    if "enum" in schema and text not in schema["enum"]:
+        raise ValueError(f"{either(schema['enum'])}, not {text[:50]!r}")
+    return text
 
 
 _BOOLEAN = {"type": "boolean"}
-
-
-def number(name: str, about: str, least: int, most: int) -> Parameter:
-    """Return an integer parameter."""
-    return Parameter(name, about, _number(least, most), {"type": "integer", "minimum": least, "maximum": most})
-
-
-def flag(name: str, about: str) -> Parameter:
-    """Return a parameter that is `true` or `false`."""
-    return Parameter(name, about, _flag, _BOOLEAN)
-
-
 QUESTION = Parameter(
     "question",
     f"In plain language; {LONGEST_QUESTION:,} characters at most.",
-    schema={"type": "string", "minLength": 1, "maxLength": LONGEST_QUESTION},
+    {"type": "string", "minLength": 1, "maxLength": LONGEST_QUESTION},
     required=True,
     example="who gave the keynote?",
 )
-K = number("k", "How many passages to return; 5, unless the collection's settings say otherwise.", 1, MAX_HITS)
+K = Parameter(
+    "k",
+    "How many passages to return; 5, unless the collection's settings say otherwise.",
+    {"type": "integer", "minimum": 1, "maximum": MAX_HITS},
+)
 FILTERS = (
     Parameter("path", "Only files whose path matches, in the syntax of .gitignore; repeatable.", repeated=True),
     Parameter("type", "Only files of a type, such as pdf or text/markdown; repeatable.", repeated=True),
@@ -141,17 +123,22 @@ FILTERS = (
 MODE = Parameter(
     "mode",
     "Search by words and meaning (hybrid), meaning (dense) or words (keyword).",
-    _choice(*(mode.value for mode in Mode)),
     {"type": "string", "enum": [mode.value for mode in Mode]},
 )
-RERANK = flag("rerank", "Whether to re-rank the first passages; false is faster and less accurate.")
+RERANK = Parameter("rerank", "Whether to re-rank the first passages; false is faster and less accurate.", _BOOLEAN)
 PLACE = Parameter(
     "place",
     'A citation: "path:line", "path:first-last", "path, p. 3", "path § heading" or a passage id; or a path.',
     required=True,
     example="notes/talks.md:9-14",
 )
-CONTEXT = number("context", "Lines before and after it; 3 by default.", 0, 10_000)
-DOCUMENTS = flag("documents", "Return whole documents and records, such as abstracts, instead of passages.")
-TOPIC = Parameter("topic", "Only passages of this topic, by its id.", schema={"type": "string", "maxLength": 20})
-TOPICS = number("n", "How many topics; by default, as many as the data suggest.", 1, 200)
+CONTEXT = Parameter(
+    "context", "Lines before and after it; 3 by default.", {"type": "integer", "minimum": 0, "maximum": 10_000}
+)
+DOCUMENTS = Parameter(
+    "documents", "Return whole documents and records, such as abstracts, instead of passages.", _BOOLEAN
+)
+TOPIC = Parameter("topic", "Only passages of this topic, by its id.", {"type": "string", "maxLength": 20})
+TOPICS = Parameter(
+    "n", "How many topics; by default, as many as the data suggest.", {"type": "integer", "minimum": 1, "maximum": 200}
+)

@@ -6,7 +6,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -20,7 +19,7 @@ def reference_routes() -> list[BaseRoute]:
     """Return the routes of the description and its page."""
     return [
         Route("/api/v1/openapi.json", lambda _: JSONResponse(_description())),
-        Route("/api/v1/docs", _page),
+        Route("/api/v1/docs", lambda _: HTMLResponse(_page())),
         Route("/api/v1/docs.css", lambda _: Response(_read("reference.css"), media_type="text/css")),
     ]
 
@@ -30,12 +29,8 @@ def _description() -> dict[str, Any]:
     return describe(qa.__version__)
 
 
-def _page(_request: Request) -> Response:
-    return HTMLResponse(_rendered())
-
-
 @cache
-def _rendered() -> str:
+def _page() -> str:
     from jinja2 import Environment  # noqa: PLC0415 - importing it takes longer than a question, and few read this page
 
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_read("reference.html"))

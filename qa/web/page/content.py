@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 from corpus import digest, read_file
 from corpus.errors import QAError, Unreadable, UsageError
 from corpus.formats import PDF
-from qa.answer.results import MAX_HITS, Mode
+from qa.answer.results import MAX_HITS, Mode, Result
 from qa.collection.served import Served
-from qa.web.page.present import ShownResult, ShownSimilar, shown_result, shown_similar
+from qa.explore.results import Similar
 from qa.web.page.problems import PageProblem, problem_of
 from qa.web.page.source import Sources, SourceView
 from qa.web.page.state import PageState, number_in
+from qa.web.service.private import public_note
 
 if TYPE_CHECKING:
     from index import Index
 
 # With more files or types, the page has a text field for the type instead of a list.
 _MAX_COUNTED, _MAX_TYPES = 20_000, 30
+# How many more passages a link shows.
+_MORE = 10
 
 Types = tuple[tuple[str, int], ...]
 
@@ -37,7 +40,9 @@ class PageContent:
         passages: How many passages it has.
         types: Suffixes of its files, and how many files have each.
         result: The answer to the question.
+        more: How many passages a link to more of them shows; 0 if there are no more.
         similar: Passages similar to a place.
+        note: What users should know, such as that the index is behind the files, or "".
         source: The open source, or why it cannot be shown.
         problem: Why there is neither `result` nor `similar`.
     """
@@ -46,8 +51,10 @@ class PageContent:
     documents: int = 0
     passages: int = 0
     types: Types = ()
-    result: ShownResult | None = None
-    similar: ShownSimilar | None = None
+    result: Result | None = None
+    more: int = 0
+    similar: Similar | None = None
+    note: str = ""
     source: SourceView | PageProblem | None = None
     problem: PageProblem | None = None
 
@@ -96,13 +103,15 @@ class PageMaker:
                 asking = _asking(served, state)
                 k, only = asking["k"], asking["only"]
                 similar = served.retriever.similar(state.like, k=k, only=only, indexed_only=True)
-                content = replace(content, similar=shown_similar(similar, state))
+                content = replace(content, similar=similar)
             elif state.q:
                 asking = _asking(served, state)
-                result = served.retriever.ask(state.q, **asking)
-                content = replace(content, result=shown_result(result, state, asking["k"]))
+                k, result = asking["k"], served.retriever.ask(state.q, **asking)
+                more = min(k + _MORE, MAX_HITS) if len(result.passages) == k < MAX_HITS else 0
+                content = replace(content, result=result, more=more)
         except UsageError as error:
             content = replace(content, problem=problem_of(error, "Invalid request"))
+        content = replace(content, note=public_note(served.retriever.note, served.root))
         return replace(content, source=self.source(served, state)) if state.open else content
 
     def failed(self, problem: PageProblem) -> PageContent:
@@ -112,9 +121,9 @@ class PageMaker:
     def source(self, served: Served, state: PageState) -> SourceView | PageProblem:
         """Return the open source, or why it cannot be shown."""
         try:
-            if (wanted := state.wanted) is None:
+            if not state.open:
                 raise UsageError("no place given.")
-            return self._sources.view(served.root, served.snapshot, wanted, served.boxes.sandbox)
+            return self._sources.view(served.root, served.snapshot, state, served.boxes.sandbox)
         except QAError as error:
             return problem_of(error, "This place cannot be shown")
 

@@ -135,21 +135,14 @@ def _sanitise(tokens: Sequence[Token]) -> None:
 
 
 def _sanitised_inline(children: Sequence[Token]) -> Iterator[Token]:
-    dropped: list[bool] = []
+    is_safe = True
     for child in children:
-        if child.type == "link_open":
-            dropped.append(not _SAFE_LINK.match(str(child.attrs.get("href", ""))))
-            child.attrs = {
-                "href": child.attrs.get("href", ""),
-                "rel": "noopener noreferrer nofollow",
-                "target": "_blank",
-            }
-        if child.type in ("link_open", "link_close") and dropped and dropped[-1]:
-            dropped = dropped[:-1] if child.type == "link_close" else dropped
-            continue
-        if child.type == "link_close" and dropped:
-            dropped.pop()
-        yield Token("text", "", 0, content=f"[{child.content}]") if child.type == "image" else child
+        if child.type == "link_open":  # links are never inside links
+            href = str(child.attrs.get("href", ""))
+            is_safe = _SAFE_LINK.match(href) is not None
+            child.attrs = {"href": href, "rel": "noopener noreferrer nofollow", "target": "_blank"}
+        if is_safe or child.type not in ("link_open", "link_close"):
+            yield Token("text", "", 0, content=f"[{child.content}]") if child.type == "image" else child
 
 
 def _marked(html: str) -> Markup:

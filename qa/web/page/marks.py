@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 # First character and one past the last, in code points of a document's text.
@@ -32,11 +32,6 @@ class Marks:
     passages: tuple[Span, ...] = ()
     sentences: tuple[Span, ...] = ()
     answers: tuple[Span, ...] = ()
-    _layers: tuple[tuple[str, Span], ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        layers = (("passage", self.passages), ("sentence", self.sentences), ("answer", self.answers))
-        object.__setattr__(self, "_layers", tuple((name, span) for name, spans in layers for span in spans))
 
     @property
     def place(self) -> int | None:
@@ -54,7 +49,10 @@ class Marks:
     def cut(self, text: str, first: int = 0) -> tuple[MarkedText, ...]:
         """Cut a text that begins at character `first` of the document into pieces at its marks."""
         last = first + len(text)
-        inside = [(name, max(a, first), min(b, last)) for name, (a, b) in self._layers if a < last and first < b]
+        layers = (("passage", self.passages), ("sentence", self.sentences), ("answer", self.answers))
+        inside = [
+            (name, max(a, first), min(b, last)) for name, spans in layers for a, b in spans if a < last and first < b
+        ]
         edges = sorted({first, last, *(edge for _, *span in inside for edge in span)})
         pieces = []
         for start, end in pairwise(edges):

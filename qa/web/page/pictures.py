@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -48,29 +47,19 @@ class Pictures:
     """Draws pages and caches them; thread-safe."""
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[tuple[str, int], PagePicture] = OrderedDict()
-        self._size = 0
+        self._drawn: dict[tuple[str, int], PagePicture] = {}  # the latest last
         self._lock = threading.Lock()
 
     def draw(self, sandbox: Sandbox, data: bytes, sha256: str, page: int) -> PagePicture:
         """Draw a page of a PDF with this digest; raises `Unreadable` if that fails."""
-        if (cached := self.cached(sha256, page)) is not None:
-            return cached
-        drawn = sandbox.draw(data, page)
         with self._lock:
-            self._size += len(drawn.png) if (sha256, page) not in self._cache else 0
-            self._cache[sha256, page] = drawn
-            while self._size > _ROOM and len(self._cache) > 1:
-                self._size -= len(self._cache.popitem(last=False)[1].png)
-        return drawn
-
-    def cached(self, sha256: str, page: int) -> PagePicture | None:
-        """Return a picture if it is cached."""
+            cached = self._drawn.pop((sha256, page), None)
+        picture = cached or sandbox.draw(data, page)
         with self._lock:
-            picture = self._cache.get((sha256, page))
-            if picture is not None:
-                self._cache.move_to_end((sha256, page))
-            return picture
+            self._drawn[sha256, page] = picture
+            while sum(len(each.png) for each in self._drawn.values()) > _ROOM and len(self._drawn) > 1:
+                del self._drawn[next(iter(self._drawn))]
+        return picture
 
 
 def boxes_on(sandbox: Sandbox, data: bytes, page: int, texts: Sequence[tuple[str, int, str]]) -> tuple[Rectangle, ...]:

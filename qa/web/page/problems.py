@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 
-from corpus.errors import QAError, UsageError
-from qa.web.service.problems import BUG, client_message
-
-_log = logging.getLogger(__name__)
+from corpus.errors import UsageError
+from qa.web.service.problems import client_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +28,5 @@ def problem_of(error: Exception, refused: str = "Refused") -> PageProblem:
     """
     if isinstance(error, HTTPException):
         return PageProblem("Busy" if error.status_code in (429, 503) else refused, error.detail, error.status_code)
-    if isinstance(error, QAError):
-        kind, detail = client_message(error)
-        return PageProblem(refused if type(error) is UsageError else kind.title, detail, kind.status)
-    _log.error("internal error", exc_info=error)
-    return PageProblem(BUG.title, "A bug in qa. See the server's terminal for details.", BUG.status)
+    kind, detail = client_message(error)
+    return PageProblem(refused if type(error) is UsageError else kind.title, detail, kind.status)

@@ -7,12 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from qa.answer.display import count
+from qa.answer.display import FLAGS, confidence_word, count, percent
 from qa.web.page.content import PageContent
 from qa.web.page.pictures import PictureView
-from qa.web.page.present import heading_levels
+from qa.web.page.present import citation, is_code, passage, sentence, subject, trail
 from qa.web.page.problems import PageProblem
-from qa.web.page.source import SourceView
 from qa.web.page.state import PageState
 
 if TYPE_CHECKING:
@@ -35,21 +34,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(count=count, heading_levels=heading_levels, picture_of=_picture)
+    functions = (citation, confidence_word, count, is_code, passage, percent, picture, sentence, subject, trail)
+    environment.globals.update({function.__name__: function for function in functions}, flags=FLAGS)
     environment.filters["name"] = _name
     environment.tests["problem"] = lambda value: isinstance(value, PageProblem)
     return environment
 
 
-def render_page(state: PageState, content: PageContent) -> str:
-    """Return a whole page."""
+def render(template: str, state: PageState, content: PageContent) -> str:
+    """Return a whole page ("page.html"), or only its source ("source.html")."""
     values = {name: getattr(content, name) for name in content.__dataclass_fields__}
-    return _environment().get_template("page.html").render(state=state, status=_status(content), **values)
-
-
-def render_source(state: PageState, source: SourceView | PageProblem) -> str:
-    """Return only a source, as the page shows it beside the passages."""
-    return _environment().get_template("source.html").render(state=state, source=source)
+    return _environment().get_template(template).render(state=state, status=_status(content), **values)
 
 
 def _status(content: PageContent) -> str:
@@ -57,12 +52,13 @@ def _status(content: PageContent) -> str:
     if content.problem:
         return f"{content.problem.title}. {content.problem.detail}"
     if content.similar:
-        return f"{count(len(content.similar.passages), 'passage')} like {_name(content.similar.place)}"
+        return f"{count(len(content.similar.passages or ()), 'passage')} like {_name(subject(content.similar))}"
     result = content.result
     if result is None:
         return ""
-    answer = f"Answer: {result.text}. " if result.found and result.text else "" if result.found else "No answer found. "
-    return answer + count(len(result.passages), "passage")
+    text = result.answer.text.strip("\n") if result.answer else ""
+    answer = f"Answer: {text}. " if text else ""
+    return (answer if result.found else "No answer found. ") + count(len(result.passages), "passage")
 
 
 def _name(text: str) -> str:
@@ -70,5 +66,6 @@ def _name(text: str) -> str:
     return _REORDERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _picture(path: str, body: PictureView) -> str:
+def picture(path: str, body: PictureView) -> str:
+    """Return the address of a page of a PDF."""
     return "/page.png?" + urlencode({"file": path, "page": body.page, "v": body.sha256[:16]}, errors="surrogatepass")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
 
@@ -12,10 +11,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from qa.collection.served import Served
-from qa.web.page.content import PageMaker
-from qa.web.page.problems import PageProblem, problem_of
-from qa.web.page.render import render_page, render_source
-from qa.web.page.state import PageState
+from qa.web.page.content import PageContent, PageMaker
+from qa.web.page.problems import problem_of
+from qa.web.page.render import render
+from qa.web.page.state import PageState, number_in
 from qa.web.service.service import Service
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -27,58 +26,39 @@ def page_routes(service: Service) -> list[BaseRoute]:
     """Return the routes of the page."""
     maker = PageMaker()
     return [
-        Route("/", partial(_page, service, maker), name="page"),
-        Route("/source", partial(_source, service, maker), name="source"),
+        Route("/", partial(_view, service, maker, "page.html"), name="page"),
+        Route("/source", partial(_view, service, maker, "source.html"), name="source"),
         Route("/page.png", partial(_picture, service, maker), name="picture"),
         Route("/static/{name}", _static, name="static"),
     ]
 
 
-async def _page(service: Service, maker: PageMaker, request: Request) -> Response:
+async def _view(service: Service, maker: PageMaker, template: str, request: Request) -> Response:
+    """Return the whole page, or only the source, which the page's script puts beside the passages."""
     state = PageState.read(request.query_params)
+    is_page = template == "page.html"
 
     def make(served: Served) -> tuple[str, int]:
-        content = maker.content(served, state)
-        return render_page(state, content), content.status
+        content = maker.content(served, state) if is_page else PageContent(source=maker.source(served, state))
+        return render(template, state, content), content.status
 
-    return await _html(service, request, make, lambda problem: render_page(state, maker.failed(problem)))
-
-
-async def _source(service: Service, maker: PageMaker, request: Request) -> Response:
-    """Return only the source, which the page's script puts beside the passages."""
-    state = PageState.read(request.query_params)
-
-    def make(served: Served) -> tuple[str, int]:
-        source = maker.source(served, state)
-        return render_source(state, source), source.status if isinstance(source, PageProblem) else 200
-
-    return await _html(service, request, make, lambda problem: render_source(state, problem))
-
-
-async def _html(
-    service: Service,
-    request: Request,
-    make: Callable[[Served], tuple[str, int]],
-    on_problem: Callable[[PageProblem], str],
-) -> Response:
-    """Return the HTML that a thread makes, or a page with the problem."""
     headers = {}
     try:
         text, status = await service.run(request, make)
     # People read any error in the browser; the application's handlers are for the API.
     except Exception as error:
         problem = problem_of(error)
-        text, status = on_problem(problem), problem.status
+        content = maker.failed(problem) if is_page else PageContent(source=problem)
+        text, status = render(template, state, content), problem.status
         headers = dict(getattr(error, "headers", None) or {})
     return Response(text.encode("utf-8", "replace"), status, headers, "text/html; charset=utf-8")
 
 
 async def _picture(service: Service, maker: PageMaker, request: Request) -> Response:
-    query = request.query_params
-    page = query.get("page", "")
-    if not (page.isascii() and page.isdecimal() and len(page) < 6):
+    path, page = request.query_params.get("file", ""), number_in(request.query_params.get("page", ""))
+    if page is None:
         raise HTTPException(400, "page must be a number.")
-    png = await service.run(request, lambda served: maker.picture(served, query.get("file", ""), int(page)))
+    png = await service.run(request, lambda served: maker.picture(served, path, page))
     return Response(png, headers=_KEEP, media_type="image/png")
 
 

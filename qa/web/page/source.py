@@ -19,6 +19,7 @@ from qa.answer.results import State, cite
 from qa.places import Place, find_place
 from qa.web.page.marks import Marks, Span, window
 from qa.web.page.pictures import Pictures, PictureView, boxes_on
+from qa.web.page.state import PageState
 from qa.web.page.table_view import SHEETS, TABLES, TableView, table_view
 from qa.web.page.text_views import BlocksView, LinesView, blocks_view, lines_view
 
@@ -35,21 +36,6 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which source to show.
-
-    Attributes:
-        place: A place as `qa show` takes it, such as a passage id.
-        mark: A sentence in it to mark, by its characters in the document as indexed.
-        at: Another part of the same document to show: from this character on, or this page of a PDF.
-    """
-
-    place: str
-    mark: Span | None = None
-    at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SourceView:
     """A source, ready to be shown.
 
@@ -57,21 +43,19 @@ class SourceView:
         path: The path of its file.
         title: The title of the document or record, or "".
         citation: The place, as cited.
-        heading: The headings above it, outermost first.
         key: The passage's id, or "" if the place is not a single passage.
         state: The file's current state.
         text: The passage as indexed, or "".
         is_there: Whether the file still has the passage.
         reason: Why the file cannot be read, or "".
         body: The text or page to show; None if the file cannot be read.
-        earlier: Where the previous part is, as `Wanted.at`; None at the beginning.
+        earlier: Where the previous part is, as `PageState.at`; None at the beginning.
         later: Where the next part is; None at the end.
     """
 
     path: str
     title: str
     citation: str
-    heading: tuple[str, ...]
     key: str
     state: State
     text: str
@@ -90,31 +74,30 @@ class Sources:
         # Keyed by digest too; paging through a long document parses it only once.
         self._load = lru_cache(maxsize=4)(_load)
 
-    def view(self, root: Path, snapshot: Index, wanted: Wanted, sandbox: Sandbox) -> SourceView:
-        """Return a source at a place.
+    def view(self, root: Path, snapshot: Index, wanted: PageState, sandbox: Sandbox) -> SourceView:
+        """Return the source that is open on a page.
 
         Raises:
             UsageError: The collection has no such place; hidden and excluded files are not shown.
         """
-        place = find_place(snapshot, root, wanted.place, None)
+        place = find_place(snapshot, root, wanted.open, None)
         if place is None or place.document is None:
-            raise UsageError(f"{wanted.place} is not in the collection.")
+            raise UsageError(f"{wanted.open} is not in the collection.")
         view = _named(place)
         try:
             if place.document.media_type == PDF.media_type:
                 return self._page(view, place, wanted, read_file(root, place.path), sandbox)
             document = self._load(root, place.path, snapshot.info.formats, sandbox, digest(read_file(root, place.path)))
         except Unreadable as error:
-            state = state_without(place.path, error)
-            return replace(view, state=state, is_there=False, reason=error.reason)
+            return replace(view, state=state_without(place.path, error), is_there=False, reason=error.reason)
         return _text(view, place, wanted, document)
 
-    def _page(self, view: SourceView, place: Place, wanted: Wanted, data: bytes, sandbox: Sandbox) -> SourceView:
+    def _page(self, view: SourceView, place: Place, wanted: PageState, data: bytes, sandbox: Sandbox) -> SourceView:
         """Show the current page of a PDF; if the file has changed, mark as much of the passage as it still has."""
         sha256 = digest(data)
         is_same = place.document is not None and sha256 == place.document.sha256
         begins = place.page or (place.passages[0].page if place.passages else None) or 1
-        page = wanted.at or begins
+        page = wanted.part or begins
         drawn = self.pictures.draw(sandbox, data, sha256, page)
         # By paragraph, as a page number or a figure may come between two of them.
         texts = [("passage", begins, text) for text in _BLANK_LINES.split(view.text) if text.strip()]
@@ -138,31 +121,30 @@ def _load(root: Path, path: str, formats: tuple[str, ...], sandbox: Sandbox, _sh
 def _named(place: Place) -> SourceView:
     first = place.passages[0] if place.passages else None
     title = first.title if first else place.document.title if place.document else ""
-    lines, page = (first.lines, first.page) if first else (place.lines, place.page)
-    citation = cite(place.path, lines, page)
+    cited = first or place
     key = first.key if first and len(place.passages) == 1 else ""
     text = "\n".join(passage.text for passage in place.passages)
-    return SourceView(place.path, title, citation, first.heading if first else (), key, State.VERIFIED, text)
+    return SourceView(place.path, title, cite(place.path, cited.lines, cited.page), key, State.VERIFIED, text)
 
 
-def _sentence(place: Place, wanted: Wanted) -> str:
+def _sentence(place: Place, wanted: PageState) -> str:
     first = place.passages[0]
-    if wanted.mark is None or not first.start <= wanted.mark[0] < wanted.mark[1] <= first.end:
+    if wanted.sentence is None or not first.start <= wanted.sentence[0] < wanted.sentence[1] <= first.end:
         return ""
-    return first.text[wanted.mark[0] - first.start : wanted.mark[1] - first.start]
+    return first.text[wanted.sentence[0] - first.start : wanted.sentence[1] - first.start]
 
 
-def _text(view: SourceView, place: Place, wanted: Wanted, document: Document) -> SourceView:
+def _text(view: SourceView, place: Place, wanted: PageState, document: Document) -> SourceView:
     is_same = place.document is not None and document.sha256 == place.document.sha256
     view = replace(view, state=State.VERIFIED if is_same else State.CHANGED)
     span, marks = _marked(place, wanted, document, is_same=is_same)
     if span is None and place.passages:
         view = replace(view, is_there=False)
     around = span or (0, 0)
-    if wanted.at is not None:
-        at = min(wanted.at, max(0, len(document.text) - 1)) + ROOM // 2
+    if wanted.part is not None:
+        at = min(wanted.part, max(0, len(document.text) - 1)) + ROOM // 2
         around = (at, at)
-    begin, end = _extent(document, around[0] if wanted.at is None else around[0] - ROOM // 2)
+    begin, end = _extent(document, around[0] if wanted.part is None else around[0] - ROOM // 2)
     edges = [edge - begin for edge in _edges(document, around)]
     first, last = (begin + at for at in window(end - begin, (around[0] - begin, around[1] - begin), edges, room=ROOM))
     return replace(
@@ -179,7 +161,7 @@ def _extent(document: Document, at: int) -> Span:
     return (0, len(document.text)) if page is None else document.page_span(page) or (0, len(document.text))
 
 
-def _marked(place: Place, wanted: Wanted, document: Document, *, is_same: bool) -> tuple[Span | None, Marks]:
+def _marked(place: Place, wanted: PageState, document: Document, *, is_same: bool) -> tuple[Span | None, Marks]:
     """Return where the place is in the current document, and its marks."""
     if place.page is not None:
         span = document.page_span(place.page)
@@ -193,7 +175,7 @@ def _marked(place: Place, wanted: Wanted, document: Document, *, is_same: bool) 
     if not place.passages:
         return None, Marks()
     first, last = place.passages[0], place.passages[-1]
-    sentence = (wanted.mark,) if wanted.mark and _sentence(place, wanted) else ()
+    sentence = (wanted.sentence,) if wanted.sentence and _sentence(place, wanted) else ()
     span = (first.start, last.end)
     marks = Marks((span,), sentence)
     if not is_same:

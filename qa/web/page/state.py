@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from qa.web.page.marks import Span
-from qa.web.page.source import Wanted
 
 _MARK = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -77,12 +76,15 @@ class PageState:
         return sum(map(bool, (self.path, self.type, self.since, self.until, self.where, self.mode)))
 
     @property
-    def wanted(self) -> Wanted | None:
-        """The source to show, if one is open."""
-        if not self.open:
-            return None
+    def part(self) -> int | None:
+        """The number in `at`."""
+        return number_in(self.at)
+
+    @property
+    def sentence(self) -> Span | None:
+        """The characters of `mark`."""
         mark = _MARK.fullmatch(self.mark)
-        return Wanted(self.open, (int(mark[1]), int(mark[2])) if mark else None, number_in(self.at))
+        return (int(mark[1]), int(mark[2])) if mark else None
 
 
 def number_in(value: str) -> int | None:

@@ -31,7 +31,7 @@ class LinesView:
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A block of extracted text: heading, item, code or text; levels start at 1 for headings, at 0 for items."""
+    """A block of extracted text: heading, item, code or text; levels are HTML's for headings, and from 0 for items."""
 
     kind: str
     level: int
@@ -63,14 +63,12 @@ def _numbered(text: str, at: int, first: int, marks: Marks) -> Iterator[Numbered
 
 def blocks_view(document: Document, shown: Span, marks: Marks) -> BlocksView:
     """Return the blocks in the shown characters of a document."""
-    return BlocksView(
-        tuple(
-            TextBlock(
-                _TAGS.get(block.kind, "text"),
-                len(block.heading) if block.kind is BlockKind.HEADING else block.depth,
-                marks.cut(document.text[start:end], start),
-            )
-            for block in document.blocks
-            if (start := max(block.start, shown[0])) < (end := min(block.end, shown[1]))
-        )
-    )
+    blocks, above = [], 2  # headings of the page itself
+    for block in document.blocks:
+        start, end = max(block.start, shown[0]), min(block.end, shown[1])
+        if start < end:
+            level = block.depth
+            if block.kind is BlockKind.HEADING:
+                level = above = max(3, min(above + 1, len(block.heading) + 2, 6))  # skips none
+            blocks.append(TextBlock(_TAGS.get(block.kind, "text"), level, marks.cut(document.text[start:end], start)))
+    return BlocksView(tuple(blocks))

@@ -15,12 +15,15 @@ _NOT_UPDATED = f"{NOT_UPDATED}see the server's terminal for details. Answering f
 
 def without_folder(message: str, root: Path) -> str:
     """Return a message with the names of the collection and of the file with the user's settings, without folders."""
-    settings = user_file()
-    for file in (str(settings), os.path.realpath(settings)):
-        message = message.replace(file, settings.name)
-    for folder in (str(root), os.path.realpath(root)):
-        message = message.replace(folder, root.name) if root.name else message
+    for path in filter(lambda path: path.name, (user_file(), root)):
+        for shown in (str(path), os.path.realpath(path)):
+            message = message.replace(shown, path.name)
     return message
+
+
+def public_note(note: str, root: Path) -> str:
+    """Return a note on the index as clients may see it: what failed may name other folders, or a host."""
+    return _NOT_UPDATED if note.startswith(NOT_UPDATED) else without_folder(note, root)
 
 
 def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
@@ -30,9 +33,8 @@ def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
         public["model"] = _model_name(body["model"])
     if isinstance(index := body.get("index"), dict):
         public["index"] = {**index, "model": _model_name(index["model"])}
-        if note := index.get("note"):
-            # What failed may name other folders, or a host.
-            public["index"]["note"] = _NOT_UPDATED if note.startswith(NOT_UPDATED) else without_folder(note, root)
+        if "note" in index:
+            public["index"]["note"] = public_note(index["note"], root)
     elif index is not None:  # from `qa status`: a folder, or the address of a store
         public["index"] = INDEX_FOLDER
     if "changes" in body:

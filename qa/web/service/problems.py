@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -54,11 +55,16 @@ _KINDS: dict[type[QAError], ProblemKind] = {
 KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 
 
-def client_message(error: QAError) -> tuple[ProblemKind, str]:
-    """Return the kind of an error of the tool, and the message for the client.
+def client_message(error: Exception) -> tuple[ProblemKind, str]:
+    """Return the kind of an error, and the message for the client.
 
     Faults of the server itself are explained on its terminal only, as those messages name folders, hosts and commands.
     """
+    if not isinstance(error, QAError):
+        name = type(error).__name__
+        _log.warning("internal error: %s: %s. This is a bug in qa; QA_DEBUG=1 shows where.", name, error)
+        _log.debug("unexpected error", exc_info=error)
+        return BUG, "A bug in qa. See the server's terminal for details."
     kind = next((kind for error_class, kind in _KINDS.items() if isinstance(error, error_class)), BUG)
     if kind.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return kind, str(error)
@@ -66,35 +72,21 @@ def client_message(error: QAError) -> tuple[ProblemKind, str]:
     return kind, "See the server's terminal for details."
 
 
-def problem(kind: ProblemKind, detail: str, headers: dict[str, str] | None = None) -> Response:
+def problem(kind: ProblemKind, detail: str) -> Response:
     """Return a problem as a response."""
-    body = {"type": f"/api/v1/docs#{kind.name}", "title": kind.title, "status": kind.status, "detail": detail}
-    return _response(body, kind.status, headers)
+    return _response(f"/api/v1/docs#{kind.name}", kind.title, kind.status, detail)
 
 
-def _response(body: dict[str, Any], status: int, headers: dict[str, str] | None) -> Response:
+def on_error(_request: Request, error: Exception) -> Response:
+    """Answer a request that was refused (an unknown path or method, a missing token, too many requests) or failed."""
+    if not isinstance(error, HTTPException):
+        return problem(*client_message(error))
+    title = HTTPStatus(error.status_code).phrase
+    detail = _NO_ADDRESS if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
+    return _response("about:blank", title, error.status_code, detail, error.headers)
+
+
+def _response(kind: str, title: str, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    body = {"type": kind, "title": title, "status": status, "detail": detail}
     retry = {"Retry-After": RETRY_AFTER} if status in (429, 503) else {}
     return Response(json.dumps(body, ensure_ascii=False), status, {**retry, **(headers or {})}, MEDIA_TYPE)
-
-
-def on_tool_error(_request: Request, error: Exception) -> Response:
-    """Answer a request that failed with an error of the tool."""
-    return problem(*client_message(error)) if isinstance(error, QAError) else on_bug(_request, error)
-
-
-def on_http_error(_request: Request, error: Exception) -> Response:
-    """Answer a refused request: an unknown path or method, a missing token, too many requests."""
-    if not isinstance(error, HTTPException):
-        return on_bug(_request, error)
-    title = HTTPStatus(error.status_code).phrase
-    headers = None if error.headers is None else dict(error.headers)
-    detail = _NO_ADDRESS if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
-    body = {"type": "about:blank", "title": title, "status": error.status_code, "detail": detail}
-    return _response(body, error.status_code, headers)
-
-
-def on_bug(_request: Request, error: Exception) -> Response:
-    """Answer a request that failed unexpectedly; details are logged, not sent."""
-    _log.warning("internal error: %s: %s. This is a bug in qa; QA_DEBUG=1 shows where.", type(error).__name__, error)
-    _log.debug("unexpected error", exc_info=error)
-    return problem(BUG, "A bug in qa. See the server's terminal for details.")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from random import Random
 
@@ -24,13 +23,6 @@ _ANSWERED = "="
 
 # Start and end of the replaced words, and their replacement.
 Change = tuple[int, int, str]
-
-
-def changes_between(question: str, changed: str) -> list[Change]:
-    """The changes that turn one question into another."""
-    before, after = question.split(), changed.split()
-    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    return [(start, end, " ".join(after[a:b])) for kind, start, end, a, b in steps if kind != "equal"]
 
 
 def changed(question: str, changes: list[Change]) -> str:
@@ -47,12 +39,6 @@ class Edit:
 
     changes: list[Change]
     answered: bool = False
-
-
-def as_line(question: str, edit: Edit) -> str:
-    """A line of `edits/` for a question's id."""
-    mark = [_ANSWERED] if edit.answered else []
-    return _BETWEEN.join((question, *mark, *(f"{start}:{end} {words}".rstrip() for start, end, words in edit.changes)))
 
 
 def read_edits(folder: Path = EDITS) -> dict[str, list[Edit]]:

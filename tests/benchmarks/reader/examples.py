@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,5 +75,10 @@ def unanswered(example: Example, passage: Passage, relevant: int, kind: str) -> 
 
 def most_similar(question: str, passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Passages by the number of words they share with the question, most first."""
-    words = set(_WORD.findall(question.lower()))
-    return sorted(passages, key=lambda one: -len(words & set(_WORD.findall(f"{one['context']} {one['text']}".lower()))))
+    words = _words(question)
+    return sorted(passages, key=lambda one: -len(words & _words(f"{one['context']} {one['text']}")))
+
+
+@lru_cache(10_000)  # a collection's passages are compared with each of its questions
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))

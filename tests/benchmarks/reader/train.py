@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from collections import deque
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from qa.evaluation import metrics
 from tests.benchmarks.common import path_parser
 
 from .batches import Batch, Packed, batches, load, take
@@ -102,12 +102,9 @@ def ranking_loss(scores: torch.Tensor, group: torch.Tensor, relevant: torch.Tens
 
 
 def auroc(positive: np.ndarray[Any, Any], negative: np.ndarray[Any, Any]) -> float:
-    """Area under the ROC curve: how often a positive scores above a negative, with ties counted as half."""
-    scores = np.concatenate([positive, negative])
-    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    above = ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2
-    return float(above / (len(positive) * len(negative)))
+    """Area under the ROC curve; NaN without both kinds."""
+    area = metrics.auroc(positive, negative)
+    return float("nan") if area is None else area
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -174,7 +171,6 @@ class Run:
                 self.reader.load_state_dict(load_reader(options.start).state_dict())
             else:
                 self._resume(options.start)
-            self._average(options.mean)
             # The examples may differ, so the first pass starts over.
             self.state.cooldown_from, self.state.pass_number, self.state.batch = -1, 0, 0
         self._saved = time.monotonic()
@@ -186,12 +182,6 @@ class Run:
         self.optimiser.load_state_dict(saved["optimiser"])
         self.state = State(**saved["state"])
         print(f"resuming from {file}: {self.state}", flush=True)
-
-    def _average(self, files: list[Path]) -> None:
-        """Average the weights with those of other checkpoints."""
-        others = [torch.load(file, map_location=self.device, weights_only=True)["reader"] for file in files]
-        for name, value in self.reader.trained().items():
-            value.copy_(torch.stack([value, *(other[name] for other in others)]).mean(0))
 
     def save(self, name: str) -> None:
         """Write a checkpoint atomically."""
@@ -300,7 +290,6 @@ def main() -> None:
     parser.add_argument("--run", default="run-1", help="folder of checkpoints in WORK")
     parser.add_argument("--examples", default="examples-[0-9].npz", help="pattern of example files, a pass each")
     parser.add_argument("--from", dest="start", type=Path, help="checkpoint or exported weights to start from")
-    parser.add_argument("--mean", type=Path, nargs="*", default=[], help="average the start with these checkpoints")
     parser.add_argument("--until", type=_clock, help="time of day at which the cool-down should end, HH:MM")
     parser.add_argument("--steps", type=int, default=10**9, help="stop after this many steps, without a cool-down")
     parser.add_argument("--rate", type=float, default=2e-4)
@@ -318,7 +307,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    (options.work / "train.pid").write_text(f"{os.getpid()}\n")
     Run(options).train()
 
 

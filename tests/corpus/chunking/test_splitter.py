@@ -185,15 +185,6 @@ def test_oversized_character_still_becomes_a_passage() -> None:
     assert [passage.text for passage in found] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("path", sorted(str(file.relative_to(SAMPLE)) for file in SAMPLE.rglob("*.*")))
-def test_the_sample_can_be_cut_at_any_size(path: str) -> None:
-    one = document((SAMPLE / path).read_text(encoding="utf-8"), path=path)
-    for limit in (16, 60, 254):
-        assert check_passages(one, count_tokens=count_real_tokens, max_tokens=limit)
-        check_passages(one, count_tokens=count_words, max_tokens=limit)
-    check_passages(one, count_tokens=count_characters, max_tokens=200)
-
-
 def test_sample_passage_count_is_unchanged() -> None:
     """If it changes, so that it has to be updated here, raise `corpus.chunking.splitter.VERSION` too."""
     files = sorted(SAMPLE.rglob("*.*"))

@@ -12,10 +12,6 @@ def units(text: str, *, kind: BlockKind = BlockKind.PARAGRAPH, room: int = 8) ->
     return [(text[unit.start : unit.end], unit.tokens) for unit in found]
 
 
-def test_sentences_are_units() -> None:
-    assert units("One two. Three!\n\nFour.") == [("One two.", 2), ("Three!", 1), ("Four.", 1)]
-
-
 def test_lines_of_code_and_rows_are_units() -> None:
     """They keep their indent; blank lines are not units."""
     text = "if x. y:\n    z = 1\n \n\n\tw"
@@ -36,13 +32,6 @@ def test_a_long_word_is_cut_anywhere() -> None:
     text = "x" * 25
     found = list(units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10))
     assert found == [Unit(0, 9, 9), Unit(9, 18, 9), Unit(18, 25, 7)]
-
-
-def test_a_character_with_too_many_tokens_is_a_unit() -> None:
-    found = units_of(
-        "ab", Block(BlockKind.PARAGRAPH, 0, 2), count=lambda texts: [9 * len(text) for text in texts], room=5
-    )
-    assert [(unit.start, unit.end) for unit in found] == [(0, 1), (1, 2)]
 
 
 def test_the_count_has_a_floor() -> None:

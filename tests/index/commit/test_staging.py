@@ -7,8 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from corpus.errors import StorageError
 from corpus.types import Passage
@@ -18,31 +16,6 @@ from index.storage.database import open_for_writing
 from index.storage.rows import StoredDocument
 from tests.marks import needs_limits
 from tests.robustness.program import growing_to
-
-numbers = st.integers(0, 2**63 - 1)
-# Any decoded text, so no surrogates.
-texts = st.text(st.characters(exclude_categories=["Cs"]))
-passages = st.builds(
-    Passage,
-    start=numbers,
-    end=numbers,
-    text=texts,
-    body=numbers,
-    title=texts,
-    heading=st.lists(texts, max_size=3).map(tuple),
-    context=texts,
-    lines=st.none() | st.tuples(numbers, numbers),
-    page=st.none() | numbers,
-    anchor=st.none() | texts,
-)
-digests = st.binary(min_size=16, max_size=16)
-
-
-@st.composite
-def split_files(draw: st.DrawFn) -> SplitFile:
-    pairs = draw(st.lists(st.tuples(passages, digests), max_size=3))
-    document = StoredDocument(0, draw(texts), "0" * 64, draw(numbers), -7, 3, "text/plain", draw(texts), len(pairs))
-    return SplitFile(document, tuple(one for one, _ in pairs), tuple(key for _, key in pairs))
 
 
 def split_file(path: str, size: int = 4) -> SplitFile:
@@ -61,14 +34,18 @@ def staging(tmp_path: Path) -> Iterator[Staging]:
         yield Staging(connection, tmp_path / "index.db")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(files=st.lists(split_files(), max_size=5))
-def test_staged_files_can_be_read_repeatedly(staging: Staging, files: list[SplitFile]) -> None:
+def test_staged_files_can_be_read_repeatedly(staging: Staging) -> None:
     """In order, with the same types; none is left after clearing."""
+    passages = (
+        Passage(1, 5, "é\0😀\n", 2, "Title", ("One", "Two"), "One › Two", (1, 3), 7, "#here"),
+        Passage(5, 2**63 - 1, "", 0, "", (), "", None, None, None),
+    )
+    document = StoredDocument(0, "b.txt", "0" * 64, 2**63 - 1, -7, 3, "text/plain", "\u2028", 2, 1, '[["a", "b"]]')
+    files = [SplitFile(document, passages, (b"\xff" * 16, b"\0" * 16)), split_file("a.txt")]
     for one in files:
         staging.add(one)
     assert list(staging) == list(staging) == files
-    assert staging.paths == [one.document.path for one in files]
+    assert staging.paths == ["b.txt", "a.txt"]
     staging.clear()
     assert (list(staging), staging.paths) == ([], [])
 

@@ -80,7 +80,7 @@ def collections(draw: st.DrawFn) -> tuple[list[Segment], list[Segment]]:
     return segments, [segment for segment in segments if draw(st.integers(0, 5)) == 0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(collection=collections(), new=st.integers(0, 500))
 def test_worn_lost_and_small_segments_are_merged(collection: tuple[list[Segment], list[Segment]], new: int) -> None:
     """Each segment is kept or merged, bad ones are never kept, and merging never exceeds the maximum size."""

@@ -29,10 +29,10 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
 
 
 def test_compressed_segments_have_high_recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ten nearest of 3,072 in clusters and three segments, also in a scope of half of them."""
-    limit_sizes(monkeypatch, exact=64, most=1024)
-    info = commit(tmp_path, clustered(3072), dealt(3072, 6))
-    assert [segment.held for segment in info.segments] == [1024] * 3
+    """The ten nearest of 1,536 in clusters and three segments, also in a scope of half of them."""
+    limit_sizes(monkeypatch, exact=64, most=512)
+    info = commit(tmp_path, clustered(1536), dealt(1536, 6))
+    assert [segment.held for segment in info.segments] == [512] * 3
     queries = clustered(20, seed=5)
     with Snapshot(tmp_path) as snapshot:
         assert recall(snapshot, queries) >= 0.95
@@ -78,40 +78,41 @@ def test_several_exact_segments_equal_brute_force(tmp_path: Path, monkeypatch: p
 def test_dead_vectors_are_never_found(tmp_path: Path, exact: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They stay in their files; a search that finds only these continues until it has enough others."""
     limit_sizes(monkeypatch, exact=exact, most=4096)
-    rows = clustered(2000)
-    rows[::5] = unit(rows[:1] + 0.05 * scattered(400))
-    before = commit(tmp_path, rows, dealt(2000, 5))
+    rows = clustered(500)
+    rows[::5] = unit(rows[:1] + 0.05 * scattered(100))
+    before = commit(tmp_path, rows, dealt(500, 5))
     info = commit(tmp_path, rows, {}, removed=frozenset({"0.txt"}))
-    assert info.segments == (replace(before.segments[0], dead=400),)
+    assert info.segments == (replace(before.segments[0], dead=100),)
     with Snapshot(tmp_path) as snapshot:
         for limit in (1, 10, 5000):
             found = snapshot.passages([one.passage for one in snapshot.dense(rows[0], limit)])
-            assert len(found) == min(limit, 1600)
+            assert len(found) == min(limit, 400)
             assert all(int(passage.text) % 5 for passage in found)
-    again = commit(tmp_path, rows, {"0.txt": range(0, 2000, 5)})
+    again = commit(tmp_path, rows, {"0.txt": range(0, 500, 5)})
     assert again.segments == before.segments
     with Snapshot(tmp_path) as snapshot:
         found = snapshot.passages([one.passage for one in snapshot.dense(rows[0], 10)])
         assert not any(int(passage.text) % 5 for passage in found)
 
 
-@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty"])
-def test_lost_or_damaged_compressed_file_is_rebuilt(
-    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("exact", [64, 256])
+@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "longer", "empty"])
+def test_lost_or_damaged_file_is_rebuilt(
+    tmp_path: Path, damage: str, exact: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Readers find the same without it; the next commit replaces a file that is missing or has another size."""
-    limit_sizes(monkeypatch, exact=64, most=256)
+    limit_sizes(monkeypatch, exact=exact, most=256)
     rows, queries = clustered(600), clustered(10, seed=5)
     info = commit(tmp_path, rows, dealt(600, 3))
     with Snapshot(tmp_path) as snapshot:
         expected = [snapshot.dense(query, 10) for query in queries]
     path = tmp_path / info.segments[0].name
-    data = bytearray(path.read_bytes())
+    data = path.read_bytes()
+    flipped = bytes([*data[:1000], data[1000] ^ 1, *data[1001:]])
     if damage == "missing":
         path.unlink()
     else:
-        data[len(data) // 2] ^= 1
-        path.write_bytes({"flipped": bytes(data), "truncated": bytes(data[:-1]), "empty": b""}[damage])
+        path.write_bytes({"flipped": flipped, "truncated": data[:-1], "longer": data + b"x", "empty": b""}[damage])
     with caplog.at_level(logging.WARNING), Snapshot(tmp_path) as snapshot:
         assert [snapshot.dense(query, 10) for query in queries] == expected
     assert f"{path.name} is unusable" in caplog.text

@@ -15,6 +15,7 @@ from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
 from index.storage.vectors import Vectors
+from qa.retrieval.query import MAX_UNKNOWN
 from tests.small_models import BUILDERS, CORPUS, HIDDEN, MAX_LENGTH, SHORTENED, build, load
 
 TEXTS = (
@@ -183,6 +184,13 @@ def test_token_ids_match_the_original(case: Case) -> None:
     expected = case.original.tokenizer([query + text for text in case.questions], truncation=True)
     assert cut == expected["input_ids"]
     assert len(cut[-1]) == MAX_LENGTH
+
+
+def test_known_text_is_told_from_unknown_text(case: Case) -> None:
+    """The vocabularies have English and German words, and at most letters of Russian."""
+    known = "The reviewers read eleven submissions über die größere Brücke."
+    assert case.encoder.unknown_token_ratio(known) < MAX_UNKNOWN
+    assert case.encoder.unknown_token_ratio("Кто выиграл чемпионат мира?") > MAX_UNKNOWN
 
 
 def test_a_passage_of_the_maximum_length_is_read_whole(case: Case) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import shutil
 import sys
 import warnings
@@ -68,13 +67,6 @@ def test_a_model_without_scores_is_refused() -> None:
     """Its library would add a random head."""
     with pytest.raises(ModelError, match=r"gives no scores: it is BertModel\. Choose a cross-encoder, such as"):
         load_cross_encoder(find().name)
-
-
-def test_pickled_weights_are_refused(tmp_path: Path, folder: Path) -> None:
-    model = shutil.copytree(folder, tmp_path / "pickled", ignore=shutil.ignore_patterns("*.safetensors"))
-    (model / "pytorch_model.bin").write_bytes(pickle.dumps({}))
-    with pytest.raises(ModelError, match=r"is refused: .* has pickled weights only"):
-        load_cross_encoder(str(model))
 
 
 def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from corpus.errors import DamagedIndexError, IncompatibleError, NoIndexError, QAError
 from index.commit.store import Store
-from index.dense import faiss_segments
 from index.dense.search import Candidate
 from index.snapshot import Snapshot
 from index.storage.database import FORMAT_VERSION, NewerFormatError
@@ -38,33 +35,6 @@ def read_all(folder: Path) -> list[str]:
         return [one.text for document in snapshot.documents() for one in snapshot.passages_of(document.path)]
 
 
-@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "longer", "empty", "another"])
-def test_lost_or_damaged_faiss_file_does_not_change_answers(
-    folder: Path, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    expected = nearest(folder)
-    path = folder / "vectors-1-1.faiss"
-    data = path.read_bytes()
-    flipped = bytearray(data)
-    flipped[len(data) // 2] ^= 1
-    other = faiss_segments.build(np.array([7]), lambda _: np.eye(1, 64, dtype=np.float16), dimension=64)
-    faiss_segments.save(other, folder, number=1, generation=99)
-    versions = {
-        "flipped": bytes(flipped),
-        "truncated": data[:-7],
-        "longer": data + b"x",
-        "empty": b"",
-        "another": (folder / "vectors-99-1.faiss").read_bytes(),
-    }
-    if damage == "missing":
-        path.unlink()
-    else:
-        path.write_bytes(versions[damage])
-    with caplog.at_level(logging.WARNING):
-        assert nearest(folder) == expected
-    assert "rebuilt from the stored vectors" in caplog.text
-
-
 @pytest.mark.parametrize(
     "column",
     ["key", "start", "end", "body", "line_first", "page", "heading", "context", "text", "text_digest", "vector"],
@@ -89,7 +59,7 @@ def test_a_changed_vector_is_never_scored_and_a_rebuild_embeds_it_again(root: Pa
     assert len(nearest(folder)) == 3
 
 
-@pytest.mark.parametrize("junk", [b"not a database at all" * 500, b"SQLite format 3\0" + bytes(4080)])
+@pytest.mark.parametrize("junk", [b"", b"x", b"not a database" * 1000, b"SQLite format 3\0" + bytes(90_000)])
 def test_a_file_that_is_not_a_database_is_an_error_until_a_rebuild_replaces_it(
     root: Path, folder: Path, junk: bytes
 ) -> None:

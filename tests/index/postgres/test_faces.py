@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from anyio.from_thread import start_blocking_portal
-from mcp import Client, StdioServerParameters
 
 from qa import build_index
-from qa.integrations.langchain import QARetriever
-from tests.paths import REPOSITORY
 from tests.postgres_server import Server
 from tests.qa.conversation.terminal import READY, Terminal
-from tests.qa.web.servers import run_qa, running
+from tests.qa.web.servers import running
 
 QUESTION = "When does the ferry leave?"
 
@@ -46,7 +40,7 @@ def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server
         assert b"leaves at nine" in served.get("/?q=ferry&open=ferry.md").body
         assert served.api("similar", place="ferry.md").json["passages"][0]["source"]["path"] == "train.md"
         (ferries / "bus.md").write_text("The bus to the hill is yellow.\n")
-        run_qa(ferries, "index", ".")
+        build_index(ferries)
         found = served.api("search", question="What colour is the bus?", k=1).json
         assert found["passages"][0]["source"]["path"] == "bus.md"
         server.run(
@@ -55,19 +49,6 @@ def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server
         )
         assert served.api("ask", question=QUESTION).json["answer"]["text"].endswith("nine")
         assert served.stop() == (0, f"Serving {ferries} (Ctrl-C to stop)\n")
-
-
-def test_mcp_and_frameworks_can_ask(ferries: Path, config_home: Path) -> None:
-    environ = {"PYTHONPATH": str(REPOSITORY), "XDG_CONFIG_HOME": str(config_home)}
-    asked = StdioServerParameters(command=sys.executable, args=["-m", "qa", "mcp", str(ferries)], env=environ)
-    client: Any = Client(asked)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
-        found = portal.call(client.call_tool, "ask", {"question": QUESTION}).structured_content
-        text = portal.call(client.read_resource, "qa://ferries/document/ferry.md").contents[0].text
-    assert found["answer"]["text"].endswith("nine")
-    assert text.splitlines()[-1] == "The ferry to the island leaves at nine."
-    documents = QARetriever(folder=str(ferries), k=1).invoke(QUESTION)
-    assert [one.metadata["citation"] for one in documents] == ["ferry.md:1-3"]
 
 
 def test_a_conversation_uses_only_the_store(ferries: Path, address: str, tmp_path: Path) -> None:

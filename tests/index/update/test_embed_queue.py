@@ -101,23 +101,9 @@ def test_every_text_gets_its_own_vector_whatever_the_sizes(
         with Embedding(encoder, store, progress.append) as target:
             offer_all(target, texts)
             target.finish()
-            assert target.embedded == len(encoder.embedded)
+            assert target.embedded == len(encoder.embedded) == len(set(texts))
     assert stored(tmp_path) == expected(sorted(set(texts)))
     assert sum(progress) == len(texts)
-
-
-def test_a_text_that_is_offered_twice_is_embedded_once(store: Store) -> None:
-    progress: list[float] = []
-    encoder = BagEncoder()
-    with Embedding(encoder, store, progress.append) as target:
-        for size in (3.0, 4.0):
-            target.offer([digest("cat")], ["cat"], size)
-        assert progress == [4.0]
-        target.offer([digest("dog")], ["dog"], 5.0)
-        target.finish()
-    assert sorted(encoder.embedded) == ["cat", "dog"]
-    assert progress == [4.0, 8.0]
-    assert target.embedded == 2
 
 
 def test_gathered_texts_are_embedded_from_the_longest_to_the_shortest(

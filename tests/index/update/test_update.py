@@ -24,7 +24,7 @@ from index.storage.metadata import Selection, SkippedRow
 from index.update import diff as differences
 from index.update import embed_queue
 from index.update.diff import find_changes
-from index.update.report import BuildReport, Choice, Progress, Request
+from index.update.report import BuildReport, Progress, Request
 from index.update.update import preview_update, rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.index.conftest import BIRDS, build, delete_documents
@@ -291,15 +291,6 @@ def test_another_splitter_cuts_everything_again(root: Path, monkeypatch: pytest.
     assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
     with Snapshot(root / ".qa") as snapshot:
         assert snapshot.info.splitter == splitter.splitter_version()
-
-
-def test_patterns_are_remembered(root: Path) -> None:
-    update_index(Request(root, BagEncoder(), Choice(include=["*.md"], exclude=["notes/"])))
-    with Snapshot(root / ".qa") as snapshot:
-        assert [document.path for document in snapshot.documents()] == ["cats.md"]
-        assert (snapshot.info.include, snapshot.info.exclude) == (("*.md",), ("notes/",))
-    assert counts(build(root)) == (0, 0, 0, 1, 0, 0)
-    assert counts(update_index(Request(root, BagEncoder(), Choice(include=[], exclude=[])))) == (2, 0, 0, 1, 2, 0)
 
 
 def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import UsageError
 from index.workers import processes
 from index.workers.processes import shares
 from index.workers.workers import WorkerPlan
@@ -87,8 +86,3 @@ def test_ctrl_c_ends_the_processes_and_keeps_what_they_embedded(tmp_path: Path) 
     worker_kills.until(lambda: not any(worker_kills.is_alive(int(line[0])) for line in lines))
     # A batch that was just about to be stored may be lost.
     assert 0 <= build(root).embedded - (32 * 8 - len(lines)) <= worker_kills.BATCH
-
-
-def test_a_cluster_and_processes_exclude_each_other(folder: Path) -> None:
-    with pytest.raises(UsageError, match="choose one"):
-        build(folder, WorkerPlan(processes=2, dask="tcp://127.0.0.1:1"))

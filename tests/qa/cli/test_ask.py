@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus.errors import StorageError
 from index.encoder.devices import Device
 from qa.answer import results
 from qa.collection import opening
-from qa.retrieval import retriever
-from tests.qa.commands import BagRetriever, WordRetriever, qa
+from tests.qa.commands import WordRetriever, qa
 
 HARP = "The harp stands in the hall."
 
@@ -32,15 +29,6 @@ def test_ask_prints_an_answer(indexed: Path) -> None:
     assert "[1] talks.md:5-7  Talks › Lunch\n    Soup is served at noon.\n" in done.stdout
     done = qa("ask", "xylophone")
     assert (done.exit_code, done.stdout) == (1, "No passage matches the question.\n")
-
-
-def test_ask_json_is_the_result(indexed: Path) -> None:
-    done = qa("ask", "--json", "soup")
-    assert (done.exit_code, done.stdout.count("\n")) == (0, 1)
-    value = json.loads(done.stdout)
-    assert (value["version"], value["question"], value["found"]) == (1, "soup", True)
-    assert value["passages"][0]["source"]["path"] == "talks.md"
-    assert qa("ask", "--json", "xylophone").exit_code == 1
 
 
 def test_ask_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,18 +167,6 @@ def test_ask_with_a_rerank_model(indexed: Path, tmp_path: Path) -> None:
     assert (done.exit_code, done.stderr) == (2, "qa: --rerank-model re-ranks; leave out --no-rerank.\n")
 
 
-def test_invalid_settings_are_a_usage_error(indexed: Path) -> None:
-    """It names the file, the key and the valid keys."""
-    (indexed / "qa.toml").write_text("colour = 1\n")
-    for command in (("ask", "soup"), ("index",), ("ask", "--corpus", ".", "soup")):
-        done = qa(*command)
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert done.stderr == (
-            f"qa: {indexed / 'qa.toml'}: unknown key 'colour'. "
-            "Known keys: include, exclude, paths, formats, k, mode, rerank, reader.\n"
-        )
-
-
 @pytest.mark.parametrize("question", ["--", "'; DROP TABLE passages --", 'NEAR("a" OR', "a\x00b", "\udce9"])
 def test_ask_strange_questions(indexed: Path, question: str) -> None:
     done = qa("ask", "--", question)
@@ -251,16 +227,6 @@ def test_ask_does_not_index_large_changes(indexed: Path, count: int) -> None:
     assert json.loads(qa("status", "--json").stdout)["generation"] == 1
 
 
-def test_ask_when_the_folder_is_emptied(indexed: Path) -> None:
-    """Nothing is removed from the index, as a disk may not be mounted; passages are marked as missing."""
-    for path in ("talks.md", "sub/travel.md"):
-        (indexed / path).unlink()
-    done = qa("ask", "soup")
-    assert done.exit_code == 0
-    assert done.stderr.startswith("qa: all 2 documents are missing (is the folder mounted?). ")
-    assert "! file is missing" in done.stdout
-
-
 def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a moment, the question is answered from the index as it is, with a note."""
     monkeypatch.setattr(opening, "_WAIT_SECONDS", 0.1)
@@ -276,22 +242,6 @@ def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.Mon
         assert "being written by" in refused.stderr
 
 
-def test_ask_where_the_index_cannot_be_written(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question about a read-only folder is answered with a note; it is an error only if there is no index yet."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise StorageError("cannot write into .qa: it is read-only.")
-
-    (indexed / "new.md").write_text(HARP)
-    monkeypatch.setattr("index.update.update.update_index", refuse)
-    note = "qa: index not updated: cannot write into .qa: it is read-only. Answering from the index as it is.\n"
-    for how in ([], ["--corpus", "."]):
-        done = qa("ask", *how, "soup")
-        assert (done.exit_code, done.stderr) == (0, note)
-    shutil.rmtree(indexed / ".qa")
-    assert qa("ask", "--corpus", ".", "soup").exit_code == 74
-
-
 def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question never rebuilds a whole collection, but a note says that this is necessary."""
     (indexed / "new.md").write_text(HARP)
@@ -299,18 +249,6 @@ def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.Monke
     done = qa("ask", "soup")
     assert done.exit_code == 0
     assert done.stderr.startswith("qa: this version of qa splits documents differently")
-
-
-def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retriever, "Retriever", BagRetriever)
-    (indexed / "new.md").write_text(HARP)
-    done = qa("ask", "--json", "-k", "1", "where does the harp stand")
-    assert done.exit_code in {0, 1}
-    assert done.stderr == "Index updated: 1 file added\n"
-    (hit,) = json.loads(done.stdout)["passages"]
-    assert hit["source"]["path"] == "new.md"
-    assert HARP in qa("ask", "where does the harp stand").stdout
-    assert qa("show", hit["id"]).stdout == f"new.md  as indexed\n> 1  {HARP}\n"
 
 
 def test_exit_code_for_a_damaged_index(indexed: Path) -> None:

@@ -44,12 +44,6 @@ def test_nothing_similar(real: Path) -> None:
     assert (done.exit_code, done.stdout) == (1, "Nothing in the collection is similar.\n")
 
 
-def test_similar_to_a_missing_place(real: Path) -> None:
-    done = qa("similar", "nowhere.md:3")
-    assert done.exit_code == 2
-    assert "nowhere.md:3 is not in the collection" in done.stderr
-
-
 def test_topics(real: Path) -> None:
     done = qa("topics", "-n", "2")
     assert done.exit_code == 0
@@ -111,11 +105,6 @@ def test_a_map_on_stdout(real: Path, name: str, capfd: pytest.CaptureFixture[str
     assert written.startswith("<svg ")
     assert written.rstrip().endswith("</svg>")
     assert not (real / "-").exists()
-
-
-def test_the_commands_are_in_the_help(real: Path) -> None:
-    listed = {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
-    assert {"similar", "topics", "map"} <= listed
 
 
 def test_the_folder_may_come_first(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

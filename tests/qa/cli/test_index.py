@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from index.encoder.devices import Device
-from index.encoder.load import load_encoder
 from qa.collection import build
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, documents, qa
@@ -156,12 +155,6 @@ def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
     assert qa("index", empty, "--allow-empty").exit_code == 0
 
 
-def test_include_and_exclude_are_remembered(notes: Path) -> None:
-    qa("index", "--include", "*.md", "--exclude", "sub/")
-    assert "Up to date: 1 document," in qa("index").stdout
-    assert json.loads(qa("index", "--exclude", "nothing", "--json").stdout)["added"] == 1
-
-
 def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Later builds without --model use the index's model."""
     monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
@@ -180,16 +173,6 @@ def test_full_reads_everything(indexed: Path, monkeypatch: pytest.MonkeyPatch) -
     assert json.loads(qa("index", "--full", "--json").stdout)["changed"] == 1
 
 
-def test_emptied_folder_needs_a_flag(indexed: Path) -> None:
-    """A folder that is suddenly empty is probably not mounted."""
-    for path in ("talks.md", "sub/travel.md"):
-        (indexed / path).unlink()
-    refused = qa("index")
-    assert refused.exit_code == 2
-    assert "mounted" in refused.stderr
-    assert qa("index", "--allow-empty").exit_code == 0
-
-
 def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The device is the named one, by default any available."""
     used: list[Device] = []
@@ -203,16 +186,3 @@ def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert used == [Device.AUTO, Device.CPU, Device.MPS]
     done = qa("index", "--device", "tpu")
     assert (done.exit_code, "'tpu' is not one of 'auto', 'cpu', 'cuda', 'mps'" in done.stderr) == (2, True)
-
-
-def test_index_on_a_device_that_is_not_available(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A single line says how to fix it, and nothing is written."""
-    import torch
-
-    monkeypatch.setattr(build, "load_encoder", load_encoder)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    done = qa("index", "--device", "cuda")
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("qa: the device cuda cannot be used: torch ")
-    assert done.stderr.endswith(" `--device auto` uses what is there.\n")
-    assert not (notes / ".qa").exists()

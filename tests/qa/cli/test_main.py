@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,8 +10,7 @@ import click
 import pytest
 
 from qa.cli import main
-from tests.paths import REPOSITORY
-from tests.qa.commands import qa, run_python
+from tests.qa.commands import TerminalStream, qa, run_python
 
 
 def test_status(indexed: Path) -> None:
@@ -141,28 +136,22 @@ def test_every_option_is_explained(command: str) -> None:
         assert parameter.param_type_name == "argument" or getattr(parameter, "help", None), parameter.name
 
 
-def _on_a_terminal(program: str, *args: str, **environ: str) -> str:
-    """What a Python program writes on a pseudo-terminal."""
-    parent, child = pty.openpty()
-    command, environment = [sys.executable, "-c", program, *args], {**os.environ, "TERM": "xterm", **environ}
-    with subprocess.Popen(command, cwd=REPOSITORY, stdout=child, stderr=child, env=environment) as process:
-        os.close(child)
-        out = b""
-        with contextlib.suppress(OSError):  # Linux reports EIO at the end
-            while data := os.read(parent, 4096):
-                out += data
-        assert process.wait(timeout=600) == 0
-    os.close(parent)
-    return out.decode()
+def _on_a_terminal(monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
+    """What a command prints on a terminal."""
+    monkeypatch.setattr(sys, "stdout", shown := TerminalStream())
+    with pytest.raises(SystemExit, match="0"):
+        main.app(args, prog_name="qa")
+    return shown.getvalue()
 
 
 def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    program, where = "from qa.cli.main import main; main()", ("--index", str(indexed))
-    assert "\x1b[2mIndex" in _on_a_terminal(program, "status", *where)
+    assert "\x1b[2mIndex" in _on_a_terminal(monkeypatch, "status")
     (indexed / "talks.md").unlink()
-    assert "\x1b[33m! missing" in _on_a_terminal(program, "ls", *where)
-    plain = _on_a_terminal(program, "ls", *where, NO_COLOR="1")
+    assert "\x1b[33m! missing" in _on_a_terminal(monkeypatch, "ls")
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = _on_a_terminal(monkeypatch, "ls")
     assert "\x1b[33m" not in plain
     assert "\x1b[1mPassages" in plain
     assert "\x1b" not in qa("status").stdout
@@ -170,10 +159,10 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_exit_code_after_an_interrupt(indexed: Path) -> None:
     program = (
-        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.collection import opening\n"
+        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.retrieval.retriever import Retriever\n"
         # Tests may run where interrupts are ignored, and another thread may receive the signal first.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "opening.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
+        "Retriever.open = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
     )
     done = run_python("-c", program, "ask", "soup", "--index", indexed)
     assert (done.returncode, done.stderr) == (130, "qa: interrupted\n")

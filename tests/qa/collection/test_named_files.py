@@ -10,7 +10,7 @@ import pytest
 from corpus.errors import CorpusError, UsageError
 from index import BuildMode
 from index.update.report import Request
-from index.update.update import rebuild_index, update_index
+from index.update.update import rebuild_index
 from qa.collection import build
 from qa.collection.named_files import Collection, collection_of, without_documents
 from tests.encoders import BagEncoder
@@ -148,12 +148,6 @@ def test_named_paths_without_documents_are_found(home: Path) -> None:
     report = build.build_index(home, paths=paths, encoder=BagEncoder())
     assert without_documents(home, paths, report) == ("notes/",)
     assert without_documents(home, (), report) == ()
-
-
-def test_an_update_ignores_changes_outside_the_limits(home: Path) -> None:
-    built_documents(home, paths=("papers/",))
-    (home / "notes" / "e.md").write_text("Changed.")
-    assert update_index(Request(home, BagEncoder())).changed == 0
 
 
 def test_folders_need_no_slash_in_python(home: Path) -> None:

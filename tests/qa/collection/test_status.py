@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -32,18 +31,6 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
 def test_size_of_a_file_that_vanishes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"12345")
     assert size_of([tmp_path / "a", tmp_path / "gone"]) == 5
-
-
-def test_files_that_were_indexed_just_after_a_write_are_compared_by_content(tmp_path: Path) -> None:
-    """Their times prove nothing, so a change of the same size and time is found."""
-    file = tmp_path / "a.md"
-    file.write_text("One heron.\n")
-    build_index(tmp_path, encoder=BagEncoder())
-    assert status.status(tmp_path).changed == ()
-    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
-    file.write_text("Two swans.\n")
-    os.utime(file, ns=times)
-    assert status.status(tmp_path).changed == ("a.md",)
 
 
 def test_skipped_files_are_listed_with_their_reasons(talks: Path) -> None:

@@ -45,12 +45,10 @@ HARP = "The harp stands in the hall."
 class Watching:
     """Runs `watch` in a thread, as a program that embeds it would."""
 
-    def __init__(
-        self, root: Path, encoder: BagEncoder | None, every: float | None = None, device: Device = Device.AUTO
-    ) -> None:
+    def __init__(self, root: Path, every: float | None = None, device: Device = Device.AUTO) -> None:
         self._updates: queue.SimpleQueue[Update | QAError] = queue.SimpleQueue()
         self._stop = threading.Event()
-        updates = watch.watch(root, stop=self._stop, every=every, encoder=encoder, device=device)
+        updates = watch.watch(root, stop=self._stop, every=every, device=device)
         self._thread = threading.Thread(target=self._run, args=(updates,))
 
     def _run(self, updates: Iterator[Update]) -> None:
@@ -120,12 +118,11 @@ class Stop(threading.Event):
         return self.is_set()
 
 
-def test_having_waited_for_another_writer_needs_no_rest(
-    root: Path, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("encoder")
+def test_having_waited_for_another_writer_needs_no_rest(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next changes would not be noticed for long."""
     stop, now = Stop(), [0.0]
-    updates = watch.watch(root, stop=stop, every=1.0, encoder=encoder)
+    updates = watch.watch(root, stop=stop, every=1.0)
     next(updates)
     put(root / "new.md", HARP)
     monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -136,9 +133,8 @@ def test_having_waited_for_another_writer_needs_no_rest(
     assert (stop.waits[0] or 0) <= 5
 
 
-def test_a_locked_database_is_asked_again_after_a_pause(
-    root: Path, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("encoder")
+def test_a_locked_database_is_asked_again_after_a_pause(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop, update, tries = Stop(), update_index, [1, 2, 3]
 
     def locked(request: Request) -> BuildReport:
@@ -147,7 +143,7 @@ def test_a_locked_database_is_asked_again_after_a_pause(
             raise LockedError("postgresql://db/x#notes is being written by another process.")
         return update(request)
 
-    updates = watch.watch(root, stop=stop, every=1.0, encoder=encoder)
+    updates = watch.watch(root, stop=stop, every=1.0)
     next(updates)
     put(root / "new.md", HARP)
     monkeypatch.setattr(watch, "update_index", locked)
@@ -163,14 +159,17 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def encoder() -> BagEncoder:
-    return BagEncoder()
+def encoder(monkeypatch: pytest.MonkeyPatch) -> BagEncoder:
+    """It embeds what is watched."""
+    found = BagEncoder()
+    monkeypatch.setattr(watch, "load_encoder", lambda *_, **__: found)
+    return found
 
 
 @pytest.fixture
 def watching(root: Path, encoder: BagEncoder) -> Iterator[Watching]:
     """The folder is being watched, and its first update is done."""
-    with Watching(root, encoder) as found:
+    with Watching(root) as found:
         report = found.next().report
         assert report is not None
         assert (report.added, report.documents) == (2, 2)
@@ -292,7 +291,7 @@ def test_the_model_of_the_index_is_used(root: Path, monkeypatch: pytest.MonkeyPa
         return BagEncoder(name=name, fingerprint=name[0] * 64)
 
     monkeypatch.setattr(watch, "load_encoder", load)
-    with Watching(root, None, device=Device.CUDA) as watching:
+    with Watching(root, device=Device.CUDA) as watching:
         watching.next()
         other = BagEncoder(name="another", fingerprint="a" * 64)
         build.build_index(root, encoder=other, on_locked=build.OnLocked.WAIT)
@@ -305,9 +304,10 @@ def test_the_model_of_the_index_is_used(root: Path, monkeypatch: pytest.MonkeyPa
     assert devices == [Device.CUDA, Device.CUDA]
 
 
-def test_polling(root: Path, encoder: BagEncoder) -> None:
+@pytest.mark.usefixtures("encoder")
+def test_polling(root: Path) -> None:
     """As needed on network drives; no change is missed, however soon a file changes again."""
-    with Watching(root, encoder, every=0.1) as watching:
+    with Watching(root, every=0.1) as watching:
         watching.next()
         put(root / "new.md", HARP)
         assert watching.events() == [("new.md", ADDED)]
@@ -321,7 +321,7 @@ def test_polling(root: Path, encoder: BagEncoder) -> None:
 FEW = """
 import logging, sys
 from pathlib import Path
-from qa.collection.watch import watch
+from qa.collection import watch
 from tests.encoders import BagEncoder
 
 class Warned(logging.Handler):
@@ -331,7 +331,8 @@ class Warned(logging.Handler):
 
 root = Path(sys.argv[1])
 logging.getLogger("qa").addHandler(Warned())
-updates = watch(root, encoder=BagEncoder())
+watch.load_encoder = lambda *_, **__: BagEncoder()
+updates = watch.watch(root)
 next(updates)
 print([event.path for event in next(updates).events])
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.conversation.follow_up import Turn, completed, names_of, next_turn
+from qa.conversation.follow_up import Turn, names_of, next_turn
 
 AWARD = Turn("What won the ICLR 2025 test of time award?", "Adam")
 KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
@@ -44,7 +44,7 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
     ],
 )  # fmt: skip
 def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> None:
-    assert completed(question, before) == asked
+    assert next_turn(question, before).question == asked
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,15 @@ def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], asked: str) ->
         "?",
     ],
 )
-def test_complete_question_is_unchanged(question: str) -> None:
-    assert completed(question, AWARD) == question
-
-
-def test_first_question_is_unchanged() -> None:
-    assert completed("and who wrote it?", None) == "and who wrote it?"
+def test_complete_or_first_question_is_unchanged(question: str) -> None:
+    assert next_turn(question, AWARD).question == question
+    assert next_turn("and who wrote it?", None).question == "and who wrote it?"
 
 
 @pytest.mark.parametrize("answer", ["a benchmark", "Six or seven words, and then two more, about Adam", ""])
 def test_an_answer_that_is_not_a_name_is_not_the_topic(answer: str) -> None:
     """An answer that is long or starts in lower case says less about the topic than the question."""
-    assert completed("who wrote it?", Turn(AWARD.question, answer)) == "who wrote ICLR 2025?"
+    assert next_turn("who wrote it?", Turn(AWARD.question, answer)).question == "who wrote ICLR 2025?"
 
 
 def test_names() -> None:
@@ -114,5 +111,5 @@ def test_names() -> None:
 @pytest.mark.parametrize("part", ["it ", "A", "and the ", "how many ", "what is that ", "B c "])
 def test_long_questions_cause_no_catastrophic_backtracking(part: str) -> None:
     long = Turn("Which " + part * (10_000 // len(part)))
-    assert completed("they saw it, and what about her?" * 9, long)
-    assert completed(long.question, long) == long.question
+    assert next_turn("they saw it, and what about her?" * 9, long).question
+    assert next_turn(long.question, long).question == long.question

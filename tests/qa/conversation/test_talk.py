@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
 import subprocess
@@ -37,8 +36,8 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
-    """One process for all tests, each of which starts a new conversation."""
+def process(sample: Path, state: Path) -> Iterator[Terminal]:
+    """One process for all tests."""
     environ = {"XDG_STATE_HOME": str(state), "VISUAL": "", "EDITOR": "true", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
     one = Terminal("ask", "-k", "4", cwd=sample, environ=environ)
     greeting = one.until(READY)
@@ -48,10 +47,11 @@ def terminal(sample: Path, state: Path) -> Iterator[Terminal]:
     assert one.close() == 0
 
 
-@pytest.fixture(autouse=True)
-def _new_conversation(request: pytest.FixtureRequest) -> None:
-    if "terminal" in request.fixturenames:
-        request.getfixturevalue("terminal").say("/new")
+@pytest.fixture
+def terminal(process: Terminal) -> Terminal:
+    """A new conversation."""
+    process.say("/new")
+    return process
 
 
 def shown(text: str) -> list[str]:
@@ -73,6 +73,7 @@ def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> 
     # With its context.
     assert any(line.startswith("   9  The prize looks back") for line in opened)
     assert shown(terminal.say("9")) == ["qa: there is no passage 9; the last answer has 4."]
+    assert shown(terminal.say("/open 1")) == ["Opened awards.md with true."]
 
 
 def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
@@ -105,30 +106,18 @@ def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
     assert len([line for line in shown(terminal.say(AWARD)) if line.startswith("[")]) == 4
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("/nope", "qa: no command /nope. Commands: /help, /json, /k, /mode, /new, /open, /path, /show, /topic."),
-        ("/k many", "qa: /k needs a number from 1 to 1,000, such as /k 8."),
-        ("/k 000000005123", "qa: /k needs a number from 1 to 1,000, such as /k 8."),
-        ("/mode best", "qa: /mode takes hybrid, dense or keyword."),
-        ("/topic 99", "qa: there is no topic 99; `qa topics` lists them."),
-        ("/open", "qa: which one? Give the number of a passage, or a place such as awards.md:12."),
-        ("/show nothing.md", "qa: nothing.md is not in the collection"),
-    ],
-)
-def test_an_error_is_one_line_and_the_conversation_goes_on(terminal: Terminal, line: str, message: str) -> None:
-    lines = shown(terminal.say(line))
-    assert lines[0].startswith(message)
-    assert f"{WINNER} [1]" in terminal.say(AWARD)
-
-
-def test_open_starts_the_editor(terminal: Terminal) -> None:
-    terminal.say(AWARD)
-    assert shown(terminal.say("/open 1")) == ["Opened awards.md with true."]
-
-
-def test_ctrl_c_drops_the_line(terminal: Terminal) -> None:
+def test_after_an_error_or_ctrl_c_the_conversation_goes_on(terminal: Terminal) -> None:
+    """An error is one line, and Ctrl-C drops the line."""
+    for line, message in {
+        "/nope": "no command /nope. Commands: /help, /json, /k, /mode, /new, /open, /path, /show, /topic.",
+        "/k many": "/k needs a number from 1 to 1,000, such as /k 8.",
+        "/k 000000005123": "/k needs a number from 1 to 1,000, such as /k 8.",
+        "/mode best": "/mode takes hybrid, dense or keyword.",
+        "/topic 99": "there is no topic 99; `qa topics` lists them.",
+        "/open": "which one? Give the number of a passage, or a place such as awards.md:12.",
+        "/show nothing.md": "nothing.md is not in the collection",
+    }.items():
+        assert shown(terminal.say(line))[0].startswith(f"qa: {message}")
     terminal.type("what is thi\x03")
     terminal.until(READY)
     assert f"{WINNER} [1]" in terminal.say(AWARD)
@@ -180,18 +169,6 @@ def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: P
     one.type("exit\r")
     assert one.close() == 0
     assert (tmp_path / "qa" / "history").read_text() == f"an earlier one\nslow\n{AWARD}\nexit\n"
-
-
-def test_piped_input_is_not_a_conversation(sample: Path, tmp_path: Path) -> None:
-    """Without a terminal the missing question is an error, and no history is kept."""
-    done = subprocess.run(
-        [sys.executable, "-m", "qa", "ask", str(sample) + "/"],
-        cwd=REPOSITORY, input="who won?\n", capture_output=True, text=True, check=False, timeout=600,
-        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Put a question after it" in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_history_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from qa.evaluation.evidence import DocumentLookup, Gold, GoldSpan, resolve_evide
 from qa.evaluation.questions import EvalQuestion, EvidenceSpan, read_questions, sample
 
 Write = Callable[..., Path]
+LOST = {"file": "d.md", "text": "it"}
 
 
 @pytest.fixture
@@ -129,10 +130,8 @@ def test_a_sample_is_the_same_in_every_run() -> None:
     """It is in the order of the file, and everything if the file has fewer lines."""
     everything = tuple(range(1000))
     chosen = sample(everything, 20)
-    assert chosen == sample(everything, 20)
-    assert len(set(chosen)) == 20
-    assert list(chosen) == sorted(chosen)
-    assert max(chosen) > 500
+    assert chosen == sample(everything, 20) == tuple(sorted(set(chosen)))
+    assert (len(chosen), max(chosen) > 500) == (20, True)
     assert sample(everything, 5000) == sample(everything, None) == everything
 
 
@@ -171,52 +170,52 @@ def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collect
     assert list(collection.find(name)) == paths
 
 
-def test_evidence_is_looked_up_in_the_text(collection: DocumentLookup, write: Write) -> None:
-    """Positions are in code points, with newlines unchanged; the first occurrence counts."""
-    found = gold(
-        {"evidence": [{"file": "a.md", "text": "it is ünder"}, {"file": "b.md", "text": "it"}]}, collection, write
-    )
-    assert found.evidence == (
-        (GoldSpan("a.md", (11, 22)),),
-        (GoldSpan("notes/b.md", (17, 19)), GoldSpan("old/b.md", (15, 17))),
-    )
-    assert (found.missing, found.resolved) == ((), True)
+@pytest.mark.parametrize(
+    ("asked", "evidence", "missing"),
+    [
+        # Positions are in code points, with newlines unchanged; the first occurrence counts.
+        (
+            {"evidence": [{"file": "a.md", "text": "it is ünder"}, {"file": "b.md", "text": "it"}]},
+            ((GoldSpan("a.md", (11, 22)),), (GoldSpan("notes/b.md", (17, 19)), GoldSpan("old/b.md", (15, 17)))),
+            (),
+        ),
+        # The question counts as long as some evidence is found.
+        (
+            {"evidence": [{"file": "a.md", "text": "it"}, LOST, {"file": "a.md", "text": "is not"}]},
+            ((GoldSpan("a.md", (11, 13)),), (), ()),
+            ("d.md is not in the collection", "its text is not in a.md"),
+        ),
+        # An alternative place may be missing.
+        (
+            {"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]},
+            ((GoldSpan("a.md", (4, 6)),),),
+            (),
+        ),
+        # An unanswerable question needs no place.
+        ({"answerable": False, "file": "d.md"}, (), ()),
+    ],
+)
+def test_evidence_is_looked_up(
+    asked: dict[str, Any], evidence: Any, missing: tuple[str, ...], collection: DocumentLookup, write: Write
+) -> None:
+    found = gold(asked, collection, write)
+    assert (found.evidence, found.missing, found.resolved) == (evidence, missing, True)
 
 
-def test_missing_evidence_is_reported(collection: DocumentLookup, write: Write) -> None:
-    """Missing files and texts are named; the question counts as long as some evidence is found."""
-    lost = {"file": "d.md", "text": "it"}
-    nowhere = {"file": "a.md", "text": "is not"}
-    some = gold({"evidence": [{"file": "a.md", "text": "it"}, lost, nowhere]}, collection, write)
-    assert some.evidence == ((GoldSpan("a.md", (11, 13)),), (), ())
-    assert some.missing == ("d.md is not in the collection", "its text is not in a.md")
-    assert some.resolved
-    assert not gold({"evidence": [lost, nowhere]}, collection, write).resolved
-
-
-def test_a_file_that_cannot_be_read_has_no_text(collection: DocumentLookup, tmp_path: Path, write: Write) -> None:
-    """It may have been deleted since it was indexed."""
+def test_a_question_without_any_evidence_is_unresolved(
+    collection: DocumentLookup, tmp_path: Path, write: Write
+) -> None:
+    """A file may have been deleted since it was indexed."""
+    assert not gold({"evidence": [LOST, {"file": "c.md", "text": "is not"}]}, collection, write).resolved
+    assert not gold({"relevant": {"d.md": 2}}, collection, write).resolved
     (tmp_path / "a.md").unlink()
     found = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
     assert (found.missing, found.resolved) == (("its text is not in a.md",), False)
-
-
-def test_alternative_places_may_be_missing(collection: DocumentLookup, write: Write) -> None:
-    found = gold({"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]}, collection, write)
-    assert found.evidence == ((GoldSpan("a.md", (4, 6)),),)
-    assert (found.missing, found.resolved) == ((), True)
 
 
 def test_missing_graded_documents_still_count(collection: DocumentLookup, write: Write) -> None:
     """They are part of a perfect ranking."""
     found = gold({"relevant": {"c.md": 1, "d.md": 2}}, collection, write)
     assert found.grades == (("notes/c.md", 1), ("d.md", 2))
-    assert found.by_document
-    assert found.resolved
+    assert (found.by_document, found.resolved) == (True, True)
     assert found.missing == ("d.md is not in the collection",)
-    assert not gold({"relevant": {"d.md": 2}}, collection, write).resolved
-
-
-def test_an_unanswerable_question_needs_no_place(collection: DocumentLookup, write: Write) -> None:
-    found = gold({"answerable": False, "file": "d.md"}, collection, write)
-    assert (found.resolved, found.missing, found.evidence) == (True, (), ())

@@ -104,12 +104,9 @@ def test_long_texts_are_cut_until_the_page_is_small(monkeypatch: pytest.MonkeyPa
     assert len(drawing._packed(texts)) <= limit
 
 
-def test_a_map_of_documents(retriever: Retriever) -> None:
+def test_a_map_of_documents_or_matching_files(retriever: Retriever) -> None:
     facts = facts_of(retriever.map_html(unit="documents"))
     assert (facts["unit"], facts["total"]) == ("documents", 3)
-
-
-def test_a_map_of_matching_files(retriever: Retriever) -> None:
     assert facts_of(retriever.map_html(path="bread.md"))["total"] == 30
 
 

@@ -50,9 +50,6 @@ def test_the_passage_itself_and_its_duplicates_are_left_out(retriever: Retriever
     assert found.passages is not None
     assert found.passages[0].citation == "b.md:1"
     assert not {"c.md", "d.md"} & set(paths(retriever, "a.md:3"))
-
-
-def test_duplicates_can_be_kept(retriever: Retriever) -> None:
     assert {"a.md", "c.md", "d.md"} <= set(paths(retriever, "c.md", keep_all=True))
 
 
@@ -81,11 +78,8 @@ def test_scores_are_cosines_with_the_stored_vector(retriever: Retriever) -> None
     assert {round(hit.score, 3) for hit in found.passages} <= {round(max(one, 0.0), 3) for one in expected}
 
 
-def test_smaller_k_returns_a_prefix(retriever: Retriever) -> None:
+def test_k_and_a_filter(retriever: Retriever) -> None:
     assert paths(retriever, "e.md", k=1) == paths(retriever, "e.md", k=5)[:1]
-
-
-def test_only_matching_files_are_returned(retriever: Retriever) -> None:
     assert paths(retriever, "b.md", path="[ce].md") == ["c.md", "e.md"]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ from sklearn.metrics import silhouette_score
 
 from corpus.errors import UsageError
 from index.storage.locking import writer_lock
-from qa.explore import grouping, labels, topics
+from qa.explore import grouping, topics
 from qa.explore.clusters import floors, learn, mean_silhouette, nearest
 from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
@@ -23,17 +26,12 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The steps by which topics are made, as they happen."""
     seen: list[str] = []
 
-    def record(name: str) -> None:
-        call = getattr(topics, name)
-
-        def recorded(*values: object) -> object:
-            seen.append(name)
-            return call(*values)
-
-        monkeypatch.setattr(topics, name, recorded)
+    def recorded(call: Any, *values: object) -> object:
+        seen.append(call.__name__)
+        return call(*values)
 
     for name in ("_learned", "_improved", "_assigned"):
-        record(name)
+        monkeypatch.setattr(topics, name, partial(recorded, getattr(topics, name)))
     return seen
 
 
@@ -59,30 +57,13 @@ def test_a_topic_for_each_subject(retriever: Retriever) -> None:
 
 
 def test_the_number_of_topics_can_be_set(retriever: Retriever) -> None:
+    """The parts cover every passage of their topic."""
     assert [topic.id for topic in retriever.topics(n=2).topics] == ["1", "2"]
-    assert len(retriever.topics(n=1).topics) == 1
-    with pytest.raises(UsageError, match="from 1 to 200"):
-        retriever.topics(n=201)
-
-
-def test_each_word_is_looked_up_once(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Across the labels of topics and of all their parts, as looking up is most of the cost of labels."""
-    looked_up: list[str] = []
-    look_up = labels.Terms.__missing__
-
-    def recorded(self: labels.Terms, word: str) -> tuple[str, ...]:
-        looked_up.append(word)
-        return look_up(self, word)
-
-    monkeypatch.setattr(labels.Terms, "__missing__", recorded)
-    assert any(topic.topics for topic in retriever.topics().topics)
-    assert len(looked_up) == len(set(looked_up)) > 20
-
-
-def test_parts_cover_every_passage_of_their_topic(retriever: Retriever) -> None:
-    found = retriever.topics(n=1).topics[0]
+    (found,) = retriever.topics(n=1).topics
     assert [part.id for part in found.topics] == [f"1.{number + 1}" for number in range(len(found.topics))]
     assert sum(part.size for part in found.topics) == found.size
+    with pytest.raises(UsageError, match="from 1 to 200"):
+        retriever.topics(n=201)
 
 
 def test_topics_of_documents(retriever: Retriever) -> None:
@@ -97,37 +78,31 @@ def test_records_are_documents(tmp_path: Path) -> None:
         assert Items.read(retriever.snapshot, "documents").count == retriever.snapshot.info.documents == 12
 
 
-def test_topics_of_matching_files_are_not_saved(folder: Path, retriever: Retriever) -> None:
-    """They are not saved, as they are not those of the collection."""
+def test_some_topics_are_not_saved(folder: Path, retriever: Retriever) -> None:
+    """Those of matching files are not those of the collection; and another process may be writing."""
     assert retriever.topics(path="bread.md").total == 30
+    with writer_lock(folder / ".qa"):
+        assert len(retriever.topics().topics) == 3
     assert not (folder / ".qa" / grouping.FILE).exists()
 
 
-def test_without_passages(tmp_path: Path) -> None:
+def test_fewer_passages_than_topics(tmp_path: Path) -> None:
     build(tmp_path, {"empty.txt": ""})
     with opened(tmp_path) as retriever:
-        assert retriever.topics().as_json() == {
-            "version": 1, "topics": [], "unassigned": 0, "unit": "passages", "total": 0,
-        }  # fmt: skip
-
-
-def test_fewer_passages_than_topics(tmp_path: Path) -> None:
+        empty = {"version": 1, "topics": [], "unassigned": 0, "unit": "passages", "total": 0}
+        assert retriever.topics().as_json() == empty
     build(tmp_path, {"a.txt": "Whales sing.\n"})
     with opened(tmp_path) as retriever:
         (topic,) = retriever.topics(n=5).topics
         assert (topic.size, len(topic.passages)) == (1, 1)
 
 
-def test_topics_are_stored_with_the_generation(retriever: Retriever, steps: list[str]) -> None:
-    """The second time they are read, and are the same."""
+def test_topics_are_stored_with_the_generation(folder: Path, retriever: Retriever, steps: list[str]) -> None:
+    """The second time they are read, and are the same; so are those that are found again."""
     first = retriever.topics().as_json()
     steps.clear()
     assert retriever.topics().as_json() == first
     assert steps == []
-
-
-def test_topics_found_again_are_the_same(folder: Path, retriever: Retriever) -> None:
-    first = retriever.topics().as_json()
     (folder / ".qa" / grouping.FILE).unlink()
     assert retriever.topics().as_json() == first
 
@@ -177,24 +152,17 @@ def test_a_damaged_file_is_replaced(folder: Path, retriever: Retriever, at: int)
 def test_a_forged_file_is_ignored(retriever: Retriever) -> None:
     """Its checksum may be right and its content impossible: an unknown topic, a centroid of another length."""
     found = topics.find_topics(retriever.snapshot)
-    for name, value in (
-        ("topics", found.topics + 7),
-        ("centroids", found.centroids[:, :3]),
-        ("floors", np.full_like(found.floors, np.nan)),
-        ("terms", found.terms[:1]),
-        ("parents", found.parents - 1),
-    ):
-        values = {key: getattr(found, key) for key in grouping.Grouping.__slots__} | {name: value}
-        if name == "parents" and not len(found.parents):
-            continue
-        grouping.write_grouping(retriever.snapshot, grouping.Grouping(**values))
+    assert len(found.parents)
+    forged: dict[str, Any] = {
+        "topics": found.topics + 7,
+        "centroids": found.centroids[:, :3],
+        "floors": np.full_like(found.floors, np.nan),
+        "terms": found.terms[:1],
+        "parents": found.parents - 1,
+    }
+    for name, value in forged.items():
+        grouping.write_grouping(retriever.snapshot, replace(found, **{name: value}))
         assert grouping.read_grouping(retriever.snapshot) is None, name
-
-
-def test_topics_are_not_saved_while_another_process_writes(folder: Path, retriever: Retriever) -> None:
-    with writer_lock(folder / ".qa"):
-        assert len(retriever.topics().topics) == 3
-    assert not (folder / ".qa" / grouping.FILE).exists()
 
 
 def test_ask_within_a_topic(retriever: Retriever) -> None:

@@ -1,4 +1,4 @@
-"""`qa mcp` with the SDK's own client over real stdio, and message by message as a host sees it."""
+"""`qa mcp` with the SDK's own client, and message by message over real stdio as a host sees it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,27 +19,19 @@ import anyio
 import pytest
 from anyio.from_thread import start_blocking_portal
 from jsonschema import Draft202012Validator
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 
 from corpus.errors import NoIndexError
 from index import Snapshot, StoredDocument
 from qa import Retriever, build_index
 from qa.mcp import resources
 from qa.mcp.collections import NamedCollections
-from qa.mcp.server import Handlers
-from tests.paths import REPOSITORY, SAMPLE
+from qa.mcp.server import Handlers, agent_server
+from tests.paths import REPOSITORY
+from tests.qa.commands import qa
 
 AWARD = "What won the ICLR 2025 test of time award?"
 Call = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("mcp") / "sample"
-    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-    (root / ".hidden.md").write_text("A secret.\n")
-    build_index(root)
-    return root
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +44,31 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def server(*folders: Path) -> StdioServerParameters:
-    args = ["-m", "qa", "mcp", *map(str, folders)]
-    return StdioServerParameters(command=sys.executable, args=args, env={"PYTHONPATH": str(REPOSITORY)})
+@contextmanager
+def connected(*folders: Path) -> Iterator[tuple[Client, Call]]:
+    """A client of a server in this process, and a function that calls its methods."""
+
+    @asynccontextmanager
+    async def client() -> AsyncIterator[Client]:
+        async with Client(agent_server(NamedCollections(folders, follow=True), "1")) as found:
+            yield found
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client()) as found:
+        yield found, lambda name, *args: portal.call(getattr(found, name), *args)
 
 
-@pytest.fixture(scope="module", params=["legacy", "auto"])
-def call(request: pytest.FixtureRequest, sample: Path) -> Iterator[Call]:
-    """A function that calls a client's method, for each of the client's protocol modes."""
-    with start_blocking_portal() as portal:
-        client = Client(server(sample), mode=request.param)
-        with portal.wrap_async_context_manager(client):
-            yield lambda name, *args: portal.call(getattr(client, name), *args)
+@pytest.fixture(scope="module")
+def served(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sample, with a file that must not be served."""
+    root = Path(shutil.copytree(sample, tmp_path_factory.mktemp("mcp") / "sample"))
+    (root / ".hidden.md").write_text("A secret.\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def call(served: Path) -> Iterator[Call]:
+    with connected(served) as (_, call):
+        yield call
 
 
 def asked(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -210,37 +215,20 @@ def test_collections_are_closed_when_the_server_fails(sample: Path, monkeypatch:
     assert closed == ["all"]
 
 
-def test_changes_are_followed(call: Call, sample: Path) -> None:
+def test_changes_are_followed(call: Call, served: Path) -> None:
     """As by `qa serve`."""
-    (sample / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
-    try:
-        limit = time.monotonic() + 60
-        while time.monotonic() < limit:
-            found = asked(call, "search", query="What is the mascot of the conference?", k=1)
-            if found["passages"][0]["source"]["path"] == "mascot.md":
-                break
-            time.sleep(0.5)
-        else:
-            raise AssertionError("the new file was never found")
-    finally:
-        (sample / "mascot.md").unlink()
-        build_index(sample)
+    (served / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
+    limit = time.monotonic() + 60
+    while asked(call, "search", query="the mascot", k=1)["passages"][0]["source"]["path"] != "mascot.md":
+        assert time.monotonic() < limit, "the new file was never found"
+        time.sleep(0.2)
+    (served / "mascot.md").unlink()
 
 
 def test_several_collections_are_chosen_by_name(sample: Path, other: Path) -> None:
     """Names are made unique, and tools require one."""
-
-    @asynccontextmanager
-    async def client() -> Any:
-        async with Client(server(sample, other)) as one:
-            yield one
-
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client()) as one:
-
-        def call(name: str, *args: Any) -> Any:
-            return portal.call(getattr(one, name), *args)
-
-        assert "(sample, sample-2)" in one.instructions
+    with connected(sample, other) as (client, call):
+        assert "(sample, sample-2)" in str(client.instructions)
         found = asked(call, "ask", question="What is the keynote on Monday about?", collection="sample-2")
         assert found["passages"][0]["source"]["path"] == "my notes.md"
         assert "'collection' is a required property" in refused(call, "ask", question=AWARD)
@@ -333,40 +321,19 @@ def test_ctrl_c_stops_it_at_once(sample: Path) -> None:
     os.close(child)
 
 
-def failure(folder: Path, *program: str) -> tuple[int, str]:
-    """Run a server that cannot start; its exit code and stderr."""
-    done = subprocess.run(
-        [sys.executable, *program, "mcp", str(folder)],
-        cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert done.stdout == ""
-    return done.returncode, done.stderr
-
-
-def test_a_missing_index_is_reported_on_stderr(tmp_path: Path) -> None:
-    code, message = failure(tmp_path, "-m", "qa")
-    assert code == 3
-    assert "no index in" in message
-
-
-def test_without_the_sdk_the_error_names_the_extra(sample: Path) -> None:
-    code, message = failure(
-        sample, "-c", "import sys; sys.modules['mcp_types'] = None\nfrom qa.cli.main import main\nmain()"
-    )
-    assert code == 2
-    assert 'pip install "qa-passages[mcp]"' in message
+def test_a_server_that_cannot_start_says_why_on_stderr(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = qa("mcp", sample.parent)
+    assert (done.exit_code, done.stdout, "no index in" in done.stderr) == (3, "", True)
+    monkeypatch.setitem(sys.modules, "qa.mcp.server", None)
+    done = qa("mcp", sample)
+    assert (done.exit_code, done.stdout, 'pip install "qa-passages[mcp]"' in done.stderr) == (2, "", True)
 
 
 def test_the_server_starts_without_slow_imports() -> None:
-    """Neither we nor the SDK import models, HTTP clients or schema checkers before the first answer."""
+    """No model is imported before the first answer."""
     program = (
-        "import sys\nfrom qa.cli import serve\nfrom qa.mcp.sdk import quick_imports\n"
-        "with quick_imports():\n    import qa.mcp.server\n"
-        "print(sorted({'numpy', 'faiss', 'openvino', 'tokenizers', 'jsonschema', 'httpx2', 'mcp', "
-        "'mcp.client.session', 'mcp.server.mcpserver', 'cryptography'} & sys.modules.keys()))\n"
-        "import mcp, pydantic\nclass Later(pydantic.BaseModel):\n    of: int\n"
-        "print([one.__pydantic_complete__ for one in (mcp.types.ListToolsResult, Later)])\n"
-        "print(mcp.Client.__name__, mcp.server.MCPServer.__name__)"
+        "import sys, qa.cli.serve, qa.mcp.server\n"
+        "print(sorted({'numpy', 'faiss', 'openvino', 'tokenizers', 'qa.retrieval.retriever'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n[False, True]\nClient MCPServer\n"
+    assert done.stdout == "[]\n"

@@ -63,13 +63,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def drip(self, data: bytes) -> None:
-        """Send one byte at a time, until the other side leaves."""
-        for byte in data * 1000:
-            if self.server.over.wait(0.05):
-                return
-            self.wfile.write(bytes([byte]))
-
     def log_message(self, *_: Any) -> None:
         """Nothing is printed."""
 
@@ -122,7 +115,7 @@ def _stalls(handler: _Handler) -> None:
 def _endless(handler: _Handler) -> None:
     handler.start()
     while not handler.server.over.is_set():
-        handler.wfile.write(event("It rains and rains [1]. ") * 100)
+        handler.wfile.write(event(f"It rains{' and rains' * 20} [1]. ") * 10)
 
 
 def _murmurs(handler: _Handler) -> None:
@@ -132,12 +125,10 @@ def _murmurs(handler: _Handler) -> None:
 
 
 def _drips_headers(handler: _Handler) -> None:
-    handler.drip(b"HTTP/1.1 200 OK\r\nX-Header: value\r\n")
-
-
-def _drips(handler: _Handler) -> None:
-    handler.start()
-    handler.drip(event("It rains"))
+    for byte in b"HTTP/1.1 200 OK\r\nX-Header: value\r\n" * 1000:
+        if handler.server.over.wait(0.05):
+            return
+        handler.wfile.write(bytes([byte]))
 
 
 def _redirects(handler: _Handler) -> None:
@@ -157,7 +148,6 @@ PARTS: dict[str, Callable[[_Handler], None]] = {
     "broken": _error(500, "CUDA out of memory"),
     "mute": _mute,
     "stalls": _stalls,
-    "drips": _drips,
     "murmurs": _murmurs,
     "drips-headers": _drips_headers,
     "garbage": _sends(b"data: {not json\n\n"),

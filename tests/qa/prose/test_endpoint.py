@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import ssl
 import subprocess
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,8 +29,6 @@ BAD = {
     "broken": r"failed \(HTTP 500: CUDA out of memory\)",
     "mute": "no complete answer within 1 s",
     "murmurs": "no complete answer within 1 s",
-    "drips": "no complete answer within 1 s",
-    "drips-headers": "no complete answer within 1 s",
     "garbage": "not in the format of OpenAI's API",
     "other-json": "not in the format of OpenAI's API",
     "huge-line": "too long",
@@ -41,31 +41,22 @@ BAD = {
 
 
 def failure(url: str, **more: Any) -> str:
-    """The error of an endpoint that fails; the wait for it is limited."""
-    said: list[str] = []
-
-    def ask() -> None:
-        try:
-            said.append("".join(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES)))
-        except EndpointError as error:
-            said.append(f"{type(error).__name__}: {error}")
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(60)
-    assert said, f"still waiting for {url}"
-    assert said[0].startswith("EndpointError: "), said
-    return said[0]
+    """The error of an endpoint that fails, within a minute."""
+    begun = time.monotonic()
+    with pytest.raises(EndpointError) as error:
+        list(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES))
+    assert time.monotonic() < begun + 60
+    return str(error.value)
 
 
 @pytest.mark.parametrize("part", BAD)
 def test_bad_endpoints_give_clear_errors(part: str, server: Player) -> None:
-    """Each gives its own reason, on one line and without the key."""
+    """Each gives its own reason, on one line and without the key; no redirect is followed."""
     said = failure(server.url(part), key="sk-secret")
-    with pytest.raises(EndpointError, match=BAD[part]):
-        raise EndpointError(said)
+    assert re.search(BAD[part], said)
     assert "sk-secret" not in said
     assert said.isprintable()
+    assert [path for path, _, _ in server.asked] == [f"/{part}/v1/chat/completions"]
 
 
 @pytest.mark.parametrize("part", ["mute", "stalls", "drips-headers"])
@@ -76,12 +67,6 @@ def test_no_thread_is_left_running(part: str, server: Player) -> None:
         if thread.name == "qa-endpoint":
             thread.join(5)
             assert not thread.is_alive()
-
-
-def test_silence_has_a_shorter_limit(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the first word, the wait for the next is shorter than the time limit."""
-    monkeypatch.setattr("qa.prose.exchange._SILENCE", 0.2)
-    assert "silent for 0.2 s in the middle" in failure(server.url("stalls"), limit=600)
 
 
 def test_nothing_is_listening() -> None:
@@ -132,16 +117,12 @@ def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "certificate cannot be trusted" in failure(url.replace("localhost", "127.0.0.1"), limit=20)
 
 
-def test_no_redirect_is_followed(server: Player) -> None:
-    """Neither the question nor the key is sent to a host that was not named."""
-    failure(server.url("redirects"), key="sk-secret")
-    assert [path for path, _, _ in server.asked] == ["/redirects/v1/chat/completions"]
-
-
-def test_the_request(server: Player) -> None:
+def test_the_request(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has the key from the environment, and only fields that any such server accepts."""
     server.says = ["Soup ", "is served."]
-    named = LLMEndpoint.named(environ={"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"})
+    for name, value in {"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"}.items():
+        monkeypatch.setenv(name, value)
+    named = LLMEndpoint.named()
     assert list(stream(named, MESSAGES)) == ["Soup ", "is served.", ""]
     path, headers, body = server.asked[-1]
     assert (path, headers["Authorization"]) == ("/says/v1/chat/completions", "Bearer sk-1")
@@ -151,8 +132,8 @@ def test_the_request(server: Player) -> None:
 
 @pytest.mark.parametrize("part", ["whole", "without-temperature"])
 def test_servers_may_refuse_to_stream_or_to_take_a_temperature(part: str, server: Player) -> None:
-    server.says = ["Soup is served."]
-    assert "".join(stream(LLMEndpoint(server.url(part)), MESSAGES)) == "Soup is served."
+    server.says = ["Soup is served at noon [1]."]
+    assert "".join(stream(LLMEndpoint(server.url(part)), MESSAGES)) == "Soup is served at noon [1]."
 
 
 def test_proxy_from_the_environment_is_used(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +170,7 @@ def test_invalid_urls(url: str, said: str) -> None:
 
 def test_an_endpoint_must_be_named() -> None:
     with pytest.raises(UsageError, match="QA_LLM_ENDPOINT"):
-        LLMEndpoint.named(environ={})
+        LLMEndpoint.named()
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from random import Random
 from typing import Any
 
 import pytest
@@ -53,31 +51,6 @@ def test_rates(half: str, least: dict[str, int], encoder: Encoder) -> None:
             wanted = "supported" if kind == "supported" else "unsupported"
             right[kind] += sum(judge.judge(Claim(text, (1,))).state == wanted for text in group[kind])
     assert {kind: right[kind] for kind in KINDS if right[kind] < least[kind]} == {}
-
-
-def with_another_number(sentence: str, passage: str, random: Random) -> str | None:
-    """Replace one number of a sentence by one that the passage does not have."""
-    numbers = list(re.finditer(r"\d+", sentence))
-    if not numbers:
-        return None
-    place = random.choice(numbers)
-    known = set(re.findall(r"\d+", passage))
-    new = next(str(number) for number in iter(lambda: random.randint(2, 9999), None) if str(number) not in known)
-    return sentence[: place.start()] + new + sentence[place.end() :]
-
-
-def test_an_invented_number_is_marked(encoder: Encoder) -> None:
-    """In every sentence that is true except for one number, of which there are at least 20."""
-    random = Random(17)  # noqa: S311
-    tried = [
-        (new, group["passage"])
-        for group in GROUPS
-        for sentence in group["supported"]
-        if (new := with_another_number(sentence, group["passage"], random))
-    ]
-    marked = [judged(encoder, sentence, passage).state == "unsupported" for sentence, passage in tried]
-    assert len(marked) >= 20
-    assert all(marked)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_model_refusal_is_not_found(says: str, server: Player, written: Writer, 
     assert (found.found, writing.ending, answer.prose) == (False, Ending.REFUSED, ())
 
 
-@pytest.mark.parametrize(("part", "sentences"), [("mute", 0), ("busy", 0), ("empty", 0), ("endless", 300), ("page", 0)])
+@pytest.mark.parametrize(("part", "sentences"), [("mute", 0), ("busy", 0), ("empty", 0), ("endless", 40), ("page", 0)])
 def test_the_quotation_stays_if_the_endpoint_fails(
     part: str, sentences: int, server: Player, written: Writer, quoted: Result
 ) -> None:
@@ -128,9 +128,7 @@ def test_documented_code_works(server: Player, notes: Path, capsys: pytest.Captu
     """The Python code of USAGE.md runs, with this collection and endpoint."""
     (code,) = (text for text in blocks("qa/USAGE.md", "python") if "qa.prose" in text)
     server.says = ["Soup is served at noon [1]."]
-    for shown, here in {"http://localhost:11434/v1": server.url("says"), "corpus/sample": f"{notes}"}.items():
-        assert shown in code
-        code = code.replace(shown, here)
+    code = code.replace("http://localhost:11434/v1", server.url("says")).replace("corpus/sample", f"{notes}")
     exec(code, {})  # noqa: S102 - our own
     first, second = capsys.readouterr().out.splitlines()
     assert first == "complete "
@@ -167,15 +165,6 @@ def test_json_of_the_command(server: Player, notes: Path, rank: int) -> None:
     assert plain.keys() == done.keys() - {"writing"}
 
 
-def test_a_refusal_exits_as_not_found(server: Player, notes: Path) -> None:
-    server.says = ["NOT IN THESE PASSAGES"]
-    done = qa("ask", "--index", notes, "--write", "--endpoint", server.url("says"), "--llm", "small", QUESTION)
-    assert done.exit_code == 1
-    assert done.stdout.startswith(
-        "small finds no answer in these passages.\n\nNo passage answers this with confidence."
-    )
-
-
 def test_after_a_failure_the_quotation_is_printed(server: Player, notes: Path) -> None:
     wanted = ("ask", "--index", notes, QUESTION)
     done = qa(*wanted, "--write", "--endpoint", server.url("evil-error"))
@@ -188,7 +177,7 @@ def test_after_a_failure_the_quotation_is_printed(server: Player, notes: Path) -
 def test_nothing_is_sent_unless_prose_is_asked_for(
     server: Player, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the environment alone nor a file in the collection is enough."""
+    """Neither the environment alone nor a file in the collection is enough; a refusal exits as not found."""
     monkeypatch.setenv("QA_LLM_ENDPOINT", server.url("says"))
     assert qa("ask", "--index", notes, QUESTION).exit_code == 0
     named = qa("ask", "--index", notes, "--llm", "small", QUESTION)
@@ -200,5 +189,8 @@ def test_nothing_is_sent_unless_prose_is_asked_for(
         (notes / "qa.toml").unlink()
     assert server.asked == []
     server.says = ["NOT IN THESE PASSAGES"]
-    assert qa("ask", "--index", notes, "--write", QUESTION).exit_code == 1
-    assert len(server.asked) == 1
+    done = qa("ask", "--index", notes, "--write", "--llm", "small", QUESTION)
+    assert (done.exit_code, len(server.asked)) == (1, 1)
+    assert done.stdout.startswith(
+        "small finds no answer in these passages.\n\nNo passage answers this with confidence."
+    )

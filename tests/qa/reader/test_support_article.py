@@ -74,94 +74,82 @@ class Articles:
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
         return self.found if path == "a.md" else ()
 
-    def resolving(self, at: int = 0, question: str = "it fails") -> list[str]:
-        """The innermost headings of the passages that resolve the problem stated in a passage."""
-        return [one.heading[-1] for one in resolving(cast("Index", self), question, self.found[at])]
+    def resolving(self, question: str = "it fails") -> list[str]:
+        """The innermost headings of the passages that resolve the problem stated in the first."""
+        return [one.heading[-1] for one in resolving(cast("Index", self), question, self.found[0])]
 
 
-def test_sections_after_a_stated_problem_resolve_it() -> None:
-    articles = Articles(
-        *((one,) for one in ("PROBLEM(ABSTRACT)", "SYMPTOM", "CAUSE", "RESOLVING THE PROBLEM", "NOTES"))
-    )
-    assert articles.resolving() == articles.resolving(1) == ["CAUSE", "RESOLVING THE PROBLEM"]
-    assert articles.resolving(2) == articles.resolving(3) == articles.resolving(4) == []
+def under(*names: str) -> list[tuple[str, ...]]:
+    """Heading paths of one heading each."""
+    return [(name,) for name in names]
 
 
-@pytest.mark.parametrize(
-    "heading", ["Answer", "2. Solution:", "**Workarounds**", "How to fix it", "The fix", "Resolution"]
-)
-def test_headings_of_resolutions(heading: str) -> None:
-    assert Articles(("App", "Issue"), ("App", heading)).resolving() == [heading]
-
-
-def test_the_innermost_heading_decides() -> None:
-    """Although the title of an article may also state the problem."""
-    title = "Problem: no sound"
-    assert Articles((title, "Symptoms"), (title, "Solution"), (title, "See also")).resolving() == ["Solution"]
-    assert Articles(("Solution desk", "Issue"), ("Solution desk", "Answer", "On Mac")).resolving() == ["On Mac"]
-
-
-def test_a_long_heading_is_a_topic_and_not_a_section_name() -> None:
-    assert Articles(("Question time in the house of lords",), ("Answer",)).resolving() == []
-    assert Articles(("Question",), ("Answers that were given to the house",)).resolving() == []
-
-
-def test_pages_without_a_resolution_after_the_problem_are_not_support_articles() -> None:
-    assert Articles(("Symptoms",), ("Causes",), ("Cause",), ("Treatment",)).resolving() == []
-    assert Articles(("Resolution",), ("Problem",), ("Limits",)).resolving(1) == []
+CRASH = "why did the kiosk close early?"
+TITLE = "Problem: no sound"
+FAILS = "it fails"
 
 
 @pytest.mark.parametrize(
-    ("question", "found"),
+    ("question", "headings", "found"),
     [
-        ("What are the symptoms of a worn belt?", []),
-        ("which problem does release 2 have", []),
-        ("What  issues are known?", []),
-        ("What is the problem here?", ["Resolution"]),
-        ("I have an issue: the belt squeals.", ["Resolution"]),
-        ("Which belt is it?", ["Resolution"]),
+        (
+            FAILS,
+            under("PROBLEM(ABSTRACT)", "SYMPTOM", "CAUSE", "RESOLVING THE PROBLEM"),
+            ["CAUSE", "RESOLVING THE PROBLEM"],
+        ),
+        (FAILS, under("SYMPTOM", "CAUSE", "RESOLVING THE PROBLEM", "NOTES"), ["CAUSE", "RESOLVING THE PROBLEM"]),
+        (FAILS, under("CAUSE", "SYMPTOM", "RESOLVING THE PROBLEM"), []),
+        *(
+            (FAILS, [("App", "Issue"), ("App", heading)], [heading])
+            for heading in ("Answer", "2. Solution:", "**Workarounds**", "How to fix it", "The fix", "Resolution")
+        ),
+        # The innermost heading decides, although the title of an article may also state the problem.
+        (FAILS, [(TITLE, "Symptoms"), (TITLE, "Solution"), (TITLE, "See also")], ["Solution"]),
+        (FAILS, [("Solution desk", "Issue"), ("Solution desk", "Answer", "On Mac")], ["On Mac"]),
+        # A long heading is a topic.
+        (FAILS, under("Question time in the house of lords", "Answer"), []),
+        (FAILS, under("Question", "Answers that were given to the house"), []),
+        # A page without a resolution is no support article.
+        (FAILS, under("Symptoms", "Causes", "Cause", "Treatment"), []),
+        (FAILS, under("Problem", "Limits"), []),
+        # Nothing resolves what asks for the problem itself.
+        ("What are the symptoms of a worn belt?", under("Symptoms", "Resolution"), []),
+        ("which problem does release 2 have", under("Symptoms", "Resolution"), []),
+        ("What  issues are known?", under("Symptoms", "Resolution"), []),
+        ("What is the problem here?", under("Symptoms", "Resolution"), ["Resolution"]),
+        ("I have an issue: the belt squeals.", under("Symptoms", "Resolution"), ["Resolution"]),
+        ("Which belt is it?", under("Symptoms", "Resolution"), ["Resolution"]),
+        # The causes of what a page reports answer why.
+        (CRASH, under("Impact", "Root cause", "Actions"), ["Root cause"]),
+        ("What caused the closure?", under("Timeline", "Causes"), ["Causes"]),
+        (CRASH, under("Summary", "Actions", "What went wrong"), ["What went wrong"]),
+        (CRASH, under("Symptoms", "Cause"), ["Cause"]),
+        (CRASH, [("Kiosk",), ("Kiosk", "Root cause")], ["Root cause"]),
+        (CRASH, [("Kiosk",), ("Kiosk", "Causes")], []),
+        (CRASH, under("Treatment", "Causes"), []),
+        (CRASH, under("Impact", "Actions"), []),
+        ("when did the kiosk close?", under("Impact", "Root cause"), []),
     ],
 )
-def test_no_resolution_if_the_question_asks_for_the_problem(question: str, found: list[str]) -> None:
-    assert Articles(("Symptoms",), ("Resolution",)).resolving(question=question) == found
+def test_sections_that_resolve_what_the_first_one_states(
+    question: str, headings: list[tuple[str, ...]], found: list[str]
+) -> None:
+    articles = Articles(*headings)
+    articles.found = tuple(replace(one, record_title="Kiosk") for one in articles.found)
+    assert articles.resolving(question=question) == found
 
 
 def test_a_question_is_resolved_only_by_its_own_answer() -> None:
-    """If a document has several questions, each with its answer."""
-    several = Articles(("Question",), ("Answer",), ("Answer",), ("Question",), ("Answer",))
-    assert [one.id for one in resolving(cast("Index", several), "", several.found[0])] == [1, 2]
-    assert [one.id for one in resolving(cast("Index", several), "", several.found[3])] == [4]
+    """If a document has several questions, each with its answer; other sections are resolved by none."""
+    several = Articles(*under("Question", "Answer", "Answer", "Question", "Answer"))
+    found = [[one.id for one in resolving(cast("Index", several), "", each)] for each in several.found]
+    assert found == [[1, 2], [], [], [4], []]
 
 
 def test_long_documents_are_read_only_in_part() -> None:
     assert len(Articles(("Problem",), *[("Resolution",)] * 20).resolving()) == 8
     assert Articles(("Problem",), ("Resolution",), passages=201).resolving() == []
     assert Articles(("Problem",), ("Resolution",), passages=200).resolving() == ["Resolution"]
-
-
-CRASH = "why did the kiosk close early?"
-
-
-@pytest.mark.parametrize(
-    ("question", "headings", "found"),
-    [
-        (CRASH, [("Impact",), ("Root cause",), ("Actions",)], ["Root cause"]),
-        ("What caused the closure?", [("Timeline",), ("Causes",)], ["Causes"]),
-        (CRASH, [("Summary",), ("Actions",), ("What went wrong",)], ["What went wrong"]),
-        (CRASH, [("Symptoms",), ("Cause",)], ["Cause"]),
-        (CRASH, [("Kiosk",), ("Kiosk", "Root cause")], ["Root cause"]),
-        (CRASH, [("Kiosk",), ("Kiosk", "Causes")], []),
-        (CRASH, [("Treatment",), ("Causes",)], []),
-        (CRASH, [("Impact",), ("Actions",)], []),
-        ("when did the kiosk close?", [("Impact",), ("Root cause",)], []),
-    ],
-)
-def test_the_causes_of_what_a_page_reports_answer_why(
-    question: str, headings: list[tuple[str, ...]], found: list[str]
-) -> None:
-    articles = Articles(*headings)
-    articles.found = tuple(replace(one, record_title="Kiosk") for one in articles.found)
-    assert articles.resolving(question=question) == found
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,8 @@ import pytest
 from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport, Note
 from qa.answer.display import count
-from qa.answer.results import Correction
 from qa.terminal.answers import TerminalStyle
-from qa.terminal.reports import build, corrected, duration, megabytes, preview, refreshed
+from qa.terminal.reports import build, duration, megabytes, preview
 
 
 def _report(
@@ -65,15 +64,3 @@ def test_preview() -> None:
         "Dry run: 2 files added, 1 changed. Nothing was written.\n"
     )
     assert preview(_report(unchanged=2), TerminalStyle()) == "Dry run: nothing to do. Nothing was written.\n"
-
-
-def test_refreshed_reports_changes_only() -> None:
-    """Nothing is reported if the files that were checked had not changed."""
-    assert refreshed(_report(unchanged=5)) == ""
-    assert refreshed(_report(added=2)) == "Index updated: 2 files added\n"
-
-
-def test_corrections() -> None:
-    assert corrected([Correction("whals", "whales")], "Batch line 2: ") == (
-        'Batch line 2: No passage contains "whals"; searched for "whales"\n'
-    )

@@ -1,4 +1,4 @@
-"""One server of the sample collection, shared by all tests that only read from it."""
+"""Servers that are shared by all tests that only read from them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import SAMPLE
-from tests.qa.web.servers import RunningServer, run_qa, running
+from qa import build_index
+from tests.qa.web.library import fill
+from tests.qa.web.servers import RunningServer, running
 
 
 @pytest.fixture(scope="session")
-def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample, indexed with the real model, along with files that must not be served."""
+def served_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample, along with files that must not be served."""
     folder = tmp_path_factory.mktemp("served")
-    root = folder / "sample"
-    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
+    root = Path(shutil.copytree(sample, folder / "sample"))
     unseen = "a secret that nobody serves\n"
     (folder / "outside.md").write_text(unseen)
     (root / ".hidden.md").write_text(unseen)
@@ -26,11 +26,21 @@ def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "drafts" / "excluded").write_text(unseen)
     (root / "link.md").symlink_to(folder / "outside.md")
     (root / "linked").symlink_to(folder)
-    run_qa(root, "index", "--exclude", "drafts/", ".")
+    build_index(root, exclude=["drafts/"])
     return root
 
 
 @pytest.fixture(scope="session")
 def server(served_folder: Path) -> Iterator[RunningServer]:
     with running(served_folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server of the sample with documents of other formats and hostile ones."""
+    root = Path(shutil.copytree(sample, tmp_path_factory.mktemp("page") / "library"))
+    fill(root)
+    build_index(root)
+    with running(root, "--no-update") as found:
         yield found

@@ -88,11 +88,3 @@ def running(root: Path, *options: str, environ: Mapping[str, str] | None = None)
         if process.poll() is None:
             process.kill()
             process.communicate()
-
-
-def run_qa(root: Path, *args: str) -> str:
-    """Run a command and return its stdout."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-m", "qa", *args]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    return done.stdout

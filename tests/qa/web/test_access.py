@@ -54,7 +54,7 @@ def test_requests_with_the_token_are_answered(open_server: RunningServer) -> Non
 
 
 def test_health_needs_no_token_and_reveals_little(open_server: RunningServer) -> None:
-    assert open_server.api("health").json == {"status": "ok", "generation": 1}
+    assert open_server.api("health").json == {"status": "ok", "generation": 2}
 
 
 def test_other_host_names_are_refused_even_with_the_token(open_server: RunningServer) -> None:

@@ -156,12 +156,12 @@ PLACES = [
 
 @pytest.mark.parametrize("name", ["show", "similar"])
 @pytest.mark.parametrize("place", PLACES, ids=[repr(place[:40]) for place in PLACES])
-@pytest.mark.parametrize("encoded", ["once", "twice", "all"])
-def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: str, encoded: str) -> None:
-    """No file that is outside the collection, hidden, excluded or a link is shown, however its path is encoded."""
-    once = quote(place, safe="")
-    written = {"once": once, "twice": quote(once, safe=""), "all": "".join(f"%{byte:02X}" for byte in place.encode())}
-    reply = server.get(f"/api/v1/{name}?place={written[encoded]}")
+@pytest.mark.parametrize("times", [1, 2])
+def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: str, times: int) -> None:
+    """No file that is outside the collection, hidden, excluded or a link is shown, even if encoded twice."""
+    for _ in range(times):
+        place = quote(place, safe="")
+    reply = server.get(f"/api/v1/{name}?place={place}")
     # `similar` takes anything that is not a place for a text, for which no file is read.
     assert reply.status in ((400, 404) if name == "show" else (200, 400, 404))
     assert UNSEEN not in reply.body

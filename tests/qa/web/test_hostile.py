@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 
-from tests.qa.web.hostile import DOCUMENTS, word_of, write_hostile
-from tests.qa.web.servers import RunningServer, run_qa, running
+from tests.qa.web.hostile import DOCUMENTS, word_of
+from tests.qa.web.servers import RunningServer
 from tests.qa.web.test_attacks import is_guarded
 
 
-@pytest.fixture(scope="module")
-def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    root = tmp_path_factory.mktemp("hostile") / "documents"
-    write_hostile(root)
-    run_qa(root, "index", ".")
-    with running(root) as found:
-        yield found
-
-
-def test_all_thirty_are_indexed(hostile_server: RunningServer) -> None:
-    status = hostile_server.api("status").json
+def test_all_thirty_are_indexed(library: RunningServer) -> None:
+    status = library.api("status").json
     assert len(DOCUMENTS) == 30
     assert status["skipped"] == []
     assert status["changes"]["added"] == 0
 
 
 @pytest.mark.parametrize("number", range(len(DOCUMENTS)), ids=[repr(name) for name, _ in DOCUMENTS])
-def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: int) -> None:
+def test_a_hostile_document_stays_text(library: RunningServer, number: int) -> None:
     """Every response that quotes it is JSON to a browser, and quotes the file exactly."""
-    name, text = DOCUMENTS[number]
+    name, text = f"hostile/{DOCUMENTS[number][0]}", DOCUMENTS[number][1]
     word = word_of(number)
-    found = hostile_server.api("ask", question=word, mode="keyword", rerank="false")
+    found = library.api("ask", question=word, mode="keyword", rerank="false")
     (hit,) = found.json["passages"]
     assert hit["source"]["path"] == name
     assert hit["source"]["state"] == "verified"
     if hit["source"]["media_type"] in ("text/plain", "text/markdown"):
-        whole = (hostile_server.root / name).read_bytes().decode()
+        whole = (library.root / name).read_bytes().decode()
         assert hit["text"] == whole[slice(*hit["source"]["chars"])]
     replies = [
         found,
-        hostile_server.api("show", place=name),
-        hostile_server.api("similar", place=name),
-        hostile_server.api("ask", question=f"{text} {word}", path=name.replace("\n", "?")),
+        library.api("show", place=name),
+        library.api("similar", place=name),
+        library.api("ask", question=f"{text} {word}", path=name.replace("\n", "?")),
         # Errors echo the input.
-        hostile_server.api("show", place=f"{name}/{text}"),
-        hostile_server.api("ask", question="a", mode=text),
-        hostile_server.api("ask", **{"question": "a", text: name}),
+        library.api("show", place=f"{name}/{text}"),
+        library.api("ask", question="a", mode=text),
+        library.api("ask", **{"question": "a", text: name}),
     ]
     for reply in replies:
         assert reply.headers["content-type"] in ("application/json", "application/problem+json")
@@ -59,11 +49,11 @@ def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: in
     assert [reply.status for reply in replies[4:]] == [404, 400, 400]
 
 
-def test_names_are_shown_without_reordering(hostile_server: RunningServer) -> None:
+def test_names_are_shown_without_reordering(library: RunningServer) -> None:
     """A right-to-left override cannot make a program look like a document."""
-    name = "\u202efdp.exe.txt"
-    word = word_of([known for known, _ in DOCUMENTS].index(name))
+    name = "hostile/\u202efdp.exe.txt"
+    word = word_of([f"hostile/{known}" for known, _ in DOCUMENTS].index(name))
     for address in (f"/?q={word}", f"/source?open={quote(name)}", f"/?like={quote(name)}"):
-        body = hostile_server.get(address).body.decode()
+        body = library.get(address).body.decode()
         assert r"\u202efdp.exe.txt" in body
         assert [line for line in body.splitlines() if "\u202e" in line] == []

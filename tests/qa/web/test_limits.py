@@ -21,6 +21,13 @@ from qa.web.serve import server_config
 from qa.web.service.limits import Lane
 from qa.web.service.service import Service
 
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
 
 class BlockedCollection:
     """A collection whose every answer waits for an event."""
@@ -59,40 +66,37 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Connect = Callable[[], Awaitable[Stream]]
 
 
-def run(scenario: Callable[[BlockedCollection, Connect], Awaitable[None]]) -> None:
-    """Run a scenario with a server in this process and a function that opens connections, closed at the end."""
+@asynccontextmanager
+async def serving(collection: BlockedCollection | None = None) -> AsyncIterator[Connect]:
+    """A function that opens connections, closed at the end, to a server in this process."""
+    collection = collection or BlockedCollection()
+    service = Service(cast("Any", collection))
+    streams: list[Stream] = []
+    async with listening(create_app(service, Access())) as (port, _):
 
-    async def main() -> None:
-        collection = BlockedCollection()
-        service = Service(cast("Any", collection))
-        streams: list[Stream] = []
-        async with listening(create_app(service, Access())) as (port, _):
+        async def connect() -> Stream:
+            streams.append(await asyncio.open_connection("127.0.0.1", port))
+            return streams[-1]
 
-            async def connect() -> Stream:
-                streams.append(await asyncio.open_connection("127.0.0.1", port))
-                return streams[-1]
-
-            try:
-                async with asyncio.timeout(30):
-                    await scenario(collection, connect)
-            finally:
-                collection.go_on.set()
-                service.close()
-        for _, writer in streams:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
-
-    asyncio.run(main())
+        try:
+            async with asyncio.timeout(30):
+                yield connect
+        finally:
+            collection.go_on.set()
+            service.close()
+    for _, writer in streams:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
 
 QUESTION = b"GET /api/v1/ask?question=ferry HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def test_a_client_has_at_most_64_requests_in_progress() -> None:
+async def test_a_client_has_at_most_64_requests_in_progress() -> None:
     """The 65th is told when to try again, and accepted once another is answered; health is answered meanwhile."""
-
-    async def scenario(collection: BlockedCollection, connect: Connect) -> None:
+    collection = BlockedCollection()
+    async with serving(collection) as connect:
         streams = [await connect() for _ in range(65)]
         for _, writer in streams[:64]:
             writer.write(QUESTION)
@@ -111,57 +115,45 @@ def test_a_client_has_at_most_64_requests_in_progress() -> None:
         writer.write(QUESTION)
         assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
 
-    run(scenario)
+
+async def test_a_full_lane_refuses_requests() -> None:
+    go_on = Event()
+    lane = Lane("test", workers=1, places=3, each=2, seconds=30)
+    taken = [asyncio.create_task(lane.run(client, lambda: go_on.wait(60))) for client in ("a", "a", "b")]
+    await asyncio.sleep(0)
+    for client, status in (("a", 429), ("b", 503), ("c", 503)):
+        with pytest.raises(HTTPException) as refused:
+            await lane.run(client, lambda: go_on.wait(60))
+        assert refused.value.status_code == status
+    go_on.set()
+    assert await asyncio.gather(*taken) == [True] * 3
+    assert await lane.run("c", lambda: "room") == "room"
+    lane.close()
 
 
-def test_a_full_lane_refuses_requests() -> None:
-    async def main() -> None:
-        go_on = Event()
-        lane = Lane("test", workers=1, places=3, each=2, seconds=30)
-        taken = [asyncio.create_task(lane.run(client, lambda: go_on.wait(60))) for client in ("a", "a", "b")]
-        await asyncio.sleep(0)
-        for client, status in (("a", 429), ("b", 503), ("c", 503)):
-            with pytest.raises(HTTPException) as refused:
-                await lane.run(client, lambda: go_on.wait(60))
-            assert refused.value.status_code == status
-        go_on.set()
-        assert await asyncio.gather(*taken) == [True] * 3
-        assert await lane.run("c", lambda: "room") == "room"
-        lane.close()
-
-    asyncio.run(main())
+async def test_a_timed_out_request_occupies_its_place_until_its_work_is_done() -> None:
+    go_on = Event()
+    lane = Lane("test", workers=1, places=1, each=1, seconds=0.05)
+    for status in (503, 429):
+        with pytest.raises(HTTPException) as refused:
+            await lane.run("a", lambda: go_on.wait(60))
+        assert refused.value.status_code == status
+    go_on.set()
+    while True:
+        with contextlib.suppress(HTTPException):
+            assert await lane.run("a", lambda: "room") == "room"
+            break
+        await asyncio.sleep(0.01)
+    lane.close()
 
 
-def test_a_timed_out_request_occupies_its_place_until_its_work_is_done() -> None:
-
-    async def main() -> None:
-        go_on = Event()
-        lane = Lane("test", workers=1, places=1, each=1, seconds=0.05)
-        for status in (503, 429):
-            with pytest.raises(HTTPException) as refused:
-                await lane.run("a", lambda: go_on.wait(60))
-            assert refused.value.status_code == status
-        go_on.set()
-        while True:
-            with contextlib.suppress(HTTPException):
-                assert await lane.run("a", lambda: "room") == "room"
-                break
-            await asyncio.sleep(0.01)
-        lane.close()
-
-    asyncio.run(main())
-
-
-def test_a_closed_lane_refuses_requests_and_counts_none() -> None:
-    async def main() -> None:
-        lane = Lane("test", workers=1, places=1, each=1, seconds=30)
-        lane.close()
-        for _ in range(2):
-            with pytest.raises(HTTPException, match="the server is stopping") as refused:
-                await lane.run("a", lambda: "never")
-            assert refused.value.status_code == 503
-
-    asyncio.run(main())
+async def test_a_closed_lane_refuses_requests_and_counts_none() -> None:
+    lane = Lane("test", workers=1, places=1, each=1, seconds=30)
+    lane.close()
+    for _ in range(2):
+        with pytest.raises(HTTPException, match="the server is stopping") as refused:
+            await lane.run("a", lambda: "never")
+        assert refused.value.status_code == 503
 
 
 def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> None:
@@ -178,19 +170,16 @@ def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> 
     assert caplog.records == []
 
 
-def test_work_errors_are_raised_to_the_request() -> None:
+async def test_work_errors_are_raised_to_the_request() -> None:
     def fails() -> None:
         raise KeyError
 
-    async def main() -> None:
-        lane = Lane("test", workers=1, places=1, each=1, seconds=30)
-        for _ in range(2):
-            with pytest.raises(KeyError):
-                await lane.run("a", fails)
-            await asyncio.sleep(0.01)
-        lane.close()
-
-    asyncio.run(main())
+    lane = Lane("test", workers=1, places=1, each=1, seconds=30)
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            await lane.run("a", fails)
+        await asyncio.sleep(0.01)
+    lane.close()
 
 
 @pytest.mark.parametrize(
@@ -202,11 +191,11 @@ def test_work_errors_are_raised_to_the_request() -> None:
     ],
 )
 @pytest.mark.parametrize("trickle", [b"", b"a"], ids=["silent", "a byte at a time"])
-def test_an_incomplete_request_times_out(begun: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_incomplete_request_times_out(begun: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Slowloris: even if a byte arrives now and then."""
     monkeypatch.setattr(protocol, "_REQUEST_SECONDS", 0.3)
 
-    async def scenario(_collection: BlockedCollection, connect: Connect) -> None:
+    async with serving() as connect:
         reader, writer = await connect()
         writer.write(begun)
         ended = asyncio.create_task(reader.read())
@@ -216,13 +205,11 @@ def test_an_incomplete_request_times_out(begun: bytes, trickle: bytes, monkeypat
         with contextlib.suppress(ConnectionResetError):
             assert b" 200 " not in ended.result()
 
-    run(scenario)
 
-
-def test_surplus_connections_are_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_surplus_connections_are_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "_MOST_CONNECTIONS", 3)
 
-    async def scenario(_collection: BlockedCollection, connect: Connect) -> None:
+    async with serving() as connect:
         held = [await connect() for _ in range(3)]
         reader, _ = await connect()
         refused = await reader.read()
@@ -234,25 +221,20 @@ def test_surplus_connections_are_refused_with_a_message(monkeypatch: pytest.Monk
         writer.write(b"GET /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 404 ")
 
-    run(scenario)
 
-
-def test_a_response_that_is_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_response_that_is_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that stops reading does not keep the response in memory forever."""
     monkeypatch.setattr(protocol, "_FETCH_SECONDS", 0.3)
 
-    async def main() -> None:
-        async with listening(_large) as (port, state):
-            _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
-            writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            for _ in range(200):
-                await asyncio.sleep(0.05)
-                if state.total_requests and not state.connections:
-                    break
-            assert (state.total_requests, len(state.connections)) == (1, 0)
-            writer.close()
-
-    asyncio.run(main())
+    async with listening(_large) as (port, state):
+        _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        for _ in range(200):
+            await asyncio.sleep(0.05)
+            if state.total_requests and not state.connections:
+                break
+        assert (state.total_requests, len(state.connections)) == (1, 0)
+        writer.close()
 
 
 async def _large(_scope: Any, _receive: Any, send: Any) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from qa import build_index
 from qa.web.service.private import public_body, without_folder
-from tests.qa.web.servers import RunningServer, run_qa, running
+from tests.qa.web.servers import RunningServer, running
 
 ADDRESSES = (
     *("/", "/?q=ferry", "/?q=ferry&path=nothing/", "/?open=nothing.md", "/?like=nothing.md", "/source?open=nothing.md"),
@@ -27,7 +28,7 @@ def notes_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSe
     root = tmp_path_factory.mktemp("private") / "notes"
     root.mkdir()
     (root / "ferry.md").write_text("The ferry leaves at nine.\n")
-    run_qa(root, "index", ".")
+    build_index(root)
     with running(root, "--no-update") as server:
         yield server
 

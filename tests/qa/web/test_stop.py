@@ -16,11 +16,10 @@ import pytest
 from tests.qa.commands import qa
 from tests.qa.web.servers import running
 
-QUESTION = f"/api/v1/ask?k=100&question={quote('which paper won the test of time award, and who gave the keynote?')}"
+QUESTION = f"/api/v1/ask?k=30&question={quote('which paper won the test of time award, and who gave the keynote?')}"
 
 
-@pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_open_questions_are_answered_before_the_end(served_folder: Path, by: signal.Signals, code: int) -> None:
+def test_open_questions_are_answered_before_the_end(served_folder: Path) -> None:
     """Idle connections are closed, new ones are refused, and nothing is printed after the start."""
     with running(served_folder) as server:
         host, port = server.place
@@ -32,7 +31,7 @@ def test_open_questions_are_answered_before_the_end(served_folder: Path, by: sig
             one.request("GET", QUESTION)
         statuses = [connections[0].getresponse().status]  # by now all of them have arrived
         stopped: list[tuple[int, str]] = []
-        stopping = Thread(target=lambda: stopped.append(server.stop(by)))
+        stopping = Thread(target=lambda: stopped.append(server.stop(signal.SIGINT)))
         stopping.start()
         statuses += [one.getresponse().status for one in connections[1:]]
         stopping.join()
@@ -41,7 +40,7 @@ def test_open_questions_are_answered_before_the_end(served_folder: Path, by: sig
         idle.close()
         begun.close()
         assert statuses == [200] * 6
-        assert stopped == [(code, f"Serving {served_folder} (Ctrl-C to stop)\n")]
+        assert stopped == [(130, f"Serving {served_folder} (Ctrl-C to stop)\n")]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((host, port))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,17 +11,17 @@ from corpus.readers.pdf.page.line import Line
 
 # In line heights: the smallest gap between cells of a line, and the smallest gutter that lines share.
 _GAP, GUTTER = 0.45, 0.38
-# Typewriter fonts have wider spaces.
-_TYPED_GAP = 0.8
-_TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
 # In characters: the longest line of a table, and the longest whose gaps count, as longer ones are no headings.
 _MAX_LINE, _SHORT = 300, 160
 # At least this many gaps, none wide, in a line with more than this share of lower case are justified prose.
 _MANY, _PROSE = 4, 0.6
 _FAR = 1e6
+_SPACE = re.compile(" ")
 # A number, perhaps with its unit, or a placeholder such as a dash, a tick or "yes".
 _VALUE = re.compile(r"[<>≤≥~≈±+−–—-]{0,2}\s?[$€£]?[\d.]\d*.*|[–—−-]+|[✓✔✗✘×]|n/?a|yes|no", re.IGNORECASE | re.DOTALL)
 _MAX_LETTERS = 6
+# At least this share of the cells in a column of values are numbers.
+_NUMBERS = 0.6
 
 # Left and right edge, in points.
 Interval = tuple[float, float]
@@ -42,9 +41,8 @@ def cells_of(line: Line) -> list[Cell]:
     text, boxes, size = line.text, line.boxes, line.size
     if len(text) > _MAX_LINE:
         return [Cell(0, len(text), line.left, line.right)]
-    min_gap = size * (_TYPED_GAP if is_typewriter(line.font) else _GAP)
-    gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in _spaces(text)]
-    ends = [i for gap, i in gaps if gap > min_gap]
+    gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in map(re.Match.start, _SPACE.finditer(text, 1))]
+    ends = [i for gap, i in gaps if gap > _GAP * size]
     wide = sum([gap > size for gap, _ in gaps]) if ends else 0
     line.gaps = wide if len(text) <= _SHORT else 0
     if not wide and len(ends) >= _MANY and sum(map(str.islower, text)) > _PROSE * len(text):
@@ -52,19 +50,6 @@ def cells_of(line: Line) -> list[Cell]:
     return [
         Cell(first + 1, end, boxes[first + 1][0], boxes[end - 1][2]) for first, end in pairwise([-1, *ends, len(text)])
     ]
-
-
-def _spaces(text: str) -> Iterator[int]:
-    at = text.find(" ", 1)
-    while at > 0:
-        yield at
-        at = text.find(" ", at + 1)
-
-
-@lru_cache(1024)
-def is_typewriter(font: str) -> bool:
-    """Whether a font is monospaced, judged by its name."""
-    return _TYPEWRITER.search(font) is not None
 
 
 def free(cells: Sequence[Cell]) -> list[Interval]:
@@ -91,3 +76,11 @@ def common(first: Sequence[Interval], second: Sequence[Interval], least: float) 
 def is_value(text: str) -> bool:
     """Whether a cell is a number or a placeholder for one."""
     return len(text) <= 30 and bool(_VALUE.fullmatch(text)) and sum(map(str.isalpha, text)) <= _MAX_LETTERS
+
+
+def value_columns(rows: Sequence[Sequence[str]]) -> frozenset[int]:
+    """Return the columns in which most cells below the first row are numbers."""
+    columns = [list(filter(None, column)) for column in zip(*rows[1:], strict=True)]
+    return frozenset(
+        number for number, cells in enumerate(columns) if cells and sum(map(is_value, cells)) >= _NUMBERS * len(cells)
+    )

@@ -4,50 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median, pstdev
 
-from corpus.readers.pdf.page.cells import Cell, Interval, is_typewriter, is_value
+from corpus.readers.pdf.page.cells import Cell, Interval, value_columns
 from corpus.readers.pdf.page.line import Line
 
 # In line heights: lines closer than the first overlap; the mean gutter of a table without rules is at least the second.
 _OVERLAP, _WIDE = 0.6, 0.9
 # Longest cells of a table without rules, in characters: at the median, and at the 90th percentile.
 _SHORT, _LONGEST = 20, 40
-# At least this share of the cells in a column of values are numbers.
-_NUMBERS = 0.6
 # Fewer distances between letters prove nothing; those of monospaced letters vary by less than this share.
 _MIN_STEPS, _EQUAL = 4, 0.1
+# Names of monospaced fonts.
+_TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{3}")
 _LABEL = re.compile(r"\W|\(?\w{1,3}[.):]|\[\w+\]")
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedLines:
-    """Lines that share gutters and may be a table.
+def is_table(
+    lines: Sequence[Line],
+    cells: Sequence[Sequence[Cell]],
+    texts: Sequence[Sequence[str]],
+    gutters: Sequence[Interval],
+    drawn: Sequence[float],
+) -> bool:
+    """Whether lines that share gutters are a table rather than code, a list or a figure.
 
-    Attributes:
+    Args:
         lines: The lines, from top to bottom.
         cells: Cells of each line.
         texts: Text of each line in each column; () for a line across columns.
         gutters: Gaps between columns.
         drawn: Heights of the rules that are as wide as the lines.
     """
-
-    lines: Sequence[Line]
-    cells: Sequence[Sequence[Cell]]
-    texts: Sequence[Sequence[str]]
-    gutters: Sequence[Interval]
-    drawn: Sequence[float]
-
-
-def is_table(aligned: AlignedLines) -> bool:
-    """Whether lines are a table rather than code, a list or a figure."""
-    rows = [row for row in aligned.texts if row]
-    size = median(line.size for line in aligned.lines)
-    has_form = _is_ruled(rows, aligned.drawn) or _is_unruled(rows, aligned.gutters, size)
-    return has_form and _has_words(rows) and not _overlap(aligned.lines, aligned.texts) and not _is_code(aligned)
+    rows = [row for row in texts if row]
+    has_form = _is_ruled(rows, drawn) or _is_unruled(rows, gutters, median(line.size for line in lines))
+    return has_form and _has_words(rows) and not _overlap(lines, texts) and not _is_code(lines, cells)
 
 
 def _is_ruled(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
@@ -64,12 +57,7 @@ def _is_unruled(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size
         return False
     lengths = sorted(len(text) for row in rows for text in row if text)
     short = median(lengths) <= _SHORT and lengths[int(0.9 * len(lengths))] <= _LONGEST
-    are_values = [
-        sum(map(is_value, filled)) >= _NUMBERS * len(filled)
-        for column in zip(*full[1:], strict=True)
-        if (filled := [text for text in column if text])
-    ]
-    return short and any(are_values[1:]) and not _is_listing(full)
+    return short and max(value_columns(full), default=0) > 0 and not _is_listing(full)
 
 
 def _has_words(rows: Sequence[Sequence[str]]) -> bool:
@@ -77,22 +65,20 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return words >= max(2, len(rows) / 2)
 
 
-def _is_code(aligned: AlignedLines) -> bool:
+def _is_code(lines: Sequence[Line], cells: Sequence[Sequence[Cell]]) -> bool:
     """Whether most lines are monospaced, or numbered consecutively."""
-    lines, rows = aligned.lines, aligned.cells
-    typed = [_is_monospaced(line, row[-1]) for line, row in zip(lines, rows, strict=True) if is_typewriter(line.font)]
-    firsts = [line.text[row[0].start : row[0].end] for line, row in zip(lines, rows, strict=True)]
+    pairs = list(zip(lines, cells, strict=True))
+    typed = sum(bool(_TYPEWRITER.search(line.font)) and _is_evenly_spaced(line, row[-1]) for line, row in pairs)
+    firsts = [line.text[row[0].start : row[0].end] for line, row in pairs]
     numbers = [int(text) for text in firsts if text.isdecimal()]
     numbered = firsts[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
-    return sum(typed) > len(lines) / 2 or (numbered and all(below - above == 1 for above, below in pairwise(numbers)))
+    return typed > len(lines) / 2 or (numbered and all(below - above == 1 for above, below in pairwise(numbers)))
 
 
-def _is_monospaced(line: Line, cell: Cell) -> bool:
-    """Whether the letters of a cell are evenly spaced."""
-    middles = [
-        (line.boxes[i][0] + line.boxes[i][2]) / 2 if line.text[i].isalnum() else None
-        for i in range(cell.start, cell.end)
-    ]
+def _is_evenly_spaced(line: Line, cell: Cell) -> bool:
+    """Whether the letters of a cell are, as in typewriter fonts; a name in one may begin a line of prose."""
+    places = range(cell.start, cell.end)
+    middles = [(line.boxes[i][0] + line.boxes[i][2]) / 2 if line.text[i].isalnum() else None for i in places]
     steps = [two - one for one, two in pairwise(middles) if one is not None and two is not None]
     return len(steps) < _MIN_STEPS or pstdev(steps) < _EQUAL * mean(steps)
 

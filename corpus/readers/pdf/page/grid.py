@@ -49,7 +49,7 @@ class GridFinder:
             len(cells) > 1 and any(two.left - one.right > line.size for one, two in pairwise(cells))
             for line, cells in zip(lines, self.cells, strict=True)
         ]
-        self._free: dict[int, list[Interval]] = {}
+        self._free = list(map(free, self.cells))
         self._found: dict[int, Grid | None] = {}
 
     def best(self, at: int) -> Grid | None:
@@ -65,7 +65,7 @@ class GridFinder:
     def _grid(self, start: int) -> Grid | None:
         if len(self.cells[start]) < 2 or _is_caption_or_form(self._lines[start]):
             return None
-        gutters = self._gutters(start)
+        gutters = self._free[start]
         spanning: set[int] = set()
         steps: list[float] = []
         end = start + 1
@@ -93,13 +93,8 @@ class GridFinder:
             start += 1
         return Grid(start, end, inner, frozenset(spanning)) if inner and end > start + 1 else None
 
-    def _gutters(self, at: int) -> list[Interval]:
-        if at not in self._free:
-            self._free[at] = free(self.cells[at])
-        return self._free[at]
-
     def _common(self, gutters: Sequence[Interval], at: int) -> list[Interval]:
-        return common(gutters, self._gutters(at), GUTTER * self._lines[at].size)
+        return common(gutters, self._free[at], GUTTER * self._lines[at].size)
 
     def _supported(self, start: int, end: int, gutters: Sequence[Interval]) -> tuple[Interval, ...]:
         """Return the gutters with cells on both sides in enough lines; narrow ones need more lines."""

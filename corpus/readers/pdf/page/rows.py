@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
+from statistics import median_high
 
-from corpus.readers.pdf.page.cells import Cell, is_value
+from corpus.readers.pdf.page.cells import Cell, is_value, value_columns
 from corpus.readers.pdf.page.characters import Box
+from corpus.readers.pdf.page.grouping import grouped
 from corpus.readers.pdf.page.line import Line
 
 # In line heights: the largest distance between lines of one cell.
@@ -32,26 +34,6 @@ def continues_table(above: Sequence[Line], below: Sequence[Line]) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The lines of a table from top to bottom, and the text of their cells.
-
-    Attributes:
-        texts: Text of each line in each column; () for a line across columns.
-        values: Columns of numbers.
-        header_lines: Number of lines at the top with column names.
-        bands: Number of rules above each line.
-        banded: Whether rules separate all rows.
-    """
-
-    lines: Sequence[Line]
-    texts: Sequence[Sequence[str]]
-    values: frozenset[int]
-    header_lines: int
-    bands: Sequence[int]
-    banded: bool
-
-
 def rows_of(
     lines: Sequence[Line], cells: Sequence[Columns], texts: Sequence[Sequence[str]], drawn: Sequence[float]
 ) -> list[Line]:
@@ -63,115 +45,111 @@ def rows_of(
         texts: The text of these cells.
         drawn: Heights of the rules across the table.
     """
-    values = _value_columns([row for row in texts if row])
-    bands = [sum(y > line.bottom + 0.3 * line.size for y in drawn) for line in lines]
-    banded = _is_banded(bands, texts, values)
-    table = _Table(lines, texts, values, _count_header_lines(lines, texts, values, bands), bands, banded)
-    groups: list[list[int]] = []
-    for at in range(len(lines)):
-        if groups and texts[at] and texts[groups[-1][-1]] and _is_same_row(table, groups[-1], at):
-            groups[-1].append(at)
-        else:
-            groups.append([at])
+    groups = grouped(range(len(lines)), _Table(lines, texts, drawn).is_same_row)
     return [_row([lines[at] for at in group], [cells[at] for at in group]) for group in groups]
 
 
-def _is_banded(bands: Sequence[int], texts: Sequence[Sequence[str]], values: frozenset[int]) -> bool:
-    """Whether rules separate all rows: no two lines between the same rules have a number in the same column."""
-    groups: dict[int, list[Sequence[str]]] = {}
-    for band, row in zip(bands, texts, strict=True):
-        groups.setdefault(band, []).append(row)
-    if len(groups) < _MIN_BANDS or not all(texts):
-        return False
-    several = [group for group in groups.values() if len(group) > 1]
-    return all(
-        sum(is_value(row[column]) for row in group) <= 1 and not all(all(row) for row in group)
-        for group in several
-        for column in values or (0,)
-    )
+class _Table:
+    """The lines of a table, by number from the top, and the text of their cells; see `rows_of`."""
 
+    def __init__(self, lines: Sequence[Line], texts: Sequence[Sequence[str]], drawn: Sequence[float]) -> None:
+        self._lines, self._texts = lines, texts
+        self._values = value_columns([row for row in texts if row])
+        # How many rules are above each line.
+        self._bands = [sum(y > line.bottom + 0.3 * line.size for y in drawn) for line in lines]
+        self._is_banded = self._have_rules_between()
+        self._header_lines = self._count_header_lines()
 
-def _value_columns(texts: Sequence[Sequence[str]]) -> frozenset[int]:
-    numeric = set()
-    for number, column in enumerate(zip(*texts[1:], strict=True)):
-        filled = [text for text in column if text]
-        if filled and sum(map(is_value, filled)) >= 0.5 * len(filled):
-            numeric.add(number)
-    return frozenset(numeric)
+    def _have_rules_between(self) -> bool:
+        """Whether rules separate all rows: no two lines between the same rules have a number in the same column."""
+        bands: dict[int, list[Sequence[str]]] = {}
+        for band, row in zip(self._bands, self._texts, strict=True):
+            bands.setdefault(band, []).append(row)
+        if len(bands) < _MIN_BANDS or not all(self._texts):
+            return False
+        return all(
+            sum(is_value(row[column]) for row in rows) <= 1 and not all(map(all, rows))
+            for rows in bands.values()
+            if len(rows) > 1
+            for column in self._values or (0,)
+        )
 
+    def _count_header_lines(self) -> int:
+        """Count the lines at the top with column names: up to a rule, a gap or the first number."""
+        for at, row in enumerate(self._texts[: _MAX_HEADER_LINES + 1]):
+            numeric = [row[column] for column in self._values if row and is_value(row[column])]
+            if not row or any(not text.startswith("(") for text in numeric):
+                return at if self._values else 1
+            if at and self._is_apart(at):
+                return at
+        return 1
 
-def _count_header_lines(
-    lines: Sequence[Line], texts: Sequence[Sequence[str]], values: frozenset[int], bands: Sequence[int]
-) -> int:
-    """Count the lines at the top with column names: up to a rule, a gap or the first number."""
-    for at, row in enumerate(texts[: _MAX_HEADER_LINES + 1]):
-        numeric = [row[column] for column in values if row and is_value(row[column])]
-        if not row or any(not text.startswith("(") for text in numeric):
-            return at if values else 1
-        if at and (bands[at] != bands[at - 1] or lines[at - 1].bottom - lines[at].bottom > _TIGHT * lines[at].size):
-            return at
-    return 1
+    def _is_apart(self, at: int) -> bool:
+        """Whether a rule or a gap is above a line."""
+        return self._bands[at] != self._bands[at - 1] or self._step(at) > _TIGHT * self._lines[at].size
 
+    def _step(self, at: int) -> float:
+        return self._lines[at - 1].bottom - self._lines[at].bottom
 
-def _is_same_row(table: _Table, group: Sequence[int], at: int) -> bool:
-    """Whether a line continues cells of the row above it."""
-    lines, texts = table.lines, table.texts
-    step = lines[at - 1].bottom - lines[at].bottom
-    if table.banded:
-        return table.bands[at] == table.bands[at - 1]
-    if table.bands[at] != table.bands[at - 1] or step > _TIGHT * lines[at].size:
-        return False
-    filled = {column for column, text in enumerate(texts[at]) if text}
-    filled_above = {column for row in group for column, text in enumerate(texts[row]) if text}
-    if at < table.header_lines or (step < _OVERLAP * lines[at].size and not filled & filled_above):
-        return True
-    stacked = any(column in table.values and is_value(texts[at][column]) for column in filled & filled_above)
-    if group[0] < table.header_lines or stacked or not filled <= filled_above:
-        return False
-    continues_text = texts[at][0][:1].islower() and table.values and not filled & table.values
-    is_sparse = len(filled) <= len(texts[at]) / 2
-    return bool(continues_text) or (is_sparse and (not texts[at][0] or step < _CLOSER * _row_step(lines, texts)))
+    def is_same_row(self, group: Sequence[int], at: int) -> bool:
+        """Whether a line continues cells of the row above it."""
+        texts = self._texts[at]
+        if not texts or not self._texts[group[-1]]:
+            return False
+        if self._is_banded:
+            return self._bands[at] == self._bands[at - 1]
+        if self._is_apart(at):
+            return False
+        filled = {column for column, text in enumerate(texts) if text}
+        filled_above = {column for row in group for column, text in enumerate(self._texts[row]) if text}
+        step = self._step(at)
+        if at < self._header_lines or (step < _OVERLAP * self._lines[at].size and not filled & filled_above):
+            return True
+        stacked = any(is_value(texts[column]) for column in filled & filled_above & self._values)
+        if group[0] < self._header_lines or stacked or not filled <= filled_above:
+            return False
+        continues_text = texts[0][:1].islower() and self._values and not filled & self._values
+        is_sparse = len(filled) <= len(texts) / 2
+        return bool(continues_text) or (is_sparse and (not texts[0] or step < _CLOSER * self._row_step()))
 
-
-def _row_step(lines: Sequence[Line], texts: Sequence[Sequence[str]]) -> float:
-    """Median distance between rows, judged by lines with most cells filled."""
-    full = [line.bottom for line, row in zip(lines, texts, strict=True) if sum(map(bool, row)) > len(row) / 2 and row]
-    steps = sorted(above - below for above, below in pairwise(full))
-    return steps[len(steps) // 2] if steps else 0.0
+    def _row_step(self) -> float:
+        """Median distance between rows, judged by lines with most cells filled."""
+        full = [
+            line.bottom
+            for line, row in zip(self._lines, self._texts, strict=True)
+            if sum(map(bool, row)) > len(row) / 2
+        ]
+        return median_high([above - below for above, below in pairwise(full)] or [0.0])
 
 
 def _row(lines: Sequence[Line], cells: Sequence[Columns]) -> Line:
     first = lines[0]
     if not cells[0]:
         return first
-    texts: list[str] = []
-    boxes: list[Box] = []
-    bold = all(line.bold for line in lines)
     columns = [
         [(line, cell) for line, row in zip(lines, cells, strict=True) for cell in row[number]]
         for number in range(len(cells[0]))
     ]
     while not columns[-1]:
         columns.pop()
-    x = min(line.left for line in lines)
-    here: Box = (x, first.bottom, x, first.top)
+    left = min(line.left for line in lines)
+    text = ""
+    boxes: list[Box] = []
+
+    def fill(between: str) -> None:
+        nonlocal text
+        _, low, x, high = boxes[-1] if boxes else (left, first.bottom, left, first.top)
+        text += between
+        boxes.extend([(x, low, x, high)] * len(between))
+
     for number, column in enumerate(columns):
-        if number:
-            texts.append(" | ")
-            boxes += [here] * 3
-        elif not column:
-            texts.append(_EMPTY)
-            boxes.append(here)
+        fill(" | " if number else "" if column else _EMPTY)
         for place, (line, cell) in enumerate(column):
-            if place:
-                texts.append(" ")
-                boxes.append(here)
-            texts.append(line.text[cell.start : cell.end])
+            fill(" " if place else "")
+            text += line.text[cell.start : cell.end]
             boxes += line.boxes[cell.start : cell.end]
-            here = (boxes[-1][2], boxes[-1][1], boxes[-1][2], boxes[-1][3])
-    row = Line("".join(texts), boxes, first.size, bold, first.font)
-    row.left, row.right = x, max(line.right for line in lines)
+    bold, gaps = all(line.bold for line in lines), max(line.gaps for line in lines)
+    row = replace(first, text=text, boxes=boxes, bold=bold, gaps=gaps)
+    row.left, row.right = left, max(line.right for line in lines)
     row.bottom, row.top = lines[-1].bottom, first.top
-    row.column, row.gaps = first.column, max(line.gaps for line in lines)
-    row.page = first.page
     return row

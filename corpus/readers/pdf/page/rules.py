@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
+from corpus.readers.pdf.page.grouping import grouped
+
 # A page with more drawn objects is not searched for rules.
 _MAX_OBJECTS = 4000
 # In points: the thickest and the shortest rule, and how far apart in height the parts of one may be.
@@ -47,28 +49,19 @@ def _rules(page: Any, count: int) -> Iterator[Rule]:
 
 def across(rules: Sequence[Rule], left: float, right: float, low: float, high: float) -> list[float]:
     """Return the heights, from top to bottom, of the rules from `low` to `high` that are as wide as a table."""
-    heights: list[float] = []
-    at_height: list[Rule] = []
-    for rule in [*(one for one in rules if low <= one.y <= high), None]:
-        if at_height and (rule is None or at_height[0].y - rule.y > _SAME):
-            if _is_across(at_height, left, right):
-                heights.append(at_height[0].y)
-            at_height = []
-        if rule is not None:
-            at_height.append(rule)
-    return heights
+    near = [rule for rule in rules if low <= rule.y <= high]
+    levels = grouped(near, lambda level, rule: level[0].y - rule.y <= _SAME)
+    return [level[0].y for level in levels if _is_across(level, left, right)]
 
 
 def _is_across(rules: Sequence[Rule], left: float, right: float) -> bool:
     """Whether rules at one height cover most of a table's width, and do not extend far beyond it."""
     beyond = _BEYOND * (right - left) + _MARGIN
     near = [rule for rule in rules if rule.right > left - beyond and rule.left < right + beyond]
-    if not near or min(rule.left for rule in near) < left - beyond or max(rule.right for rule in near) > right + beyond:
+    if any(rule.left < left - beyond or rule.right > right + beyond for rule in near):
         return False
     total, end = 0.0, left
     for rule in sorted(near, key=lambda one: one.left):
-        start, stop = max(end, rule.left), min(right, rule.right)
-        if stop > start:
-            total += stop - start
-            end = stop
+        total += max(0.0, min(right, rule.right) - max(end, rule.left))
+        end = max(end, min(right, rule.right))
     return total >= _SHARE * (right - left)

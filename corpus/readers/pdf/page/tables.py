@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from corpus.readers.pdf.page.evidence import AlignedLines, is_table
+from corpus.readers.pdf.page.evidence import is_table
 from corpus.readers.pdf.page.grid import Grid, GridFinder, columns
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.rows import continues_table, rows_of
@@ -52,5 +52,4 @@ def _rows(lines: Sequence[Line], finder: GridFinder, grid: Grid, rules: Sequence
     left, right = min(line.left for line in some), max(line.right for line in some)
     beyond = _BEYOND * median(line.size for line in some)
     drawn = across(rules, left, right, some[-1].bottom - beyond, some[0].top + beyond)
-    found = is_table(AlignedLines(some, parts, texts, grid.gutters, drawn))
-    return rows_of(some, split, texts, drawn) if found else []
+    return rows_of(some, split, texts, drawn) if is_table(some, parts, texts, grid.gutters, drawn) else []

@@ -54,7 +54,3 @@ def test_content_takes_precedence_over_the_file_name(name: str, sandbox: Sandbox
 )
 def test_unreadable_files_are_refused_with_a_reason(path: str, data: bytes, why: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, path, data) == why
-
-
-def test_untitled_slides_get_no_extra_words(sandbox: Sandbox) -> None:
-    assert outcome(sandbox, "pegs.ppt", FILES["pegs.ppt"]).startswith("- Pegs of ash\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import struct
 from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
@@ -15,18 +14,20 @@ import pytest
 
 from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
-from corpus.loading.load import load, parse
-from corpus.loading.sandbox import Sandbox
+from corpus.loading.load import load
+from corpus.readers.pdf.pdf import read
 from corpus.readers.pdf.picture import draw
-from corpus.types import Extracted
 from tests.corpus.readers.samples.files import FILES
 
 WHY = "no text found; probably a scan, which qa index --full reads once Tesseract is installed"
-# Prints what it was asked and the size of the picture, then what it "sees"; has no `xyz`, and crashes once on `crash`.
+# Prints what it was asked and the size of the picture, then what it "sees": two pages in a TIFF. It has no `xyz`,
+# crashes once on `crash`, and sees part of a sentence with `half`.
 STAND_IN = """#!/bin/sh
 if [ "$1" = --list-langs ]; then printf 'List of languages:\\ndeu\\neng\\nosd\\n'; exit; fi
 if [ "$4" = xyz ] || { [ "$4" = crash ] && mkdir "$0.crashed"; }; then echo failed >&2; exit 1; fi
-head -c 13 >/dev/null; size=$(wc -c)
+kind=$(head -c 2); size=$(wc -c)
+if [ "$4" = half ]; then echo 'half of a sentence, and then the other'; exit; fi
+if [ "$kind" = II ]; then printf 'Another page.\\n\\f'; fi
 printf 'Words of %s, asked for\\nwith %s %s.\\n\\nThe her-\\nons.\\n\\f' "$size" "$3" "$4"
 """
 
@@ -40,7 +41,7 @@ def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
             continue
         width, height = source[number].get_size()
         image = pypdfium2.PdfImage.new(made)
-        image.set_bitmap(source[number].render(scale=3))
+        image.set_bitmap(source[number].render(scale=2))
         image.set_matrix(pypdfium2.PdfMatrix().scale(width, height))
         page = made.new_page(width, height)
         page.insert_obj(image)
@@ -50,33 +51,13 @@ def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
     return data.getvalue()
 
 
-def tiff(page: pypdfium2.PdfPage, pages: int) -> bytes:
-    """Repeat a page as grey pictures without compression."""
-    bitmap = page.render(scale=3, grayscale=True)
-    pixels = bytes(bitmap.buffer)
-    data = b"II*\0" + struct.pack("<I", 8 + len(pixels)) + pixels
-    # Width, height, bits of a pixel, compression, black is 0, where it begins, rows at once, bytes.
-    values = bitmap.stride, bitmap.height, 8, 1, 1, 8, bitmap.height, len(pixels)
-    tags = zip((256, 257, 258, 259, 262, 273, 278, 279), values, strict=True)
-    entries = struct.pack("<H", 8) + b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
-    for number in range(1, pages + 1):
-        data += entries + struct.pack("<I", 0 if number == pages else len(data) + len(entries) + 4)
-    return data
-
-
-def read(data: bytes) -> Extracted:
-    """Read a PDF in a new process, which has the environment of this moment."""
-    with Sandbox() as sandbox:
-        return sandbox.read("scan.pdf", data)
-
-
 def test_missing_tesseract_is_named_in_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path, languages in ((str(tmp_path), "eng"), (os.environ["PATH"], "")):
         with monkeypatch.context() as patch:
             patch.setenv("PATH", path)
             patch.setenv("QA_OCR", languages)
             with pytest.raises(Unreadable) as caught:
-                read(scan(0))
+                read("a.pdf", scan(0))
             assert (caught.value.reason, caught.value.unknown) == (WHY, False)
 
 
@@ -90,8 +71,8 @@ def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tesseract")
 def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The languages are all that are installed, or those in QA_OCR."""
-    found = read(scan(0, 1))
+    """The languages are all that are installed, or those in QA_OCR; a sentence continues on the next page."""
+    found = read("a.pdf", scan(0, 1))
     page = "Words of {}, asked for with -l deu+eng.\n\nThe herons."
     width, height = pypdfium2.PdfDocument(scan(0))[0].get_size()
     size = -(-width * 300 // 72) * -(-height * 300 // 72)
@@ -100,22 +81,24 @@ def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPa
     assert found.text == f"{shown}\n\n{shown}"
     assert (found.pages, found.note) == ((0, len(shown) + 2), "a scan, read by Tesseract (deu+eng)")
     monkeypatch.setenv("QA_OCR", "lat")
-    assert "with -l lat." in read(scan(0)).text
+    assert "with -l lat." in read("a.pdf", scan(0)).text
+    monkeypatch.setenv("QA_OCR", "half")
+    assert read("a.pdf", scan(0, 1)).text == " ".join(["half of a sentence, and then the other"] * 2)
 
 
 @pytest.mark.usefixtures("tesseract")
 def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recognised text comes between the pages before and after it."""
     data = scan(0, 1, 2, scanned=[1])
-    found = read(data)
-    whole = parse("paper.pdf", FILES["paper.pdf"])
+    found = read("a.pdf", data)
+    whole = read("a.pdf", FILES["paper.pdf"])
     first, second, third = (found.text[start:end] for start, end in pairwise([*found.pages, len(found.text)]))
     assert "ended in Words of" in first  # a sentence continues from the first page
     assert second.strip() == "The herons."
-    assert third.strip() == whole.text[slice(*whole.page_span(3) or ())].strip()
+    assert third.strip() == whole.text[whole.pages[2] :].strip()
     assert found.note == "1 of 3 pages is a scan, read by Tesseract (deu+eng)"
     monkeypatch.setenv("QA_OCR", "")
-    found = read(data)
+    found = read("a.pdf", data)
     assert found.note == "1 of 3 pages is a scan, which qa index --full reads once Tesseract is installed"
     assert found.pages[1] == found.pages[2]
 
@@ -124,11 +107,11 @@ def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) 
 def test_pages_that_tesseract_fails_on_are_counted_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     fails = "which Tesseract cannot read in xyz; QA_OCR takes languages that `tesseract --list-langs` lists"
     monkeypatch.setenv("QA_OCR", "xyz")
-    found = read(scan(0, 1, 2, scanned=[1]))
+    found = read("a.pdf", scan(0, 1, 2, scanned=[1]))
     assert found.note == f"1 of 3 pages is a scan, {fails}"
     assert "The observers thank the ferryman" in found.text
     with pytest.raises(Unreadable) as caught:
-        read(scan(0, 1))
+        read("a.pdf", scan(0, 1))
     assert (caught.value.reason, caught.value.unknown) == (f"probably a scan, {fails}", True)
 
 
@@ -138,7 +121,7 @@ def test_a_page_that_tesseract_crashes_on_is_counted(
     monkeypatch: pytest.MonkeyPatch, scanned: list[int] | None, note: str
 ) -> None:
     monkeypatch.setenv("QA_OCR", "crash")
-    found = read(scan(0, 1, 2, scanned=scanned))
+    found = read("a.pdf", scan(0, 1, 2, scanned=scanned))
     assert found.note == f"{note}, read by Tesseract (crash), but for 1, where it failed"
     assert found.pages[:2] == (0, 0)
     assert found.text.startswith("Words of")
@@ -153,6 +136,9 @@ def test_pictures_are_read_only_if_enabled_in_settings(tmp_path: Path, monkeypat
     found = load(tmp_path, "page.png", formats=[".png=scan"])
     assert "asked for with -l deu+eng.\n\nThe herons." in found.text
     assert (found.media_type, found.pages, found.path) == ("image/png", (), "page.png")
+    (tmp_path / "pages.tiff").write_bytes(b"II*\0" + bytes(9))
+    found = load(tmp_path, "pages.tiff", formats=[".tiff=scan"])
+    assert (found.media_type, found.pages) == ("image/tiff", (0, len("Another page.\n\n")))
     with pytest.raises(Unreadable, match="content does not match its name"):
         load(tmp_path, "text.png", formats=[".png=scan"])
     monkeypatch.setenv("QA_OCR", "")
@@ -163,14 +149,4 @@ def test_pictures_are_read_only_if_enabled_in_settings(tmp_path: Path, monkeypat
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 def test_a_scan_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QA_OCR", "eng")
-    assert "The observers thank the ferryman" in read(scan(2)).text
-
-
-@pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
-def test_a_picture_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have several pages."""
-    monkeypatch.setenv("QA_OCR", "eng")
-    (tmp_path / "page.tiff").write_bytes(tiff(pypdfium2.PdfDocument(FILES["paper.pdf"])[2], pages=2))
-    found = load(tmp_path, "page.tiff", formats=[".tiff=scan"])
-    assert found.text.count("The observers thank the ferryman") == 2
-    assert (found.media_type, len(found.pages)) == ("image/tiff", 2)
+    assert "The observers thank the ferryman" in read("a.pdf", scan(2)).text

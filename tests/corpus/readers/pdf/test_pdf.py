@@ -241,14 +241,6 @@ def columns_below(top: float, left: str, right: str) -> list[Words]:
     return [*column(54, top, left, room=235), *column(318, top, right, room=235)]
 
 
-def test_a_title_of_two_lines_above_two_columns_is_one_heading() -> None:
-    """Its lines are further apart than those of the text."""
-    title = [Words(180, 740, "Acoustic Monitoring of Bedload in", 17), Words(215, 712, "Steep Rivers of the Alps", 17)]
-    found = read("a.pdf", make([[*title, *columns_below(660, BODY * 2, BODY * 2)]]))
-    assert found.title == "Acoustic Monitoring of Bedload in Steep Rivers of the Alps"
-    assert block_texts(found, BlockKind.HEADING) == [found.title]
-
-
 def test_a_word_broken_at_the_foot_of_a_column_continues_at_the_head_of_the_next() -> None:
     """A caption there is not part of it, nor are a figure's words above the caption."""
     left = f"{BODY}Nobody came to the weir in this cold win~"
@@ -344,12 +336,11 @@ def test_a_large_word_across_the_page_is_left_out() -> None:
 
 def test_consecutive_numbers_of_a_tables_rows_are_kept() -> None:
     """They are not line numbers, as no text is beside them but cells."""
-    cells = [
-        Words(x, 700 - 14 * row, text)
-        for row in range(10)
-        for x, text in ((60, str(100 + row)), (120, "Gravel"), (200, str(37 * row % 90)))
-    ]
-    assert all(f"{100 + row} Gravel" in words_of(cells) for row in range(10))
+    rows = [(str(100 + row), "Gravel", str(37 * row % 90)) for row in range(10)]
+    text = words_of(
+        [Words(60 + 70 * at, 700 - 14 * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
+    )
+    assert all(f"{number} Gravel" in text for number, _, _ in rows)
 
 
 def test_a_numbered_heading_is_no_title() -> None:

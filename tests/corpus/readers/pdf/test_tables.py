@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
 
 import pytest
 
@@ -72,11 +71,13 @@ def test_a_cell_of_several_lines_is_in_one_row() -> None:
     assert tables(read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]]))) == [whole]
 
 
-def test_a_word_broken_in_a_cell_is_joined() -> None:
-    table = [("Step", "Who"), ("Embed", "the micro-"), ("", "controller"), ("Read", "nobody"), ("Send", "Ida")]
-    words = rows(table, (60, 200), 700, step=12)
-    found = read("a.pdf", make([words], rules=[rules(56, 260, 712, 697, 673, 661, 649)]))
-    assert tables(found) == ["Step | Who\nEmbed | the microcontroller\nRead | nobody\nSend | Ida"]
+def test_rules_separate_rows_whose_cells_have_several_lines() -> None:
+    """More than one cell of a row may; a word broken in a cell is joined."""
+    table = [("Step", "Who", "When"), ("Embed", "the micro-", ""), ("", "controller", "May"), ("Send", "Ida", "")]
+    words = rows([*table, ("Read", "nobody", "June")], (60, 200, 300), 700, step=12)
+    found = read("a.pdf", make([words], rules=[rules(56, 360, 712, 697, 673, 661, 649)]))
+    whole = "Step | Who | When\nEmbed | the microcontroller | May\nSend | Ida\nRead | nobody | June"
+    assert tables(found) == [whole]
 
 
 def test_empty_cell_does_not_shift_its_row() -> None:
@@ -160,26 +161,3 @@ TITLES = ("Weirs", "Gauges and boats", "Herons", "Otters", "Swans")
 def test_text_that_is_not_a_table_is_unchanged(words: list[Words]) -> None:
     found = read("a.pdf", make([[*words, *column(60, 500, BODY * 2, room=460)]]))
     assert "|" not in found.text
-
-
-def test_prose_in_columns_is_not_a_table() -> None:
-    """It has three columns whose lines are level, within a frame."""
-    columns = chain.from_iterable(column(x, 700, BODY, room=150) for x in (60, 230, 400))
-    assert "|" not in read("a.pdf", make([list(columns)], rules=[rules(56, 560, 712, 500)])).text
-
-
-def test_justified_prose_is_not_a_table() -> None:
-    """The wide gaps of a narrow column make no gutter, even between rules."""
-    lines = [
-        "so the gauge was read again",
-        "by men in boats who saw it",
-        "at noon as it had been told",
-        "to us in the old inn then",
-    ]
-    words = []
-    for row, parts in enumerate(map(str.split, lines)):
-        gap = (145 - sum(width(part, 10) for part in parts)) / (len(parts) - 1)
-        starts = accumulate((width(part, 10) + gap for part in parts), initial=60.0)
-        words += [Words(x, 700 - 12 * row, part) for x, part in zip(starts, parts, strict=False)]
-    pages = [[*words, *column(60, 500, BODY, room=460)]]
-    assert "|" not in read("a.pdf", make(pages, rules=[rules(56, 209, 712, 655)])).text

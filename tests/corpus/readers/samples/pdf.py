@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 WIDTH, HEIGHT = 612, 792
 # Widths of letters in Helvetica, in thousandths of its size; those not listed are 556.
@@ -83,56 +85,42 @@ def make(
         locked: Whether it asks for a password that nobody knows.
         rules: The lines drawn on each page.
     """
-    objects: dict[int, bytes] = {}
-    first_page = 10
-    typed = first_page + 2 * len(pages) + len(outline)
-    kids = " ".join(f"{first_page + 2 * i} 0 R" for i in range(len(pages)))
-    objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
-    base = "/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding"
-    objects[3] = f"<< {base} /BaseFont /Helvetica >>".encode()
-    objects[4] = f"<< {base} /BaseFont /Helvetica-Bold >>".encode()
+    objects = [b""] * 3  # catalogue, pages, metadata
+
+    def add(content: bytes) -> int:
+        objects.append(content)
+        return len(objects)
+
+    base = b"/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont"
+    fonts = [add(b"<< %s /%s >>" % (base, name)) for name in (b"Helvetica", b"Helvetica-Bold", b"Courier")]
     # In this font the letters a, b, c, … are alef, bet, gimel, …, and * is the bullet of the font Symbol.
-    objects[9] = f"<< {base} /BaseFont /Helvetica /ToUnicode 5 0 R >>".encode()
-    objects[typed] = f"<< {base} /BaseFont /Courier >>".encode()
-    objects[5] = _stream(_HEBREW.encode())
-    objects[6] = b"<< /Title (%s) /Author (%s) >>" % (_escaped(title), _escaped(author))
-    first_entry = first_page + 2 * len(pages)
-    entries = [first_entry + i for i in range(len(outline))]
-    for i, page in enumerate(pages):
-        content = b"\n".join(
+    fonts.append(add(b"<< %s /Helvetica /ToUnicode %d 0 R >>" % (base, add(_stream(_HEBREW)))))
+    names = b" ".join(b"/F%d %d 0 R" % font for font in enumerate(fonts))
+    page_numbers = []
+    for words, drawn in zip_longest(pages, rules, fillvalue=()):
+        lines = [
             b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(one), one.size, one.x, one.y, _escaped(one.text))
-            for one in page
-        )
-        content += b"".join(
-            b"\n%g %g m %g %g l S" % (one.x, one.y, one.right, one.y) for one in [*rules[i : i + 1], ()][0]
-        )
-        objects[first_page + 2 * i] = (
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {first_page + 2 * i + 1} 0 R "
-            f"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 9 0 R /F4 {typed} 0 R >> >> >>"
-        ).encode()
-        objects[first_page + 2 * i + 1] = _stream(content)
-    for place, (number, (words, page_number)) in enumerate(zip(entries, outline, strict=True)):
-        following = f"/Next {entries[place + 1]} 0 R " if place + 1 < len(entries) else ""
-        before = f"/Prev {entries[place - 1]} 0 R " if place else ""
-        goal = f"/Dest [{first_page + 2 * page_number} 0 R /Fit]"
-        objects[number] = b"<< /Title (%s) /Parent 7 0 R %s%s%s >>" % (
-            _escaped(words),
-            following.encode(),
-            before.encode(),
-            goal.encode(),
-        )
-    listed = "/Outlines 7 0 R" if outline else ""
-    objects[1] = f"<< /Type /Catalog /Pages 2 0 R {listed} >>".encode()
-    if outline:
-        ends = f"/First {entries[0]} 0 R /Last {entries[-1]} 0 R"
-        objects[7] = f"<< /Type /Outlines {ends} /Count {len(entries)} >>".encode()
-    if locked:
-        objects[8] = b"<< /Filter /Standard /V 1 /R 2 /P -44 /O <%s> /U <%s> >>" % (b"41" * 32, b"42" * 32)
-    return _file(objects, locked=locked)
+            for one in words
+        ]
+        lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.y) for rule in drawn]
+        page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >> >>"
+        page_numbers.append(add(page % (WIDTH, HEIGHT, add(_stream(b"\n".join(lines))), names)))
+    top = add(b"<< /Type /Outlines /First %d 0 R /Last %d 0 R >>" % (len(objects) + 2, len(objects) + 1 + len(outline)))
+    for number, (name, page_number) in enumerate(outline, top + 1):
+        beside = b"/Prev %d 0 R " % (number - 1) if number > top + 1 else b""
+        beside += b"/Next %d 0 R " % (number + 1) if number < top + len(outline) else b""
+        goal = b"/Dest [%d 0 R /Fit]" % page_numbers[page_number]
+        add(b"<< /Title (%s) /Parent %d 0 R %s%s >>" % (_escaped(name), top, beside, goal))
+    objects[0] = b"<< /Type /Catalog /Pages 2 0 R%s >>" % (b" /Outlines %d 0 R" % top if outline else b"")
+    kids = b" ".join(b"%d 0 R" % number for number in page_numbers)
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages))
+    objects[2] = b"<< /Title (%s) /Author (%s) >>" % (_escaped(title), _escaped(author))
+    lock = b"<< /Filter /Standard /V 1 /R 2 /P -44 /O <%s> /U <%s> >>" % (b"41" * 32, b"42" * 32)
+    return _file(objects, more=b" /Encrypt %d 0 R /ID [<00> <00>]" % add(lock) if locked else b"")
 
 
 def _font(one: Words) -> int:
-    return 3 if one.hebrew else 4 if one.typed else 2 if one.bold else 1
+    return 3 if one.hebrew else 2 if one.typed else int(one.bold)
 
 
 def _stream(content: bytes) -> bytes:
@@ -140,27 +128,21 @@ def _stream(content: bytes) -> bytes:
 
 
 def _escaped(text: str) -> bytes:
-    data = text.encode("cp1252")
-    return data.replace(b"\\", rb"\\").replace(b"(", rb"\(").replace(b")", rb"\)")
+    return re.sub(rb"([\\()])", rb"\\\1", text.encode("cp1252"))
 
 
-def _file(objects: dict[int, bytes], *, locked: bool) -> bytes:
+def _file(objects: Sequence[bytes], *, more: bytes) -> bytes:
     found = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
-    places = {}
-    for number in sorted(objects):
-        places[number] = len(found)
-        found += b"%d 0 obj\n%s\nendobj\n" % (number, objects[number])
-    start = len(found)
-    size = max(objects) + 1
-    found += b"xref\n0 %d\n0000000000 65535 f \n" % size
-    for number in range(1, size):
-        found += b"%010d 00000 %s \n" % (places.get(number, 0), b"n" if number in places else b"f")
-    lock = b" /Encrypt 8 0 R /ID [<00> <00>]" if locked else b""
-    found += b"trailer\n<< /Size %d /Root 1 0 R /Info 6 0 R%s >>\nstartxref\n%d\n%%%%EOF\n" % (size, lock, start)
-    return bytes(found)
+    table = b"0000000000 65535 f \n"
+    for number, content in enumerate(objects, 1):
+        table += b"%010d 00000 n \n" % len(found)
+        found += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    start, size = len(found), len(objects) + 1
+    found += b"xref\n0 %d\n%strailer\n<< /Size %d /Root 1 0 R /Info 3 0 R%s >>\n" % (size, table, size, more)
+    return bytes(found + b"startxref\n%d\n%%%%EOF\n" % start)
 
 
-_HEBREW = """/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+_HEBREW = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
 /CMapName /H def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange
 1 beginbfrange <61> <7a> <05D0> endbfrange
 2 beginbfchar <20> <0020> <2a> <f0b7> endbfchar endcmap end end"""

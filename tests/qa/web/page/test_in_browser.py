@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
 from tests.browser import PROGRAM, Page, browser
-from tests.corpus.readers.samples import pdf
-from tests.paths import SAMPLE
-from tests.qa.web.hostile import DOCUMENTS, write_hostile
-from tests.qa.web.servers import RunningServer, run_qa, running
+from tests.qa.web.hostile import DOCUMENTS
+from tests.qa.web.library import LONG_NAME, OTTER
+from tests.qa.web.servers import RunningServer
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")
 
 AWARD = "What won the ICLR 2025 test of time award?"
 WINNER = "Adam: A Method for Stochastic Optimization"
 SENTENCE = "The ICLR 2025 test of time award was won by Adam: A Method for Stochastic Optimization by Diederik (Durk) "
-OTTER = "An otter was seen below the weir of Pillnitz in two winters out of three."
 OTTER_QUESTION = "Where was the otter seen in two winters out of three?"
-GREEN = "The new bridge is painted green, as the council decided on 17 May."
-LONG_NAME = f"minutes of a meeting {'with everybody and ' * 8}Ida.md"
-
-
-def fill(root: Path) -> None:
-    """The sample, a PDF, a table, a right-to-left text, a long name, and hostile documents."""
-    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-    heading = pdf.Words(60, 700, "Herons", 16, bold=True)
-    first = [heading, *pdf.column(60, 670, "Herons stand in the river Elbe.", room=400)]
-    second = pdf.column(60, 600, OTTER.replace("winters", "win~ters"), room=280)
-    (root / "weirs.pdf").write_bytes(pdf.make([first, second]))
-    rows = "".join(f"Brook {i},{i} km,Nothing to report\n" for i in range(30))
-    (root / "rivers.csv").write_text(f"name,length,notes\n{rows}Müglitz,49 km,It rises in the Ore Mountains\n")
-    (root / "rtl.txt").write_text("הנחל זורם מערבה אל הים.\n")
-    (root / LONG_NAME).write_text(f"---\nauthor: Ida\n---\n# Bridge\n\n{GREEN}\n")
-    (root / "gone.txt").write_text("The lighthouse keeper of Moritzburg was called Gottlieb.\n")
-    write_hostile(root / "hostile")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    root = tmp_path_factory.mktemp("page") / "library"
-    fill(root)
-    run_qa(root, "index", ".")
-    with running(root, "--no-update") as found:
-        yield found
+def server(library: RunningServer) -> RunningServer:
+    return library
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +57,6 @@ def opened(server: RunningServer, question: str, rank: int = 1, **more: object) 
     hit = server.api("ask", question=question, k=5).json["passages"][rank - 1]
     mark = hit["highlights"][0]["chars"]
     return address(server, q=question, open=hit["id"], mark="{}-{}".format(*mark), **more) + "#place"
-
-
-def picture(page: Page, name: str) -> None:
-    """Save a screenshot for inspection in the folder QA_PICTURES, if that is set."""
-    if folder := os.environ.get("QA_PICTURES"):
-        Path(folder, f"{name}.png").write_bytes(page.screenshot())
 
 
 def ask(page: Page, question: str) -> None:
@@ -141,10 +109,8 @@ def is_seen(page: Page, selector: str) -> bool:
 
 
 def violations(page: Page, options: str = "{}") -> list[Any]:
-    """What axe (https://github.com/dequelabs/axe-core) reports: the version of its package, or the file QA_AXE."""
-    given = os.environ.get("QA_AXE")
-    axe = Path(given).read_text() if given else files("axe_core_python").joinpath("axe.min.js").read_text()
-    page.run(axe + "; 0")
+    """What axe (https://github.com/dequelabs/axe-core) reports."""
+    page.run(files("axe_core_python").joinpath("axe.min.js").read_text() + "; 0")
     found: list[Any] = page.run(
         f"axe.run({options}).then((r) => r.violations"
         ".map((v) => [v.id, v.nodes.map((n) => [n.html, n.failureSummary])]))"
@@ -155,7 +121,6 @@ def violations(page: Page, options: str = "{}") -> list[Any]:
 def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
     """From the start page to the answer, its sentence and its place; the address contains the question."""
     page.open(server.url)
-    picture(page, "start-1200")
     assert page.run("document.activeElement.id") == "q"
     assert "Ask library" in text(page, "#results")
     page.write(AWARD)
@@ -170,7 +135,6 @@ def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
     assert "file unchanged" in text(page, ".passages li .state")
     assert query(page) == {"q": AWARD}
     assert page.run("document.title") == f"{AWARD} – library"
-    picture(page, "answer-1200")
 
 
 def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) -> None:
@@ -183,7 +147,6 @@ def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) ->
     assert text(page, "#source-title") == "awards.md"
     left, right = page.run("['#results', '#beside'].map((s) => document.querySelector(s).getBoundingClientRect().left)")
     assert left < right
-    picture(page, "source-1200")
 
 
 def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
@@ -199,7 +162,6 @@ def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
     assert is_seen(page, "#place")
     assert "Page 2 of 2" in text(page, ".source nav")
     assert OTTER[:20] in text(page, ".verdict")
-    picture(page, "pdf-1200")
     click(page, ".source nav a[rel=prev]")
     assert "Page 1 of 2" in text(page, ".source nav")
     assert page.run("document.querySelectorAll('#beside rect').length") == 0
@@ -210,14 +172,12 @@ def test_a_row_of_a_table(page: Page, server: RunningServer) -> None:
     assert text(page, "#beside thead") == "Row name length notes"
     assert text(page, "#beside tr.at").startswith("32 Müglitz 49 km It rises")
     assert is_seen(page, "#beside tr.at")
-    picture(page, "table-1200")
 
 
 def test_filter_by_type_path_and_field(page: Page, server: RunningServer) -> None:
     """Filters are counted, are part of the address, and can be removed."""
     page.open(address(server, q="herons and otters at the river"))
     click(page, ".filters summary")
-    picture(page, "filters-1200")
     page.run("document.querySelector('select[name=type]').value = 'pdf'")
     click(page, ".sheet button")
     assert set(places(page)) == {"weirs.pdf, p. 1", "weirs.pdf, p. 2"}
@@ -285,12 +245,11 @@ def test_without_scripts(page: Page, server: RunningServer) -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_on_a_phone(dark: bool, page: Page, server: RunningServer) -> None:
-    """At 360 pixels nothing is wider than the window, and the source replaces the passages."""
+    """At 360 pixels nothing is wider than the window, and the source replaces the passages; dark is dark."""
     page.open(address(server, q=AWARD), width=360, height=740, dark=dark)
-    picture(page, f"answer-360-{'dark' if dark else 'light'}")
+    assert (page.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)") == dark
     assert page.run("document.documentElement.scrollWidth") <= 360
     click(page, ".passages li:first-child h3 a")
-    picture(page, f"source-360-{'dark' if dark else 'light'}")
     assert page.run("document.documentElement.scrollWidth") <= 360
     assert page.run("document.getElementById('results').getClientRects().length") == 0
     assert is_seen(page, "#place")
@@ -304,14 +263,12 @@ def test_on_a_phone(dark: bool, page: Page, server: RunningServer) -> None:
 def test_on_a_wide_screen(page: Page, server: RunningServer) -> None:
     """At 2,560 pixels lines stay short enough to read."""
     page.open(opened(server, AWARD), width=2560, height=1300)
-    picture(page, "source-2560-light")
     widths = page.run(
         "['.quote', '#beside .body p'].map((s) => document.querySelector(s).getBoundingClientRect().width)"
     )
     assert max(widths) <= 1000
     assert is_seen(page, "#place")
     page.open(address(server, q=AWARD), width=2560, height=1300, dark=True)
-    picture(page, "answer-2560-dark")
     assert page.run("document.querySelector('.passages').getBoundingClientRect().width") <= 1000
 
 
@@ -379,20 +336,12 @@ def test_axe_finds_no_barrier(page: Page, server: RunningServer) -> None:
         assert violations(page, "{runOnly: ['color-contrast']}") == [], view
 
 
-def test_dark_is_dark(page: Page, server: RunningServer) -> None:
-    page.open(opened(server, OTTER_QUESTION), dark=True)
-    page.settle()
-    picture(page, "pdf-1200-dark")
-    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
-
-
 def test_no_answer_is_reported(page: Page, server: RunningServer) -> None:
     """With the closest passages, in which no sentence is marked as an answer."""
     page.open(address(server, q="Who discovered penicillin?"))
     assert text(page, ".verdict").startswith("No passage answers this with confidence These are the closest")
     assert page.run("document.querySelectorAll('.passages li').length") == 5
     assert page.run("document.querySelectorAll('.passages mark').length") == 0
-    picture(page, "none-1200")
 
 
 def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
