@@ -84,20 +84,10 @@ EPUB = _zipped("application/epub+zip")
 # No text begins with these bytes, whatever its name says.
 _BINARY_MAGIC = (*PDF.magic, *ARCHIVE.magic, *DOC.magic, *RTF.magic)
 _CODE = {
-    "x-python": ".py .pyi",
-    "x-c": ".c .h",
-    "x-c++": ".cc .cpp .hpp",
-    "x-csharp": ".cs",
-    "x-go": ".go",
-    "x-java": ".java",
-    "javascript": ".js .mjs .jsx",
-    "x-kotlin": ".kt",
-    "x-php": ".php",
-    "x-rust": ".rs",
-    "x-scala": ".scala",
-    "x-swift": ".swift",
-    "x-typescript": ".ts .tsx",
-}
+    "x-python": ".py .pyi", "x-c": ".c .h", "x-c++": ".cc .cpp .hpp", "x-csharp": ".cs", "x-go": ".go",
+    "x-java": ".java", "javascript": ".js .mjs .jsx", "x-kotlin": ".kt", "x-php": ".php", "x-rust": ".rs",
+    "x-scala": ".scala", "x-swift": ".swift", "x-typescript": ".ts .tsx",
+}  # fmt: skip
 _SUFFIXES = {
     MARKDOWN: ".md .markdown .mdown .mkd .mdx .qmd .rmd",
     PLAIN: ".txt .text .log",

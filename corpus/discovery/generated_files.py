@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_ENVIRONMENTS, _LOCKS, _MINIFIED = "virtual environments", "lock files", "minified files"
-_FOLDERS = {
-    "__pycache__": "__pycache__",
-    "bower_components": "bower_components",
-    "node_modules": "node_modules",
-    "venv": _ENVIRONMENTS,
-}
+_ENVIRONMENTS = "virtual environments"
+_FOLDERS = {"venv": _ENVIRONMENTS} | {name: name for name in ("__pycache__", "bower_components", "node_modules")}
 # A file with one of these names marks its folder: see PEP 405 and https://bford.info/cachedir/
 _MARKERS = {"pyvenv.cfg": _ENVIRONMENTS, "CACHEDIR.TAG": "caches"}
 _ENDINGS = {
-    ".lock": _LOCKS,
-    "package-lock.json": _LOCKS,
-    "npm-shrinkwrap.json": _LOCKS,
-    "pnpm-lock.yaml": _LOCKS,
-    "go.sum": _LOCKS,
-    ".min.js": _MINIFIED,
-    ".min.css": _MINIFIED,
-    ".bundle.js": _MINIFIED,
+    **dict.fromkeys((".lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum"), "lock files"),
+    **dict.fromkeys((".min.js", ".min.css", ".bundle.js"), "minified files"),
 }
 _ANY_ENDING = tuple(_ENDINGS)
 

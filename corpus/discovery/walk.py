@@ -129,7 +129,7 @@ class _Walker:
         self._limits = Limits(paths)
         patterns = gitignore.valid_patterns(include)
         self._include = gitignore.compile_patterns(patterns) if include else None
-        self._included_folders = gitignore.FolderFilter(patterns)
+        self._wanted_folders = [gitignore.folder_of_matches(line) for line in patterns if not line.startswith("!")]
         self._exclude = gitignore.compile_patterns(gitignore.valid_patterns(exclude)) if exclude else None
 
     def run(self) -> None:
@@ -146,7 +146,7 @@ class _Walker:
             if folder and self._is_generated(folder, found, rules):
                 continue
             self.folders.append(folder)
-            rules = (*rules, *self._rules_of(folder))
+            rules = (*rules, *self._rules_of(folder, found))
             for entry in found:
                 path = folder + from_os_name(entry.name)
                 if entry.name.startswith((".", _WORD_LOCK)) or not self._is_valid_name(path) or path == SETTINGS_FILE:
@@ -166,19 +166,16 @@ class _Walker:
             return False
         return True
 
-    def _rules_of(self, folder: str) -> Iterator[_Rules]:
-        directory = self._root / to_os_name(folder)
+    def _rules_of(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> Iterator[_Rules]:
         for name in IGNORE_FILES:
+            if not any(entry.name == name and entry.is_file(follow_symlinks=False) for entry in entries):
+                continue
             try:
-                if not stat.S_ISREG(os.lstat(directory / name).st_mode):
-                    continue
-                text = read_bytes(directory, name, limit=MAX_IGNORE_BYTES).decode("utf-8", "replace")
-            except FileNotFoundError:
+                data = read_bytes(self._root / to_os_name(folder), name, limit=MAX_IGNORE_BYTES)
+            except Unreadable as error:
+                self._skip(folder + name, f"ignore file cannot be used: {error.reason}")
                 continue
-            except (OSError, Unreadable) as error:
-                reason = error.reason if isinstance(error, Unreadable) else error.strerror or str(error)
-                self._skip(folder + name, f"ignore file cannot be used: {reason}")
-                continue
+            text = data.decode("utf-8", "replace")
             if patterns := self._patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
                 yield name, folder, gitignore.compile_patterns(patterns)
 
@@ -229,7 +226,7 @@ class _Walker:
 
     def _may_contain_wanted(self, folder: str) -> bool:
         return self._limits.leads_to(folder) or any(
-            not inner or self._include is None or self._included_folders.may_contain_matches(inner)
+            self._include is None or any(inner.startswith(one) or one.startswith(inner) for one in self._wanted_folders)
             for inner in self._limits.within(folder)
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,9 @@ def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = N
 
 
 def _in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
-    if sandbox is not None:
-        return sandbox.read(path, data)
     from corpus.loading.sandbox import Sandbox  # noqa: PLC0415 - most folders have only text
 
-    with Sandbox() as own:
+    with Sandbox() if sandbox is None else nullcontext(sandbox) as own:
         return own.read(path, data)
 
 

@@ -34,6 +34,12 @@ def decode_lines(data: bytes) -> tuple[str, str]:
     return text, note
 
 
+def file_lines(data: bytes) -> tuple[list[str], str]:
+    """Decode a text file as `decode_lines` does, and return its lines without newlines and byte order mark."""
+    text, note = decode_lines(data)
+    return [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")], note
+
+
 def decode(data: bytes) -> tuple[str, str]:
     """Decode a text file; as in Python's codecs, "utf-8" keeps a byte order mark and "utf-16" drops it.
 

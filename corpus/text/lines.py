@@ -2,6 +2,7 @@ r"""Lines of a text: where they start, and which contains a character. A line en
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -32,11 +33,7 @@ class LineMap:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            self._starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        self._starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
 
     def __len__(self) -> int:
         """Number of lines; a text that ends in a newline has no further empty line."""

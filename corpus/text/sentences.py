@@ -81,8 +81,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Maximum distance between two brackets for the text between them to be one sentence.
 _BRACKETED = 200
-# A number that a unit follows, not an initial: "at -30 C. Full cells", but "in 2014 J. Ba".
-_COUNT = re.compile(r"(?<![\w.,])[-−]?\d{1,3}(?:[.,]\d+)?\s$")
 # Longest date before an entry, and its parts other than names of months and days.
 _LONGEST_STAMP = 32
 _STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
@@ -185,9 +183,7 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
     if word in _ABBREVIATIONS:
         return word in _MAY_END and following.isupper()
     # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
-    is_initial = (
-        len(word) == 1 and word.isalpha() and not _COUNT.search(text[max(left, match.start() - 16) : match.start() - 1])
-    )
+    is_initial = len(word) == 1 and word.isalpha()
     return not (is_initial or (found is not None and _belongs_to_next(word, text, left, found.start(), match.end())))
 
 

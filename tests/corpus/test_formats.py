@@ -71,10 +71,11 @@ def test_every_limit_is_documented(limit: str) -> None:
 
 
 def test_documented_commands_show_extracted_text(tmp_path: Path) -> None:
-    for sample in SAMPLES:
-        (tmp_path / sample.path).write_bytes(sample.data)
-    build_index(tmp_path, encoder=BagEncoder())
-    places = re.findall(r"^\$ qa show (?:\"(.*?)\"|(\S+))", DOCUMENTED, re.MULTILINE)
+    places = [*map("".join, re.findall(r"^\$ qa show (?:\"(.*?)\"|(\S+))", DOCUMENTED, re.MULTILINE))]
     assert len(places) == 4
-    for place in map("".join, places):
+    for sample in SAMPLES:
+        if any(place.startswith(sample.path) for place in places):
+            (tmp_path / sample.path).write_bytes(sample.data)
+    build_index(tmp_path, encoder=BagEncoder())
+    for place in places:
         assert any(text for _, text in show(tmp_path, place).lines), place

@@ -21,8 +21,10 @@ LOG_HEADER = 32
 _SQLITE_HEADER = 100
 # FAISS stores how to interpret the rest here.
 _FAISS_HEADER = 160
-# The first byte of a page: whether it is a leaf, and whether it belongs to a table (or to an index).
-_KINDS = {0x0D: (True, True), 0x05: (False, True), 0x0A: (True, False), 0x02: (False, False)}
+# The first byte of a page that is a leaf of a table or of an index.
+_LEAVES = (0x0D, 0x0A)
+# The lengths, the number and the types of the values of a cell are in about so many bytes.
+_CELL_HEAD = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,42 +80,14 @@ def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
 
 
 def _of_page(data: bytes, start: int, head: int, size: int) -> Iterator[tuple[str, Span]]:
-    leaf, of_table = _KINDS[data[head]]
-    pointers = head + (8 if leaf else 12)
+    pointers = head + (8 if data[head] in _LEAVES else 12)
     yield "page heads", (head, pointers)
     cells = int.from_bytes(data[head + 3 : head + 5], "big")
     if cells:
         yield "cell pointers", (pointers, pointers + 2 * cells)
     for place in range(pointers, pointers + 2 * cells, 2):
         cell = start + int.from_bytes(data[place : place + 2], "big")
-        yield "cell heads", (cell, min(_end_of_head(data, cell, leaf=leaf, of_table=of_table), start + size))
-
-
-def _end_of_head(data: bytes, place: int, *, leaf: bool, of_table: bool) -> int:
-    """Where the values of a cell begin: after its child, its length, its number and the types of its values."""
-    if not leaf:
-        place += 4
-    if leaf or not of_table:
-        place, _ = _number(data, place)
-    if of_table:
-        place, _ = _number(data, place)
-        if not leaf:
-            return place
-    _, kinds = _number(data, place)
-    return place + kinds
-
-
-def _number(data: bytes, place: int) -> tuple[int, int]:
-    """The end and the value of a variable-length integer, which has seven bits in each byte."""
-    value = 0
-    for count in range(9):
-        byte = data[place + count]
-        if count == 8:
-            return place + 9, value << 8 | byte
-        value = value << 7 | byte & 0x7F
-        if not byte & 0x80:
-            return place + count + 1, value
-    raise AssertionError("not reached")
+        yield "cell heads", (cell, min(cell + _CELL_HEAD, start + size))
 
 
 def vital_parts(sample: Sample) -> list[tuple[str, list[Span]]]:
@@ -172,30 +146,26 @@ def random_loss(sample: Sample, random_: random.Random) -> Damage:
     """Damage a whole file, the database and its log more often than others."""
     names = sorted(sample.files)
     file = random_.choices(names, [4 if name.startswith("index.db") else 1 for name in names])[0]
-    return loss(sample, random_.choice(WHOLE), file, random_)
-
-
-def loss(sample: Sample, kind: str, file: str, random_: random.Random, *, place: int | None = None) -> Damage:
-    """Damage a whole file; `kind` is one of `WHOLE`, and `place`, described in `Damage`, is random by default."""
-    data, given, place = sample.files[file], place, 0
+    kind = random_.choice(WHOLE)
+    data, place = sample.files[file], 0
     changed: bytes | None = None
     if kind in ("cut", "zeroed end"):
-        place = random_.randrange(max(len(data), 1)) if given is None else given
+        place = random_.randrange(max(len(data), 1))
         # File systems fill a block that was never written with zeros.
         changed = data[:place] + bytes(len(data) - place if kind == "zeroed end" else 0)
     elif kind == "junk":
-        place = random_.choice([1, 100, 4096, 8192, 20_000]) if given is None else given
+        place = random_.choice([1, 100, 4096, 8192, 20_000])
         changed = data + random_.randbytes(place)
     elif kind == "swapped":
-        place, changed = _swapped(sample, file, random_, given)
+        place, changed = _swapped(sample, file, random_)
     elif kind == "empty":
         changed = b""
     return Damage(kind, file, place, 0, {file: changed})
 
 
-def _swapped(sample: Sample, file: str, random_: random.Random, given: int | None) -> tuple[int, bytes]:
+def _swapped(sample: Sample, file: str, random_: random.Random) -> tuple[int, bytes]:
     """Replace a file by that of an earlier generation, or a segment by another one."""
     older = [(number, state[file]) for number, state in enumerate(sample.past) if file in state]
     others = [(-1, state[name]) for state in (sample.files, *sample.past) for name in state if name.endswith(".faiss")]
-    choices = [one for one in (others if file.endswith(".faiss") else older) if one[1] != sample.files[file]]
-    return random_.choice([one for one in choices if given in (None, one[0])] or [(-1, b"")])
+    choices = others if file.endswith(".faiss") else older
+    return random_.choice([one for one in choices if one[1] != sample.files[file]] or [(-1, b"")])

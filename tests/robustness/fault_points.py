@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.robustness import options
-from tests.robustness.fault_library import KILLED, Action, FaultLibrary, fault_server, why_not
+from tests.robustness.fault_library import KILLED, Action, FaultLibrary, fault_server
 from tests.robustness.picture import temporary
 from tests.robustness.process import Ended, in_fork
 from tests.robustness.scenarios import SCENARIOS, Expected, in_memory, prepared
@@ -128,27 +128,23 @@ def run(name: str, *, sample: int, seed: int) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    """Run it; return 0 if nothing is wrong."""
-    parser = options.parser("Kill or fail every file operation.")
-    parser.add_argument("--sample", type=int, default=0, help="try this many points of each scenario instead of all")
-    parser.add_argument("--scenario", choices=[one.name for one in SCENARIOS], help="only this one")
-    given = parser.parse_args()
-    if why_not():
-        print(f"not tried: it {why_not()}")
-        return 2
-    results, wrong = [], 0
+def run_all(scenario: str = "", sample: int = 0, seed: int = 0) -> dict[str, Any]:
+    """Run the trials of all scenarios, or of the one with this name; see `run`."""
     with fault_server() as server:
-        for name in [given.scenario] if given.scenario else [one.name for one in SCENARIOS]:
-            results.append(server.value_of(partial(run, name, sample=given.sample, seed=given.seed), seconds=36_000))
-            wrong += options.tell(results[-1], None)
-    options.write(results, given.out)
-    print(f"{sum(one['tried'] for one in results):,} points tried")
-    return int(bool(wrong))
+        results = [
+            server.value_of(partial(run, one.name, sample=sample, seed=seed), seconds=36_000)
+            for one in SCENARIOS
+            if scenario in ("", one.name)
+        ]
+    return {
+        "scenarios": results,
+        "tried": sum(one["tried"] for one in results),
+        "violations": [violation for one in results for violation in one["violations"]],
+    }
 
 
 if __name__ == "__main__":
     # Run as the module, not as __main__, so that its functions can be unpickled.
     from tests.robustness import fault_points
 
-    sys.exit(fault_points.main())
+    sys.exit(options.main(fault_points.run_all))

@@ -1,13 +1,12 @@
 """A folder of hostile files, and what each of them costs.
 
-    python -m tests.robustness.hostile_corpus --measure [--only WORDS]   a table, with each file in a separate process
+    python -m tests.robustness.hostile_corpus [--only WORDS]   measures each file in a separate process
 
 Reading a file, splitting it with the real tokenizer and indexing may take at most 10 s of processor time and 400 MB.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from index.encoder.model_files import find
 from index.encoder.tokenizer import ModelTokenizer
@@ -23,6 +23,7 @@ from index.storage.vectors import Vectors
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
+from tests.robustness import options
 from tests.robustness.hostile_case import Case
 from tests.robustness.hostile_files import BYTES, EXPRESSIONS, MARKDOWN, NAMES, SIZES, TEXTS
 from tests.robustness.process import run
@@ -117,27 +118,17 @@ def _build_one(root: Path) -> tuple[str, float]:
     return reasons or f"{report.passages - len(HEALTHY):,} passages", time.process_time() - begun
 
 
-def main() -> int:
-    """Measure every file; return 1 if one takes too much."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measure", action="store_true", required=True)
-    parser.add_argument("--only", default="", help="only files whose path contains this")
-    given = parser.parse_args()
-    print("| file | outcome | s | MB |\n|---|---|---:|---:|")
-    costs = []
-    for case in CASES:
-        if given.only in case.path:
-            cost = measure(case)
-            costs.append(cost)
-            figures = f"{cost.seconds:.2f} | {cost.megabytes:.0f}{'' if cost.fits else ' **over**'}"
-            print(f"| {ascii(cost.path)[1:-1]} | {cost.outcome} | {figures} |", flush=True)
-    over = sum(not cost.fits for cost in costs)
-    print(f"\n{len(costs)} files; over {MOST_SECONDS:.0f} s or {MOST_MEGABYTES:.0f} MB: {over}")
-    return bool(over)
+def run_all(only: str = "") -> dict[str, Any]:
+    """Measure every file whose path contains `only`."""
+    costs = [measure(case) for case in CASES if only in case.path]
+    return {
+        **{ascii(one.path)[1:-1]: f"{one.outcome}, {one.seconds:.2f} s, {one.megabytes:.0f} MB" for one in costs},
+        "violations": [one.path for one in costs if not one.fits],
+    }
 
 
 if __name__ == "__main__":
     # Run as the module, not as __main__, so that its functions can be unpickled.
     from tests.robustness import hostile_corpus
 
-    sys.exit(hostile_corpus.main())
+    sys.exit(options.main(hostile_corpus.run_all))

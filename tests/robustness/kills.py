@@ -29,7 +29,7 @@ from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.robustness import options
 from tests.robustness.picture import Questions, stored_digests
-from tests.robustness.process import Child, import_what_is_needed
+from tests.robustness.process import Child
 from tests.robustness.scenarios import INTERIM, LONG_AGO, Expected, Scenario, damage_generation, prepared, write
 
 # The batch size of `index.update.embed_queue`; one batch may be on its way to disk while the model finishes the next.
@@ -196,8 +196,8 @@ def _until_killed(expected: Expected, after: float) -> Iterator[tuple[float, Kil
         after /= 2
 
 
-def run(runs: int, seed: int, files: int = FILES, *, model: bool = False) -> dict[str, Any]:
-    """Kill the scenarios in turn, and return the results."""
+def run(runs: int = 500, seed: int = 0, files: int = FILES, *, model: bool = False) -> dict[str, Any]:
+    """Kill the scenarios in turn, and return the results; `files` is a multiple of four."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
     found: list[tuple[str, float, Killed]] = []
@@ -224,16 +224,5 @@ def run(runs: int, seed: int, files: int = FILES, *, model: bool = False) -> dic
     }
 
 
-def main() -> int:
-    """Run it; return 0 if nothing is wrong."""
-    parser = options.parser("Kill a writing process at random moments.")
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--files", type=int, default=FILES, help="number of documents, a multiple of four")
-    parser.add_argument("--model", action="store_true", help="build with the real model")
-    given = parser.parse_args()
-    import_what_is_needed()
-    return options.tell(run(given.runs, given.seed, given.files, model=given.model), given.out)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(options.main(run))

@@ -1,4 +1,4 @@
-"""Run out of system resources: file size limits, no descriptors left, a full disk.
+"""Run out of system resources: no descriptors left, a full disk.
 
 python -m tests.robustness.limits [--every N] [--out FILE]
 unshare -rm sh -c 'mount -t tmpfs -o size=1m tmpfs FOLDER && python -m tests.robustness.limits --full-disk FOLDER'
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,63 +26,46 @@ from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness import options
 from tests.robustness.picture import Picture, difference, strays, temporary
-from tests.robustness.process import import_what_is_needed, in_fork, value_in_fork
+from tests.robustness.process import in_fork, value_in_fork
 from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, in_memory, prepared, write
 
-# Sizes at which a write may be cut off; no file of the scenarios is larger than the last.
-_SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
-_DESCRIPTORS = range(16)
+# More descriptors than this are always enough.
+_MOST = 16
 # Bytes to free once the small disk is full: enough for another generation of its index.
 _BALLAST = 400_000
 # Bytes that the next documents need.
 _RESERVE = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A limit on a process: bytes in a file, or descriptors beyond those already open."""
-
-    kind: int
-    name: str
-    value: int
-
-    def within(self, act: Any, root: Path) -> Any:
-        """Act under the limit, which is lifted afterwards so that the result can be reported."""
-        soft, (_, hard) = self.value, resource.getrlimit(self.kind)
-        if self.kind == resource.RLIMIT_NOFILE:
-            used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
-            free = (number for number in itertools.count() if number not in used)
-            # The first free one was used to list them.
-            soft = next(itertools.islice(free, self.value, None))
-        resource.setrlimit(self.kind, (soft, hard))
-        try:
-            return act(root)
-        finally:
-            resource.setrlimit(self.kind, (hard, hard))
+def _with_descriptors(more: int, act: Callable[[Path], Any], root: Path) -> Any:
+    """Act with so many descriptors beyond those already open; afterwards there is no limit to reporting the result."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
+    free = (number for number in itertools.count() if number not in used)
+    # The first free one was used to list them.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(itertools.islice(free, more, None)), hard))
+    try:
+        return act(root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _try(limit: Limit, expected: Expected, folder: Path) -> dict[str, Any]:
+def _try(more: int, expected: Expected, folder: Path) -> dict[str, Any]:
     """Write under a limit and check the result; then ask under the limit."""
     root, scenario = folder / "trial", expected.scenario
     shutil.copytree(expected.template, root)
     try:
-        ended = in_fork(partial(limit.within, scenario.act, root))
+        ended = in_fork(partial(_with_descriptors, more, scenario.act, root))
         wrong = [f"ended badly: {ended}"] if ended.crashed else []
         if names := temporary(root):
             wrong.append(f"temporary files: {names}")
         wrong += expected.problems(root, done=ended.succeeded)
-        asked = in_fork(partial(limit.within, scenario.picture, root))
+        asked = in_fork(partial(_with_descriptors, more, scenario.picture, root))
         if asked.crashed:
             wrong.append(f"asking ended badly: {asked}")
         elif not asked.error and difference(_unverified(asked.value[1]), _unverified(expected.clean)):
             wrong.append("different answers under the limit")
-        return {
-            "scenario": scenario.name,
-            "limit": limit.name,
-            "value": limit.value,
-            "ended": ended.error or "done",
-            "wrong": wrong,
-        }
+        return {"scenario": scenario.name, "descriptors": more, "ended": ended.error or "done", "wrong": wrong}
     finally:
         shutil.rmtree(root)
 
@@ -96,27 +79,27 @@ def _unverified(found: Picture) -> Picture:
     return found
 
 
-def run(every: int, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, Any]:
-    """Try every nth limit on all scenarios that do not fork themselves."""
+def run(every: int = 1, full_disk: str = "") -> dict[str, Any]:
+    """Allow every nth number of descriptors in scenarios that do not fork; or fill the small disk at this folder."""
+    if full_disk:
+        return _fill(Path(full_disk))
     started = time.monotonic()
-    limits = [Limit(resource.RLIMIT_FSIZE, "file size", size) for size in _SIZES[::every]]
-    limits += [Limit(resource.RLIMIT_NOFILE, "descriptors", more) for more in _DESCRIPTORS[::every]]
     found = []
     with tempfile.TemporaryDirectory(dir=in_memory()) as name:
-        for scenario in scenarios:
+        for scenario in SCENARIOS:
             if not scenario.forks:
                 folder = Path(name).resolve() / scenario.name.replace(" ", "-")
                 expected = prepared(scenario, folder)
-                found += [_try(limit, expected, folder) for limit in limits]
+                found += [_try(more, expected, folder) for more in range(0, _MOST, every)]
     return {
         "tried": len(found),
-        "ended": dict(Counter(f"{one['limit']}: {one['ended']}" for one in found)),
+        "ended": dict(Counter(one["ended"] for one in found)),
         "violations": [one for one in found if one["wrong"]],
         "seconds": round(time.monotonic() - started, 1),
     }
 
 
-def fill(disk: Path) -> dict[str, Any]:
+def _fill(disk: Path) -> dict[str, Any]:
     """Add documents until the disk is full; the old index must still answer, and update once there is space again."""
     root, ballast, reserve = disk / "corpus", disk / "ballast", disk / "reserve"
     root.mkdir()
@@ -162,15 +145,5 @@ def _update(root: Path) -> int:
     return update_index(Request(root, BagEncoder())).documents
 
 
-def main() -> int:
-    """Run it; return 0 if nothing is wrong."""
-    parser = options.parser("Write and ask without enough system resources.")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="try only every nth limit")
-    parser.add_argument("--full-disk", type=Path, metavar="FOLDER", help="fill this small disk instead")
-    given = parser.parse_args()
-    import_what_is_needed()
-    return options.tell(fill(given.full_disk) if given.full_disk else run(given.every), given.out)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(options.main(run))

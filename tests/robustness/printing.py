@@ -8,7 +8,6 @@ terminal, and no character that reorders or hides text. JSON must be as safe, an
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import logging
@@ -17,10 +16,10 @@ import pty
 import re
 import subprocess
 import sys
-import time
 import tty
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -43,6 +42,7 @@ from qa.terminal import answers as screen
 from qa.terminal import reports
 from qa.terminal.text import clean_name
 from tests.paths import REPOSITORY
+from tests.robustness import options
 from tests.robustness.hostile_strings import strings, trespasses
 from tests.robustness.program import environment_without
 
@@ -241,54 +241,53 @@ def _environment() -> dict[str, str]:
     return kept | {"TERM": "xterm-256color", "QA_DEBUG": "1", "FORCE_HYPERLINK": "0"}
 
 
-def offences(name: str, count: int) -> tuple[list[str], int]:
-    """Print strings with a printer of `PRINTERS`; list what is wrong with the output, and return its size in bytes."""
-    program = [sys.executable, "-m", "tests.robustness.printing", "--print", name, "--strings", str(count)]
-    code, data = shown_by(program)
+@cache
+def printed(count: int, *, links: bool = False) -> dict[str, bytes]:
+    """Print strings with each printer of `PRINTERS` on a terminal; return the output of each."""
+    program = [sys.executable, "-c", f"from tests.robustness.printing import show; show({count})"]
+    code, data = shown_by(program, {"FORCE_HYPERLINK": str(int(links))})
     if code:
-        return [f"exit status {code}: {data[-300:]!r}"], len(data)
+        raise RuntimeError(f"exit status {code}: {data[-300:]!r}")
+    _, *parts = re.split(rb"\0(\w+)\n", data)
+    return {name.decode(): shown for name, shown in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def show(count: int) -> None:
+    """Print strings with each printer, after a NUL and its name."""
+    for name, printer in PRINTERS.items():
+        sys.stderr.flush()
+        print(f"\0{name}", flush=True)
+        for some in batches(count):
+            printer(some)
+        sys.stdout.flush()
+
+
+def offences(name: str, count: int) -> list[str]:
+    """List what is wrong with the output of a printer."""
     try:
-        shown = data.decode()
+        shown = printed(count)[name].decode()
     except UnicodeDecodeError as error:
-        return [f"not UTF-8: {error}"], len(data)
+        return [f"not UTF-8: {error}"]
     wrong = [f"U+{ord(c):04X} {times} times" for c, times in trespasses(shown, drawing=name == "drawing").items()]
+    if len(shown) <= 10 * count:
+        wrong.append("hardly any output")
     if name == "objects":
         expected = [json.loads(json.dumps(value)) for some in batches(count) for value in _values(some)]
         if [json.loads(line) for line in shown.splitlines()] != expected:
             wrong.append("JSON is not exact")
     if name in LINKING:
-        wrong.extend(_wrong_links(program, shown))
-    return wrong, len(data)
+        # With links enabled, there must be some, and the output must otherwise be the same to the last character.
+        without, links = LINK.subn(r"\1", printed(count, links=True)[name].decode())
+        wrong += [] if links else ["no links"]
+        wrong += [] if without == shown else ["more than links was added"]
+    return wrong
 
 
-def _wrong_links(program: list[str], plain: str) -> Iterator[str]:
-    """With links enabled, there must be some, and the output must otherwise be the same to the last character."""
-    _, data = shown_by(program, {"FORCE_HYPERLINK": "1"})
-    without, links = LINK.subn(r"\1", data.decode())
-    if not links:
-        yield "no links"
-    if without != plain:
-        yield "more than links was added"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--strings", type=int, default=10_000)
-    parser.add_argument("--print", choices=PRINTERS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.print:
-        for some in batches(given.strings):
-            PRINTERS[given.print](some)
-        return
-    bad = 0
-    for name in PRINTERS:
-        begun = time.perf_counter()
-        wrong, size = offences(name, given.strings)
-        bad += len(wrong)
-        seconds = time.perf_counter() - begun
-        print(f"{name:<10} {given.strings:,} strings, {size:,} bytes, {seconds:.1f} s: {'; '.join(wrong) or 'clean'}")
-    sys.exit(bool(bad))
+def run(strings: int = 10_000) -> dict[str, Any]:
+    """Print this many strings with each printer."""
+    found = {name: offences(name, strings) for name in PRINTERS}
+    return {"violations": [f"{name}: {one}" for name, wrong in found.items() for one in wrong]}
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(options.main(run))

@@ -6,7 +6,9 @@ import itertools
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 from index.snapshot import Snapshot
 from index.update.report import Request
-from index.update.update import rebuild_index, update_index
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness.picture import Picture, Questions, ask_everything, whole_picture
 from tests.robustness.process import value_in_fork
@@ -42,6 +44,7 @@ QUESTIONS = Questions(
     path="notes/03.md",
     duplicate="copies/0.txt",
 )
+VECTORS = "SELECT id, digest, vector, checksum FROM vectors"
 DUPLICATE = "A duplicate paragraph about the walnut orchard, the river and the bridge, word for word the same.\n"
 
 
@@ -56,6 +59,7 @@ class Sample:
         past: `files` of earlier generations, oldest first.
         expected: The whole picture by generation.
         newest: The last generation.
+        vectors: What `VECTORS` selects.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Sample:
     past: list[dict[str, bytes]] = field(default_factory=list)
     expected: dict[int, Picture] = field(default_factory=dict)
     newest: int = 0
+    vectors: list[tuple[int, bytes, bytes, int]] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -202,7 +207,14 @@ def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sa
         sample.expected[generation] = picture
         sample.newest = max(sample.newest, generation)
     sample.lay_out()
+    sample.vectors = value_in_fork(partial(_vectors, sample.folder))
+    sample.lay_out()
     return sample
+
+
+def _vectors(folder: Path) -> list[tuple[int, bytes, bytes, int]]:
+    with closing(sqlite3.connect(folder / "index.db")) as connection:
+        return connection.execute(VECTORS).fetchall()
 
 
 def _built(name: str, root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
@@ -230,10 +242,3 @@ def commits(log: bytes) -> Sequence[int]:
     step = 24 + int.from_bytes(log[8:12], "big")
     starts = range(32, len(log) - step + 1, step)
     return [start + step for start in starts if int.from_bytes(log[start + 4 : start + 8], "big")]
-
-
-def rebuilt(sample: Sample) -> Picture:
-    """The answers of a clean build of the folder, which no history of the index can have influenced."""
-    shutil.rmtree(sample.folder)
-    rebuild_index(Request(sample.root, BagEncoder()))
-    return whole_picture(sample.root, BagEncoder(), QUESTIONS)[1]

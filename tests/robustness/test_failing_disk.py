@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import QAError
+from index.encoder.load import FastestEncoder
+from index.encoder.model_files import find
 from index.storage import disk
 from index.storage.file_digests import sha256_of
+from index.storage.vectors import Vectors
+from tests import small_models
 from tests.encoders import BagEncoder
-from tests.marks import needs_fork
-from tests.robustness import model_cache
 from tests.robustness.picture import temporary
-from tests.robustness.process import value_of
 from tests.robustness.scenarios import SCENARIOS, bring_up_to_date
 
 # SQLite's names for these errors of the system.
@@ -120,11 +121,29 @@ def test_digests_that_cannot_be_cached_are_computed_again(
         assert cache.read_bytes() == whole
 
 
-@needs_fork
-def test_a_compiled_model_is_used_only_if_it_is_complete() -> None:
-    """If writing it is interrupted, texts are still embedded; later there is a complete copy and no stray file."""
-    found = value_of(partial(model_cache.run, 1, seed=2), seconds=300)
-    assert (found["tried"], found["violations"]) == (1, [])
-    written = [step.partition(" ")[0] for step in found["steps"]]
-    assert written.count("sync") >= 4
-    assert written.index("rename") > written.index("sync")
+def test_a_compiled_model_is_used_only_if_it_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever step of writing it fails, texts are embedded; later there is a complete copy and no stray file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    model = find(str(small_models.build("bert-mean", tmp_path)))
+    copies = tmp_path / "cache" / "qa" / "compiled"
+
+    def embed() -> None:
+        found.append(FastestEncoder(model).encode_query("The meeting was moved to Thursday."))
+
+    found: list[Vectors] = []
+    steps = [(step, path.name) for step, path in steps_of(embed)]
+    (copy,) = copies.iterdir()
+    whole = sorted(path.name for path in copy.iterdir())
+    for failing in (("sync", "model.bin"), ("rename", copy.name)):
+        shutil.rmtree(tmp_path / "cache")
+        with disk.watched(Disk(steps.index(failing), errno.EIO)):
+            embed()
+        assert temporary(tmp_path) == []
+        # What a killed process leaves.
+        abandoned = copies / ".killed.tmp"
+        abandoned.mkdir(parents=True, exist_ok=True)
+        os.utime(abandoned, (1, 1))
+        embed()
+        assert list(copies.iterdir()) == [copy]
+        assert sorted(path.name for path in copy.iterdir()) == whole
+    assert all(float(found[0] @ vector) > 0.999 for vector in found)

@@ -14,7 +14,6 @@ import pytest
 
 from corpus.chunking import splitter
 from corpus.chunking.splitter import split
-from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
 from corpus.loading.load import parse
@@ -29,7 +28,7 @@ from tests.robustness.hostile_case import ANY, Case
 from tests.robustness.hostile_corpus import CASES, HEALTHY, MOST_MEGABYTES, REASONS, QuickEncoder, build, measure, write
 from tests.robustness.hostile_files import EXPRESSIONS, MARKDOWN
 
-# Of the full size, which `python -m tests.robustness.hostile_corpus --measure` uses.
+# Of the full size, which `python -m tests.robustness.hostile_corpus` uses.
 SHARE = 0.002
 
 
@@ -80,7 +79,7 @@ def test_skipped_files_are_skipped_again(hostile: tuple[Path, BuildReport]) -> N
 
 
 def test_full_size_file_uses_little_time_and_memory() -> None:
-    """One case of those that `python -m tests.robustness.hostile_corpus --measure` tries."""
+    """One case of those that `python -m tests.robustness.hostile_corpus` tries."""
     case = next(case for case in CASES if case.path == "bombs/one-line.txt")
     quarter, whole = measure(case, share=0.25), measure(case)
     assert whole.megabytes <= MOST_MEGABYTES
@@ -250,17 +249,6 @@ def test_instructions_in_a_document_are_plain_text(tmp_path: Path) -> None:
     assert order.strip() in quoted.passages[0].text
     assert quoted.passages[0].source.path == "b.md"
     assert json.loads(json.dumps(quoted.as_json()))["passages"][0]["text"] == quoted.passages[0].text
-
-
-def test_index_folder_is_never_indexed(tmp_path: Path) -> None:
-    """Neither this collection's `.qa` folder is indexed nor that of a collection inside it."""
-    for folder in (tmp_path / ".qa", tmp_path / "sub" / ".qa"):
-        folder.mkdir(parents=True)
-        (folder / "words.md").write_text("# T\n\nNot to be read.\n", encoding="utf-8")
-    (tmp_path / "sub" / "a.md").write_text("# T\n\nTo be read.\n", encoding="utf-8")
-    build(tmp_path)
-    assert [file.path for file in walk(tmp_path).files] == ["sub/a.md"]
-    assert build(tmp_path).documents == 1
 
 
 @pytest.mark.parametrize("moment", [-(10**18), 4_000_000_000 * 10**9])

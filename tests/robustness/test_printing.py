@@ -41,9 +41,7 @@ def test_control_characters_are_detected() -> None:
 
 @pytest.mark.parametrize("name", PRINTERS)
 def test_printed_output_cannot_control_the_terminal(name: str) -> None:
-    wrong, size = offences(name, COUNT)
-    assert wrong == []
-    assert size > 10 * COUNT
+    assert offences(name, COUNT) == []
 
 
 @pytest.fixture(scope="module")

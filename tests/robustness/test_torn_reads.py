@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import LockedError, NoIndexError, QAError
+from corpus.errors import NoIndexError, QAError
 from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.snapshot import Snapshot
@@ -25,7 +24,6 @@ from index.storage.files import make_folder
 from index.storage.locking import writer_lock
 from index.update.report import BuildReport, Request
 from index.update.run import Build
-from index.update.update import update_index
 from qa.answer.results import Mode
 from qa.collection import build
 from qa.retrieval.retriever import Retriever
@@ -48,7 +46,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_answers_never_mix_generations() -> None:
     found = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
-    assert (found["torn"], found["failed"]) == ([], [])
+    assert found["violations"] == []
     assert found["questions"] >= 640
     # Each reader saw several generations.
     assert min(found["generations_seen_by_a_reader"]) >= torn_reads.GENERATIONS
@@ -85,20 +83,6 @@ def test_deleted_index_gives_correct_answers_or_a_typed_error(root: Path, loaded
                 assert found == expected[f"{mode.value}: {QUESTION}"]
     with pytest.raises(NoIndexError, match="qa index"):
         Snapshot(root / ".qa")
-
-
-def test_second_writer_is_told_which_process_holds_the_lock(root: Path) -> None:
-    """The error of the library and of the command line, which exits with 6, names the process that is writing."""
-    shutil.rmtree(root / ".qa")
-    make_folder(root / ".qa")
-    holder = f"process {os.getpid()} on {socket.gethostname()}"
-    with writer_lock(root / ".qa"):
-        with pytest.raises(LockedError, match=holder):
-            update_index(Request(root, BagEncoder()))
-        done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=600)
-    assert (done.returncode, done.stdout) == (6, "")
-    assert f"{root / '.qa'} is being written by {holder}" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("then", ["lock released", "holder killed", "Ctrl-C"])

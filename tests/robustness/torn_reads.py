@@ -25,7 +25,7 @@ from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.robustness import options
 from tests.robustness.picture import answer_to
-from tests.robustness.process import Child, import_what_is_needed, value_in_fork
+from tests.robustness.process import Child, value_in_fork
 
 _ANIMALS = ("cat", "dog", "fish", "bird", "robot", "whale", "horse", "owl")
 _PLACES = (
@@ -108,8 +108,8 @@ def _opened(root: Path, chance: random.Random) -> Retriever:
     return Retriever(root, snapshot, BagEncoder())
 
 
-def run(questions: int, readers: int, seed: int) -> dict[str, Any]:
-    """Run the writer and the readers; return what was found."""
+def run(questions: int = 20_000, readers: int = 4, seed: int = 0) -> dict[str, Any]:
+    """Ask while the index is written; return what was found."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
@@ -131,23 +131,14 @@ def run(questions: int, readers: int, seed: int) -> dict[str, Any]:
         "readers": readers,
         "generations_written": ended[-1].value,
         "generations_seen_by_a_reader": [one["generations"] for one in seen],
-        "torn": [one for several in seen for one in several["torn"]],
-        "failed": [str(one) for one in ended if not one.succeeded],
+        "violations": [
+            *(one for several in seen for one in several["torn"]),
+            *(str(one) for one in ended if not one.succeeded),
+        ],
         "seconds": round(time.monotonic() - started, 1),
     }
 
 
-def main() -> int:
-    """Run it; 0 where nothing is wrong."""
-    parser = options.parser("Ask while the index is written.")
-    parser.add_argument("--questions", type=int, default=20_000)
-    parser.add_argument("--readers", type=int, default=4)
-    given = parser.parse_args()
-    import_what_is_needed()
-    found = run(given.questions, given.readers, given.seed)
-    return options.tell(found, given.out, violations="torn") or int(bool(found["failed"]))
-
-
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    sys.exit(main())
+    sys.exit(options.main(run))

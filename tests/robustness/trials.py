@@ -23,7 +23,7 @@ from tests.encoders import BagEncoder
 from tests.robustness.damages import Damage
 from tests.robustness.picture import Picture, Refused
 from tests.robustness.process import Ended, in_fork, run
-from tests.robustness.samples import Sample
+from tests.robustness.samples import VECTORS, Sample
 
 # Processor time after which a question counts as hanging.
 SECONDS = 20.0
@@ -179,30 +179,14 @@ def _repair(sample: Sample, encoder: BagEncoder) -> str:
             return "made anew"
 
 
-_VECTORS = "SELECT id, digest, vector, checksum FROM vectors"
-_PRISTINE: dict[str, list[tuple[int, bytes, bytes, int]]] = {}
-
-
 def _sound_vectors(sample: Sample) -> frozenset[bytes]:
     """Digests of the vectors that SQLite can still return undamaged, each in its own query."""
     found: set[bytes] = set()
     file = sample.folder / "index.db"
     if file.exists():
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
-            for row in _PRISTINE[sample.name]:
+            for row in sample.vectors:
                 with suppress(sqlite3.Error):
-                    if connection.execute(f"{_VECTORS} WHERE id = ?", row[:1]).fetchone() == row:
+                    if connection.execute(f"{VECTORS} WHERE id = ?", row[:1]).fetchone() == row:
                         found.add(row[1])
     return frozenset(found)
-
-
-def remember_vectors(sample: Sample) -> None:
-    """Record the vectors of the undamaged index, which `try_repair` needs; once for each sample."""
-
-    def read() -> list[tuple[int, bytes, bytes, int]]:
-        with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
-            return connection.execute(_VECTORS).fetchall()
-
-    sample.lay_out()
-    _PRISTINE[sample.name] = in_fork(read).value
-    sample.lay_out()

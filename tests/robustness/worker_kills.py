@@ -109,7 +109,7 @@ def kill(victim: str, root: Path, expected: list[object], pause: float, cluster:
     return Trial(victim, status, twice, wrong)
 
 
-def run(kills: int, seed: int) -> dict[str, Any]:
+def run(kills: int = 20, seed: int = 0) -> dict[str, Any]:
     """Kill the victims in turn; return what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     trials = []
@@ -135,13 +135,5 @@ def run(kills: int, seed: int) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    """Run it; 0 where nothing is wrong."""
-    parser = options.parser(__doc__.partition("\n")[0])
-    parser.add_argument("--kills", type=int, default=20)
-    given = parser.parse_args()
-    return options.tell(run(given.kills, given.seed), given.out)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(options.main(run))

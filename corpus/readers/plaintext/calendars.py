@@ -5,14 +5,14 @@ from __future__ import annotations
 import quopri
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, few_lines, one_line, visible
 from corpus.readers.plaintext import plain
-from corpus.text.encodings import decode_lines
+from corpus.text.encodings import file_lines
 from corpus.types import Extracted
 
 # Name, parameters and value, perhaps after the name of a group: `item1.TEL;TYPE="work":+49 30 123456`.
@@ -64,8 +64,14 @@ class _Moment(NamedTuple):
     """A day, and perhaps a time and its zone, as they are shown: ", 14:30" and " (Europe/Berlin)"."""
 
     day: date
-    clock: str
-    zone: str
+    clock: str = ""
+    zone: str = ""
+
+    @property
+    def words(self) -> str:
+        """The day and the time: "Monday 4 March 2024, 14:30"."""
+        day = self.day
+        return f"{day.day} {day:%B}" if day.year == _NO_YEAR else f"{day:%A} {day.day} {day:%B} {day.year}{self.clock}"
 
 
 class _Entry(NamedTuple):
@@ -78,15 +84,15 @@ class _Entry(NamedTuple):
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a calendar or contact cards; see `corpus.readers`. A file without any entry is plain text."""
-    text, note = decode_lines(data)
-    lines = list(_unfolded(text.removeprefix("\ufeff")))
-    entries = list(_entries(lines))
+    lines, note = file_lines(data)
+    fields = list(_unfolded(lines))
+    entries = list(_entries(fields))
     if not entries:
         return plain.read(path, data)
     builder = DocumentBuilder()
     for entry in entries:
         _add(builder, entry)
-    name = next((one.text for _, one in lines if one.name == "X-WR-CALNAME"), "")
+    name = next((one.text for _, one in fields if one.name == "X-WR-CALNAME"), "")
     return builder.build("text/vcard" if entries[0].kind == "VCARD" else "text/calendar", note=note, title=name)
 
 
@@ -94,11 +100,11 @@ def _is_quoted(parameters: str) -> bool:
     return "QUOTED-PRINTABLE" in parameters[:200].upper()
 
 
-def _unfolded(text: str) -> Iterator[tuple[int, _Field]]:
+def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, _Field]]:
     """Yield each field with the number of its first line; a line that begins with a blank continues the one before."""
     pending: list[str] = []
     start = 0
-    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), ""], 1):
+    for number, line in enumerate([*lines, ""], 1):
         is_soft = bool(pending) and pending[-1].endswith("=") and _is_quoted(pending[0])
         if is_soft:
             pending[-1:] = [pending[-1][:-1], line]
@@ -155,42 +161,34 @@ def _labelled(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:
 
 
 def _value(one: _Field) -> str:
-    if one.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment([one])):
-        return f"{_day(moment.day)}{moment.clock}{moment.zone}"
+    if one.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment(one)):
+        return moment.words + moment.zone
     if one.name == "STATUS":
         return one.text.lower().replace("confirmed", "")
     return ", ".join(filter(None, one.parts)) if one.name in ("ORG", "ADR") else one.text
 
 
-def _moment(fields: list[_Field] | None) -> _Moment | None:
-    found = _MOMENT.fullmatch(fields[0].value.strip()) if fields else None
-    if not fields or not found:
+def _moment(one: _Field | None) -> _Moment | None:
+    found = _MOMENT.fullmatch(one.value.strip()) if one else None
+    if not one or not found:
         return None
-    with suppress(ValueError):
-        year = _NO_YEAR if found["year"] == "--" else int(found["year"])
-        day, clock = date(year, int(found["month"]), int(found["day"])), f", {found['h']}:{found['m']}"
-        zone = "UTC" if found["z"] else fields[0].parameter("TZID")
-        return _Moment(day, clock, f" ({zone})" if zone else "") if found["h"] else _Moment(day, "", "")
-    return None
+    try:
+        day = date(_NO_YEAR if found["year"] == "--" else int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None
+    zone = "UTC" if found["z"] else one.parameter("TZID")
+    return _Moment(day, f", {found['h']}:{found['m']}", f" ({zone})" if zone else "") if found["h"] else _Moment(day)
 
 
 def _when(fields: dict[str, list[_Field]]) -> str:
     """For example "Monday 4 March 2024, 14:30 to 15:15 (Europe/Berlin)"."""
-    start, end = _moment(fields.get("DTSTART")), _moment(fields.get("DTEND"))
-    if start is None:
-        return ""
-    begin = f"{_day(start.day)}{start.clock}"
-    if end is None or start == end:
-        return f"{begin}{start.zone}"
-    if not end.clock:  # the end of an event of whole days is the day after it
-        last = end.day - timedelta(days=1) if end.day > start.day else start.day
-        return begin if last == start.day else f"{begin} to {_day(last)}"
-    until = end.clock.strip(", ") if end.day == start.day else f"{_day(end.day)}{end.clock}"
-    return f"{begin}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B}" if day.year == _NO_YEAR else f"{day:%A} {day.day} {day:%B} {day.year}"
+    start, end = (_moment(next(iter(fields.get(name, ())), None)) for name in ("DTSTART", "DTEND"))
+    if start and end and not end.clock:  # the end of an event of whole days is the day after it
+        end = _Moment(end.day - timedelta(days=1) if end.day > start.day else start.day)
+    if start is None or end is None or start == end:
+        return start.words + start.zone if start else ""
+    until = end.clock.strip(", ") if end.clock and end.day == start.day else end.words
+    return f"{start.words}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
 
 
 def _repeats(fields: dict[str, list[_Field]]) -> str:
@@ -199,7 +197,7 @@ def _repeats(fields: dict[str, list[_Field]]) -> str:
     unit, interval = _UNITS.get(rule.get("FREQ", "")), rule.get("INTERVAL", "1")
     if unit is None:
         return ""
-    until = _moment([_Field("UNTIL", "", rule.get("UNTIL", ""))])
+    until = _moment(_Field("UNTIL", "", rule.get("UNTIL", "")))
     every = f"every {unit}" if interval == "1" else f"every {interval} {unit}s"
     times = f", {rule['COUNT']} times" if "COUNT" in rule else ""
-    return f"{every}{f' until {_day(until.day)}' if until else ''}{times}"
+    return f"{every}{f' until {_Moment(until.day).words}' if until else ''}{times}"

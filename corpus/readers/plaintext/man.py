@@ -6,11 +6,11 @@ import re
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, visible
 from corpus.readers.plaintext.man_words import MACROS, arguments, plain, sentence
-from corpus.text.encodings import decode_lines
+from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
 
 _REQUEST = re.compile(r"[.'][ \t]*(\\\}|[^\s\\]*)[ \t]*(.*)")
-_DEFINED = re.compile(r"^[.'][ \t]*(?:de|am)1?[ \t]+(\S+)", re.MULTILINE)
+_DEFINED = re.compile(r"[.'][ \t]*(?:de|am)1?[ \t]+(\S+)")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 # Macros that set words in a font; those of two letters alternate two fonts, with no space between the words.
 _FONTS, _ALTERNATING = frozenset({"B", "I", "R", "SM", "SB"}), frozenset({"BR", "RB", "BI", "IB", "IR", "RI"})
@@ -27,10 +27,10 @@ _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve", "Bd": "Ed", "TS": "TE"}
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a manual page; see `corpus.readers`."""
-    text, note = decode_lines(data)
-    page = _ManPage(frozenset(_DEFINED.findall(text)) - _BREAKS - {"IX"})
-    for number, line in enumerate(text.split("\n"), 1):
-        page.add(line.rstrip("\r"), number)
+    lines, note = file_lines(data)
+    page = _ManPage(frozenset(found[1] for found in map(_DEFINED.match, lines) if found) - _BREAKS - {"IX"})
+    for number, line in enumerate(lines, 1):
+        page.add(line, number)
     page.end_block()
     return page.builder.build("text/troff", note=note)
 

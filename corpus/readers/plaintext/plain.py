@@ -125,9 +125,8 @@ def _title(pieces: list[_Piece]) -> str:
         line = piece.text
         if piece.level:
             return top.title
-        if piece.alone and could_be_heading(line) and len(line.split()) >= 2:
-            return heading_title(line)
-        if piece.alone and 20 <= len(line) <= 160 and "\n" not in line.strip() and line.rstrip()[-1] not in ".!":
+        is_like_title = 20 <= len(line) <= 160 and "\n" not in line.strip() and line.rstrip()[-1] not in ".!"
+        if piece.alone and (is_like_title or (could_be_heading(line) and len(line.split()) >= 2)):
             return heading_title(line)
     return ""
 

@@ -7,7 +7,6 @@ instructions in the text to read other files.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from corpus.readers.assemble.gaps import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
@@ -31,7 +30,6 @@ _COLUMNS = re.compile(r"={2,}(?:[ ]+={2,})+$")
 _CODE = frozenset(
     ["code", "code-block", "sourcecode", "parsed-literal", "math", "raw", "graphviz", "doctest", "testcode"]
 )
-_TABLES = frozenset(["csv-table", "list-table"])
 # Directives about layout, without text of their own.
 _SETTINGS = frozenset(
     ["toctree", "contents", "include", "index", "highlight", "currentmodule", "module", "default-role", "role", "meta"]
@@ -93,33 +91,26 @@ class _Parser:
         self._objects = HeadingStack()
         self._styles: dict[str, int] = {}
         self._labels: list[int] = []
-        self._rules: tuple[Callable[[int], int], ...] = (
-            self._heading,
-            self._directive,
-            self._explicit,
-            self._table,
-            self._item,
-            self._paragraph,
-        )
 
     def run(self) -> None:
         """Collect the blocks."""
+        rules = (self._heading, self._directive, self._explicit, self._table, self._item, self._paragraph)
         i = 0
         while i < len(self._lines):
             if not self._at(i):
                 i += 1
                 continue
             self._objects.push(self._lines[i].indent, "")
-            i += next(filter(None, (rule(i) for rule in self._rules)))
+            i += next(filter(None, (rule(i) for rule in rules)))
 
     def _heading(self, i: int) -> int:
         """Take a title with a row of one mark below, maybe above too; each style is a level, in order of first use."""
-        over = len(self._at(i)) >= 2 and _is_row(self._at(i))
+        over = len(self._at(i)) >= 2 and _ADORNED.match(self._at(i)) is not None
         at = i + 1 if over else i
         title, under = self._at(at), self._at(at + 1)
-        if not title or not _is_row(under) or self._lines[at + 1].indent or len(under) < min(len(title), 4):
+        if not title or not _ADORNED.match(under) or self._lines[at + 1].indent or len(under) < min(len(title), 4):
             return 0
-        if _is_row(title) or len(title) > MAX_HEADING or (over and self._at(i)[0] != under[0]):
+        if _ADORNED.match(title) or len(title) > MAX_HEADING or (over and self._at(i)[0] != under[0]):
             return 0
         if self._lines[i].indent or (i and self._at(i - 1) and not self._is_below_heading(i)):
             return 0
@@ -153,9 +144,8 @@ class _Parser:
         if is_object and 0 < len(words) <= MAX_HEADING:
             self._objects.push(indent, _words(words))
             return self._add(BlockKind.HEADING, i, i + 1) + self._add(BlockKind.META, i + 1, head)
-        if name in _CODE or name in _TABLES:
-            kind = BlockKind.CODE if name in _CODE else BlockKind.TABLE
-            return self._add(BlockKind.META, i, head) + self._add(kind, head, self._below(head, indent))
+        if name in _CODE:
+            return self._add(BlockKind.META, i, head) + self._add(BlockKind.CODE, head, self._below(head, indent))
         if name in _SETTINGS:
             return self._add(BlockKind.META, i, self._below(head, indent))
         # Words after the name may begin a paragraph that continues below.
@@ -258,10 +248,6 @@ class _Parser:
             path = self._sections.path + self._objects.path
             self.blocks.append(Block(kind, self._lines[i].start, self._lines[end - 1].end, path, depth))
         return max(0, end - i)
-
-
-def _is_row(text: str) -> bool:
-    return bool(_ADORNED.match(text))
 
 
 def _words(text: str) -> str:

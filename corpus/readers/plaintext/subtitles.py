@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, visible
 from corpus.readers.plaintext import plain
-from corpus.text.encodings import decode_lines
+from corpus.text.encodings import file_lines
 from corpus.types import Extracted
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
@@ -37,8 +37,7 @@ class _Cue:
 
 def read(path: str, data: bytes) -> Extracted:
     """Read subtitles; see `corpus.readers`. A file without any is plain text."""
-    text, note = decode_lines(data)
-    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    lines, note = file_lines(data)
     cues = list(_cues(lines))
     if not cues:
         return plain.read(path, data)

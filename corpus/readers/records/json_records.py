@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from corpus.errors import Unreadable
@@ -20,8 +21,7 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     text = text.removeprefix("\ufeff")
     is_lines = not path.lower().endswith(".json")
-    bad: list[int] = []
-    value = _parse_lines(text, bad) if is_lines else _parse(text)
+    value, bad = _parse_lines(text) if is_lines else (_parse(text), [])
     if bad:
         plural = f"{len(bad):,} lines are not valid JSON and were left out, starting with line {bad[0]:,}"
         message = f"line {bad[0]:,} is not valid JSON and was left out" if len(bad) == 1 else plural
@@ -48,29 +48,35 @@ def _parse(text: str) -> Any:
     try:
         return json.loads(text) if text.strip() else []
     except ValueError as error:
-        try:
-            return _parse_lines(text)
-        except Unreadable:
-            raise Unreadable("damaged: not valid JSON") from error
+        with suppress(Unreadable):
+            values, bad = _parse_lines(text)
+            if not bad:
+                return values
+        raise Unreadable("damaged: not valid JSON") from error
 
 
-def _parse_lines(text: str, bad: list[int] | None = None) -> list[Any]:
-    """Parse one value per line, None if it is blank, so that records are numbered like their lines.
+def _parse_lines(text: str) -> tuple[list[Any], list[int]]:
+    """Parse one value per line, None if it is blank or invalid, so that records are numbered like their lines.
 
-    The numbers of invalid lines are added to `bad`, as long as most are valid; without `bad`, one is an error.
+    Returns:
+        The values, and the numbers of the invalid lines.
+
+    Raises:
+        Unreadable: Half of the lines are invalid, or more.
     """
     values: list[Any] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    bad: list[int] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        value = None
         try:
-            values.append(json.loads(line) if line.strip() else None)
-        except ValueError as error:
-            if bad is None:
-                raise Unreadable(f"damaged: line {number} is not valid JSON") from error
+            value = json.loads(line) if line.strip() else None
+        except ValueError:
             bad.append(number)
-            values.append(None)
-    if bad and 2 * len(bad) >= sum(bool(line.strip()) for line in text.split("\n")):
+        values.append(value)
+    if bad and 2 * len(bad) >= sum(map(bool, map(str.strip, lines))):
         raise Unreadable(f"damaged: line {bad[0]} is not valid JSON")
-    return values
+    return values, bad
 
 
 def _are_objects(values: list[Any]) -> bool:

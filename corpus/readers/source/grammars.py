@@ -26,22 +26,14 @@ _MIN_LINES = 3
 _MAX_DEPTH = 4
 _MAX_NODE_DEPTH = 30
 _MAX_NAME = 120
-# By media type: the grammar's module, and the function in it.
+# By media type: the name of the grammar, and of the function in it if it is not `language`.
 _GRAMMARS = {
-    "text/x-c": ("tree_sitter_c", "language"),
-    "text/x-c++": ("tree_sitter_cpp", "language"),
-    "text/x-csharp": ("tree_sitter_c_sharp", "language"),
-    "text/x-go": ("tree_sitter_go", "language"),
-    "text/x-java": ("tree_sitter_java", "language"),
-    "text/javascript": ("tree_sitter_javascript", "language"),
-    "text/x-kotlin": ("tree_sitter_kotlin", "language"),
-    "text/x-php": ("tree_sitter_php", "language_php"),
-    "text/x-rust": ("tree_sitter_rust", "language"),
-    "text/x-scala": ("tree_sitter_scala", "language"),
-    "text/x-swift": ("tree_sitter_swift", "language"),
+    "text/x-c": "c", "text/x-c++": "cpp", "text/x-csharp": "c_sharp", "text/x-go": "go", "text/x-java": "java",
+    "text/javascript": "javascript", "text/x-kotlin": "kotlin", "text/x-php": "php.language_php",
+    "text/x-rust": "rust", "text/x-scala": "scala", "text/x-swift": "swift",
     # Reads TypeScript too, except casts in angle brackets.
-    "text/x-typescript": ("tree_sitter_typescript", "language_tsx"),
-}
+    "text/x-typescript": "typescript.language_tsx",
+}  # fmt: skip
 # Nodes that are definitions, in any grammar.
 _DEFINITIONS = frozenset(
     [
@@ -75,7 +67,8 @@ def edition() -> int:
     """Return a number for the set of installed grammars, 0 for none: it decides how files are read."""
     if find_spec("tree_sitter") is None:
         return 0
-    found = sum(1 << place for place, (module, _) in enumerate(_GRAMMARS.values()) if find_spec(module) is not None)
+    modules = [f"tree_sitter_{name.partition('.')[0]}" for name in _GRAMMARS.values()]
+    found = sum(1 << place for place, module in enumerate(modules) if find_spec(module) is not None)
     return found * 100 + VERSION if found else 0
 
 
@@ -110,11 +103,12 @@ def definitions(text: str, media_type: str) -> list[Definition]:
 def _language(media_type: str) -> Any | None:
     if media_type not in _GRAMMARS:
         return None
-    module, function = _GRAMMARS[media_type]
+    name, _, function = _GRAMMARS[media_type].partition(".")
     try:
         import tree_sitter  # noqa: PLC0415
 
-        return tree_sitter.Language(getattr(importlib.import_module(module), function)())
+        grammar = importlib.import_module(f"tree_sitter_{name}")
+        return tree_sitter.Language(getattr(grammar, function or "language")())
     except (ImportError, AttributeError, ValueError, TypeError):  # missing, or built for another version
         return None
 

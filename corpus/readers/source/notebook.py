@@ -28,7 +28,7 @@ def read(path: str, data: bytes) -> Extracted:
     builder = DocumentBuilder()
     for cell in _cells(notebook):
         builder.page()
-        source = _joined(cell.get("source", cell.get("input", "")))
+        source = _joined(cell.get("source", ""))
         if cell.get("cell_type") == "markdown":
             _add_markdown(builder, source)
         else:
@@ -40,9 +40,6 @@ def read(path: str, data: bytes) -> Extracted:
 
 def _cells(notebook: Any) -> list[dict[str, Any]]:
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    # Before version 4, cells were in worksheets.
-    if cells is None and isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
-        cells = [cell for sheet in notebook["worksheets"] for cell in sheet.get("cells", [])]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise Unreadable("content does not match its name: not a notebook")
     return cells
@@ -56,13 +53,11 @@ def _outputs(cell: dict[str, Any]) -> Iterator[str]:
     """Yield what a cell printed and its result as text; images and standard error are left out."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
-        if not isinstance(output, dict) or output.get("name", output.get("stream")) == "stderr":
+        if not isinstance(output, dict) or output.get("name") == "stderr":
             continue
-        # Before version 4, the formats of a result were directly in the output.
-        data: dict[str, Any] = output
-        if isinstance(nested := output.get("data"), dict):
-            data = nested
-        if any(str(key).startswith(("image", "png", "jpeg", "svg")) for key in data):
+        # What was printed is directly in the output.
+        data: dict[str, Any] = nested if isinstance(nested := output.get("data"), dict) else output
+        if any(key.startswith("image") for key in data):
             continue
         text = _joined(data.get("text/plain", data.get("text", "")))
         error = ": ".join(str(output[key]) for key in ("ename", "evalue") if output.get(key))

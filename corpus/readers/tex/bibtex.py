@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_tex
-from corpus.text.encodings import decode_lines
+from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
 
 _ENTRY = re.compile(r"^\s*@(\w+)\s*[{(]\s*([^,\s{}()\"]*)\s*,?(.*)$")
@@ -21,8 +21,7 @@ _MAX_TITLE = 1000
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a BibTeX file; see `corpus.readers`."""
-    text, note = decode_lines(data)
-    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    lines, note = file_lines(data)
     starts = [i for i, line in enumerate(lines) if _ENTRY.match(line)]
     builder = LineBuilder()
     for line in lines[: starts[0] if starts else len(lines)]:

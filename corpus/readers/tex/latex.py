@@ -7,7 +7,7 @@ import re
 from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_formula, plain_tex, without_comment
 from corpus.readers.tex.macros import Macros, closing_brace
-from corpus.text.encodings import decode_lines
+from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
 
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
@@ -31,8 +31,8 @@ _HEADING_LINES = 4
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a LaTeX file; see `corpus.readers`."""
-    text, note = decode_lines(data)
-    return _TexReader([line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]).read(note)
+    lines, note = file_lines(data)
+    return _TexReader(lines).read(note)
 
 
 class _TexReader:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from lxml import etree
 
@@ -69,16 +70,14 @@ def read(path: str, data: bytes) -> Extracted:
 
 def _decode(data: bytes) -> tuple[str, str]:
     """Decode a page as UTF-8, else as it declares, else by guess."""
-    declared = _CHARSET.search(data[:4096])
-    name = declared[1].decode("ascii").lower() if declared else "utf-8"
     try:
         data.decode()
     except UnicodeDecodeError:
+        declared = _CHARSET.search(data[:4096])
+        name = declared[1].decode("ascii").lower() if declared else "utf-8"
         if name not in ("utf-8", "utf8"):
-            try:
+            with suppress(UnicodeError, LookupError):
                 return data.decode(name), f"read as {name}"
-            except (UnicodeError, LookupError):
-                pass
     return decode(data)
 
 

@@ -214,36 +214,6 @@ def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a.md", "rules"]
 
 
-def test_links_are_not_followed(tmp_path: Path) -> None:
-    """Whether they lead to a file, a folder, in a loop, out of the root or nowhere; a hard link is a separate file."""
-    root = tmp_path / "root"
-    make(root, "a.md", "sub/b.md")
-    make(tmp_path, "outside.md")
-    (root / "hard.md").hardlink_to(root / "a.md")
-    (root / "file.md").symlink_to("a.md")
-    (root / "loop").symlink_to(".")
-    (root / "out.md").symlink_to("../outside.md")
-    (root / "void.md").symlink_to("nothing")
-    assert found(root) == ["a.md", "hard.md", "sub/b.md"]
-    assert walk(root).skipped == tuple(
-        SkippedFile(path, "symbolic link, not followed") for path in ("file.md", "loop", "out.md", "void.md")
-    )
-
-
-def test_special_files_are_reported(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.md")
-    assert walk(tmp_path).skipped == (SkippedFile("pipe.md", "not a regular file"),)
-
-
-def test_non_utf8_names_are_reported_with_escaped_bytes(tmp_path: Path) -> None:
-    """This also holds for folders, which are not entered."""
-    bad = os.fsencode(tmp_path) + b"/caf\xe9"
-    os.mkdir(bad)  # noqa: PTH102 - a name of bytes
-    Path(os.fsdecode(bad + b"/a.md")).touch()
-    assert walk(tmp_path).skipped == (SkippedFile("caf\\udce9", "its name is not valid UTF-8"),)
-    assert found(tmp_path) == []
-
-
 def test_include_and_exclude(tmp_path: Path) -> None:
     """Both take patterns as in .gitignore; exclude wins, and files that include leaves out are not reported."""
     make(tmp_path, "a.md", "b.txt", "c.png", "sub/a.md", "sub/c.md", "old/a.md")
@@ -316,13 +286,6 @@ def test_an_entry_that_cannot_be_examined_is_reported(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "scandir", entries)
     assert walk(tmp_path).skipped == (SkippedFile("b.md", "cannot be read: Input/output error", unreadable=True),)
     assert found(tmp_path) == ["a.md"]
-
-
-def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
-    folder = "d/" * 300
-    (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / folder / "a.md").touch()
-    assert found(tmp_path) == [folder + "a.md"]
 
 
 def test_entered_folders_are_listed(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import Counter
+from typing import Any
 
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
@@ -17,6 +17,7 @@ from tests.corpus.readers.outcome import is_bad
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import SAMPLES, Sample
 from tests.documents import check_passages, count_words
+from tests.robustness import options
 
 SECONDS = 5
 _PIECES = (
@@ -76,25 +77,13 @@ def run(sample: Sample, count: int, *, seed: int, sandbox: Sandbox) -> Counter[s
     return outcomes
 
 
-def main() -> int:
-    """Run the long form; return 1 if a file made its reader hang or die."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--files", type=int, default=2000, help="number for each format")
-    options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--only", default="", help="the name of one sample")
-    given = options.parse_args()
-    bad = 0
+def run_all(files: int = 2000, seed: int = 0, only: str = "") -> dict[str, Any]:
+    """Read this many damaged copies of each sample, or of the one with this name."""
     with Sandbox(seconds=SECONDS) as sandbox:
-        for sample in SAMPLES:
-            if given.only in ("", sample.path):
-                sys.stdout.write(f"{sample.path}\n")
-                for reason, count in run(sample, given.files, seed=given.seed, sandbox=sandbox).most_common():
-                    bad += count * is_bad(reason)
-                    sys.stdout.write(f"    {count} {reason}\n")
-                sys.stdout.flush()
-    sys.stdout.write(f"{bad} hangs or crashes\n")
-    return int(bad > 0)
+        found = {one.path: run(one, files, seed=seed, sandbox=sandbox) for one in SAMPLES if only in ("", one.path)}
+    bad = [f"{path}: {reason}" for path, reasons in found.items() for reason in reasons if is_bad(reason)]
+    return {path: dict(reasons.most_common()) for path, reasons in found.items()} | {"violations": bad}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(options.main(run_all))

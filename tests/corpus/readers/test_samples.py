@@ -61,11 +61,6 @@ def test_text_formats_are_not_changed(path: str, sandbox: Sandbox) -> None:
     assert parse(path, FILES[path], sandbox=sandbox).text == FILES[path].decode()
 
 
-@pytest.mark.parametrize("path", ["papers.bib", "weirs.tex"])
-def test_formats_cleaned_line_by_line_keep_their_line_numbers(path: str, sandbox: Sandbox) -> None:
-    assert parse(path, FILES[path], sandbox=sandbox).text.count("\n") == FILES[path].count(b"\n") + 1
-
-
 def test_every_format_can_be_indexed_and_cited(root: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each file answers its question and is cited at the right place; each damaged copy is left out and reported."""
     encoder = BagEncoder()

@@ -146,18 +146,6 @@ def test_marked_headings_switch_inference_off() -> None:
     assert infer_headings(lines) == [("Guide",), None, None, ("Guide", "Usage"), None]
 
 
-def test_marked_headings_nest_by_level() -> None:
-    levels = [("A", 1), ("B", 2), ("C", 3), ("D", 2), ("E", 1), ("F", 3)]
-    assert infer_headings([HeadingCandidate(title, alone=True, level=level) for title, level in levels]) == [
-        ("A",),
-        ("A", "B"),
-        ("A", "B", "C"),
-        ("A", "D"),
-        ("E",),
-        ("E", "F"),
-    ]
-
-
 def test_lines_inside_text_and_items_are_not_headings() -> None:
     lines = [HeadingCandidate("Some Title", alone=False), HeadingCandidate("Item Title", alone=True, leaf=True)]
     assert infer_headings([*lines, HeadingCandidate(BODY, alone=False)]) == [None, None, None]

@@ -60,7 +60,6 @@ def test_labels_belong_to_their_title() -> None:
             ".. toctree::\n   :x:\n\n   a\n   b\n\nc\n",
             [("meta", ".. toctree::\n   :x:\n\n   a\n   b"), ("paragraph", "c")],
         ),
-        (".. list-table::\n\n   * - a\n     - b\n", [("meta", ".. list-table::"), ("table", "* - a\n     - b")]),
         ("+--+\n|a |\n+--+\n\nb\n", [("table", "+--+\n|a |\n+--+"), ("paragraph", "b")]),
         (
             "== ==\na  b\n== ==\nc\n\nd\n== ==\n\ne\n",

@@ -12,9 +12,6 @@ from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.types import Document
 from qa import Retriever, build_index
-from qa.collection.show import show
-from qa.collection.status import status
-from qa.terminal.answers import Places, TerminalStyle, result
 from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
@@ -158,55 +155,6 @@ def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
         ("Bo Lind", "name: Bo Lind\ndepartment: Sales\nphone: 4213"),
         ("Cy Dahl", "Cy Dahl"),
     ]
-
-
-def test_counts_and_titles_agree_across_outputs(tmp_path: Path) -> None:
-    """They agree in the report, the status, the answer and its JSON; files are counted separately."""
-    (tmp_path / "a.csv").write_text("title,text\nHeron,Wades.\nOtter,Dives in burrows.\n", encoding="utf-8")
-    (tmp_path / "b.md").write_text("# Swans\n\nThey hiss.\n", encoding="utf-8")
-    encoder = BagEncoder()
-    report = build_index(tmp_path, encoder=encoder)
-    assert (report.added, report.to_dict()["documents"], status(tmp_path).info.documents) == (2, 3, 3)
-    assert build_index(tmp_path, encoder=encoder).unchanged == 2
-    with Retriever.open(tmp_path, encoder=encoder) as retriever:
-        answer = retriever.ask("Who dives in burrows?", k=1)
-    found = answer.as_json()
-    assert (found["index"]["documents"], found["passages"][0]["title"]) == (3, "Otter")
-    assert result(answer, TerminalStyle(), Places(tmp_path, tmp_path)).count("a.csv, row 3  Otter\n") == 1
-    shown = show(tmp_path, "a.csv, row 3")
-    assert [text for _, text in shown.lines] == ["title: Otter", "text: Dives in burrows."]
-
-
-def page(*names: str, number: int = 12) -> str:
-    """A page of abstracts, each of which is a passage."""
-    body = (
-        "The {} came late in all of {} winters on the river, says the keeper of the lower weir, and stayed until March."
-    )
-    return "".join(
-        f"On the Winter of {name}\n\n{body.format(name, count)} {body.format(name, 30)}\n\n"
-        for name in names
-        for count in [number if name == "Otters" else 12]
-    )
-
-
-def test_only_an_edited_record_is_embedded_again(tmp_path: Path) -> None:
-    """Records after it move but keep their embeddings; deleted ones are no longer found."""
-    names = ["Herons", "Otters", "Dippers", "Swans", "Salmon", "Grebes", "Kingfishers"]
-    file, encoder = tmp_path / "page.txt", BagEncoder()
-
-    def build(text: str) -> tuple[int, int, int, int]:
-        file.write_text(text, encoding="utf-8")
-        report = build_index(tmp_path, encoder=encoder)
-        return report.documents, report.passages, report.embedded, report.reused
-
-    assert build(page(*names)) == (7, 7, 7, 0)
-    assert build(page(*names, number=1200)) == (7, 7, 1, 6)
-    assert build(page("Badgers", *names, number=1200)) == (8, 8, 1, 7)
-    assert build(page(*names[:-1], number=1200)) == (6, 6, 0, 6)
-    with Retriever.open(tmp_path, encoder=encoder) as retriever:
-        assert retriever.snapshot.frequencies(["kingfish", "grebe"]) == {"kingfish": 0, "grebe": 1}
-        (hit,) = retriever.search("What of the winter of Grebes?", k=1)
-    assert (hit.title, hit.source.path) == ("On the Winter of Grebes", "page.txt")
 
 
 def test_a_table_of_very_many_rows_is_one_block() -> None:

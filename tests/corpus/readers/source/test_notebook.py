@@ -25,10 +25,6 @@ def test_the_text_a_cell_printed_is_marked_as_output() -> None:
     assert shown == "f()\n\nOutput:\n1 gauge\n2 weirs\n42\nValueError: too deep"
 
 
-def test_output_in_the_previous_format_is_read() -> None:
-    assert text_of({"output_type": "pyout", "text": ["42"]}) == "f()\n\nOutput:\n42"
-
-
 def test_a_long_output_is_shortened() -> None:
     lines = text_of({"output_type": "stream", "text": "rain\n" * 1000}).split("\n")
     assert (len(lines), lines[-2:]) == (44, ["rain", "…"])
