@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
+from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, whole_value, with_bound, years
+from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -159,7 +160,7 @@ def _candidate(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
-    found = reading.best(*part) or part
+    found = _in_asked_column(question, passage, reading.best(*part) or part)
     found = whole_value(text, completed(text, found, part), part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
@@ -171,6 +172,15 @@ def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> t
     cuts = [sentence[0], *(at for one in _STRUCK_OUT.finditer(text, *sentence) for at in one.span()), sentence[1]]
     parts = [part for part in zip(cuts[::2], cuts[1::2], strict=True) if _WORD.search(text, *part)]
     return max(parts, key=lambda part: reading.share(*part), default=sentence)
+
+
+def _in_asked_column(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
+    """Of the columns named by numbers, such as years, take the cell of the one that the question names."""
+    asked = set(_words(question))
+    cells = [(set(_words(name)), cell) for name, cell in row_at(passage, words[0]) if _DIGIT.search(name)]
+    named = [cell for name, cell in cells if name <= asked and cell[0] < cell[1]]
+    is_in_one = any(meet(words, cell) for _, cell in cells)
+    return named[0] if is_in_one and len(named) == 1 else words
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -148,14 +148,20 @@ def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
     return list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
 
 
+def row_at(passage: StoredPassage, at: int) -> list[tuple[str, tuple[int, int]]]:
+    """Return the cells of the table's row at a character, each with the name of its column; none outside of a table."""
+    for table in tables(passage.text, passage.context):
+        for cells in table.rows:
+            if cells[0][0] <= at < max(cells[-1][1], cells[0][0] + 1) and len(cells) == len(table.columns):
+                return list(zip(table.columns, cells, strict=True))
+    return []
+
+
 def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
     """Return the row of a table, as "column: cell" lines, or the fields of the record around the lead; else ""."""
     text = passage.text
-    for table in tables(text, passage.context):
-        for cells in table.rows:
-            if cells[0][0] <= lead[0] < max(cells[-1][1], cells[0][0] + 1) and len(cells) == len(table.columns):
-                pairs = zip(table.columns, cells, strict=True)
-                return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in pairs)
+    if cells := row_at(passage, lead[0]):
+        return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in cells)
     end = text.find("\n\n", lead[1])
     lines = (
         text[max(text.rfind("\n\n", 0, lead[0]), passage.body, 0) : end if end >= 0 else len(text)].strip().split("\n")

@@ -196,6 +196,22 @@ def test_answer_leaves_out_what_is_struck_out(sentence: str, named: str, shown: 
     assert answer_text("What is it?", sentence, named) == shown
 
 
+@pytest.mark.parametrize(
+    ("question", "named", "shown"),
+    [
+        ("How many were in C05 in 2023?", "30", "19"),
+        ("How many were in C05 in 2025?", "30", "30"),
+        ("How many were in C05 in 2023 or 2024?", "30", "30"),
+        ("How many were in C05 in 2026?", "30", "30"),
+        ("Which pond had 19 in 2023?", "C05", "C05"),
+    ],
+)
+def test_the_column_in_the_question_answers(question: str, named: str, shown: str) -> None:
+    """Of columns that are named by numbers."""
+    text = "| Pond | 2023 | 2024 | 2025 |\n|---|---|---|---|\n| C05 | 19 | 22 | 30 |"
+    assert answer_text(question, text, named) == shown
+
+
 def test_a_list_is_given_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
