@@ -20,7 +20,9 @@ _TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
 _CODE = re.compile(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_RANGE = re.compile(r"(\d+|[a-z])-(\d+|[a-z])")
+_RANGE = re.compile(r"([a-z]*?)(\d+|[a-z])-\1(\d+|[a-z])")
+# The letters of a code that say what it is the number of: pond C05, sample S-011.
+_SERIES = re.compile(r"[a-z]{1,4}(?=\d{1,4}$)")
 # Between a noun and its number, and between two numbers of a list or range.
 _AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
 _IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
@@ -54,7 +56,7 @@ class Numbered(NamedTuple):
     """A number, letter or code, and what it is the number of.
 
     Attributes:
-        noun: The stem of the word before it; "" if that is none.
+        noun: The stem of the word before it; "" if that is none. Of a code such as C05, also "#c".
         code: In lower case; two numbers if it is a range.
         is_loose: Whether it is a bound, as in "since version 2".
     """
@@ -68,7 +70,7 @@ class Numbered(NamedTuple):
         if f"{self.code}.".startswith(f"{other.code}."):
             return True
         ends = _RANGE.fullmatch(self.code)
-        return ends is not None and _in_order(ends[1], other.code, ends[2])
+        return ends is not None and _in_order(ends[2], other.code.removeprefix(ends[1]), ends[3])
 
     def is_other(self, other: Numbered) -> bool:
         """Whether this clearly is another one of the same kind; a year is no number of things, nor 7 another 7.2."""
@@ -187,9 +189,11 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
             noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
             is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
             code = _normal(word)
-            if in_list and noun and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"}):
-                yield Numbered(noun, f"{code_before}-{code}")
-            yield Numbered(noun, code, is_bound)
+            is_range = in_list and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"})
+            for kind in (noun, *(f"#{letters}" for letters in _SERIES.findall(code))):
+                if is_range and kind:
+                    yield Numbered(kind, f"{code_before}-{code}")
+                yield Numbered(kind, code, is_bound)
             in_list, before, code_before = True, word, code
         end = token.end()
 

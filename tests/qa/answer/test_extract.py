@@ -254,6 +254,7 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
             "Box 12 is in the attic.",
         ),
         ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
+        ("How many did C05 have?", "How many C01 did have: 412\n\nC05: 897", "C05: 897"),
     ],
 )
 def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
