@@ -49,6 +49,9 @@ _BOUND_BEFORE = re.compile(
 _BOUND_BEHIND = re.compile(
     r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE
 )
+# The marker of a numbered item, and the stems of what it may be the number of.
+_MARKER = re.compile(r"\s*\(?(\d{1,2})[.)]\s+")
+_ITEMS = ("item", "point", "rule", "step")
 _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 
 
@@ -119,9 +122,7 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
     """
     if not things:
         return False
-    path = re.sub(r"[/_-]+", " ", str(PurePosixPath(passage.document.path).with_suffix("")))
-    above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
-    own = [*_numbered(above), *_own(passage, lead)]
+    own = [*_above(passage), *_own(passage, lead)]
     everywhere = [*own, *_numbered(passage.text)]
     is_row = bool(_row(passage, lead))
     return any(
@@ -146,8 +147,21 @@ def _has_another(named: Sequence[Numbered], thing: Numbered) -> bool:
 
 
 def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
-    """Return what a sentence, or the row or record that it is part of, names by number."""
-    return list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
+    """Return what a sentence, or the row or record that it is part of, names by number; an item is itself numbered.
+
+    It is not if the headings name a step by number: the items then are parts of that.
+    """
+    named = list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
+    marker = _MARKER.fullmatch(passage.text, passage.text.rfind("\n", 0, span[0]) + 1, span[0])
+    if marker and not any(one.noun in _ITEMS for one in _above(passage)):
+        named += [Numbered(noun, marker[1]) for noun in _ITEMS]
+    return named
+
+
+def _above(passage: StoredPassage) -> list[Numbered]:
+    """Return what the path, the title and the headings of a passage name by number."""
+    path = re.sub(r"[/_-]+", " ", str(PurePosixPath(passage.document.path).with_suffix("")))
+    return list(_numbered("\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))))
 
 
 def row_at(passage: StoredPassage, at: int) -> list[tuple[str, tuple[int, int]]]:

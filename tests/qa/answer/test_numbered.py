@@ -39,6 +39,7 @@ ABOUT_ANOTHER = [
     ("does Windows 10 still get updates?", "Windows 11 gets updates until 2031.", ""),
     ("how many newts did C05 have?", "C12: 5 newts", ""),
     ("what is the pH of C08?", "C05: pH 7.1\nC12: pH 7.9", "C05: pH 7.1"),
+    ("what is step 7?", "1. Shake.\n2. Rinse.", "Rinse."),
     ("who took S-030?", "S-011–S-025 were taken by Ada.", ""),
     ("who took S-030?", "S-011 to S-025 were taken by Ada.", ""),
 ]
@@ -84,6 +85,7 @@ OF_THE_SAME = [
     ("how many newts did C05 have?", "Q2: 5 newts", ""),
     ("who took S-018?", "S-011–S-025 were taken by Ada.", ""),
     ("who took sample S-018?", "Samples S-011 to S-025 were taken by Ada.", ""),
+    ("what is step 2?", "1. Shake.\n2. Rinse.", "Rinse."),
     ("what causes error E42?", "E42: an empty tank. Error E24: a leak", ""),
 ]
 
