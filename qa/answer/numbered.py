@@ -21,8 +21,8 @@ _CODE = re.compile(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _RANGE = re.compile(r"([a-z]*?)(\d+|[a-z])-\1(\d+|[a-z])")
-# The letters of a code that say what it is the number of: pond C05, sample S-011.
-_SERIES = re.compile(r"[a-z]{1,4}(?=\d{1,4}$)")
+# The end of a code whose letters say what it is the number of: C05, S-011, disk NKD-X18.
+_SERIES = re.compile(r"\b([a-z]{1,4})\d{1,4}$")
 # Between a noun and its number, and between two numbers of a list or range.
 _AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
 _IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
@@ -204,10 +204,10 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
             is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
             code = _normal(word)
             is_range = in_list and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"})
-            for kind in (noun, *(f"#{letters}" for letters in _SERIES.findall(code))):
+            for kind, short in ((noun, code), *((f"#{series[1]}", series[0]) for series in _SERIES.finditer(code))):
                 if is_range and kind:
-                    yield Numbered(kind, f"{code_before}-{code}")
-                yield Numbered(kind, code, is_bound)
+                    yield Numbered(kind, f"{code_before}-{short}")
+                yield Numbered(kind, short, is_bound)
             in_list, before, code_before = True, word, code
         end = token.end()
 

@@ -83,6 +83,7 @@ OF_THE_SAME = [
     ("who is the tenant of flat 3?", "Flat 03: Marta", ""),
     ("how many newts did C05 have?", "C12 and C-5: 5 newts each", ""),
     ("how many newts did C05 have?", "Q2: 5 newts", ""),
+    ("what happened to the X18 drives?", "NKD-X18 may fail, X16 not.", ""),
     ("who took S-018?", "S-011–S-025 were taken by Ada.", ""),
     ("who took sample S-018?", "Samples S-011 to S-025 were taken by Ada.", ""),
     ("what is step 2?", "1. Shake.\n2. Rinse.", "Rinse."),
