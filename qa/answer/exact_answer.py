@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
+from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, whole_value, with_bound, years
+from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -26,7 +27,8 @@ _ASKS_FOR_MEASURE = re.compile(
 )
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
-    r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
+    r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do)"
+    r"|and (?:(?:at|by|for|from|in|on|to|with) )?(?:how|wh(?:at|en|ere|ich|om?|ose|y)|in \d+)(?! other))\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
@@ -40,6 +42,7 @@ _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
 _MARKED = re.compile(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
+_STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
@@ -156,11 +159,28 @@ def _candidate(
     text, sentence = passage.text, extracted.lead
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
-    found = reading.best(*sentence) or sentence
-    found = whole_value(text, completed(text, found, sentence), sentence)
-    found = with_bound(question, text, _whole_title(text, found, sentence), sentence)
-    start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
+    part = _not_struck_out(text, sentence, reading)
+    found = _in_asked_column(question, passage, reading.best(*part) or part)
+    found = whole_value(text, completed(text, found, part), part)
+    found = with_bound(question, text, _whole_title(text, found, part), part)
+    start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
+
+
+def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> tuple[int, int]:
+    """Return the likeliest part of a sentence that has nothing ~~struck out~~; the sentence if all of it is."""
+    cuts = [sentence[0], *(at for one in _STRUCK_OUT.finditer(text, *sentence) for at in one.span()), sentence[1]]
+    parts = [part for part in zip(cuts[::2], cuts[1::2], strict=True) if _WORD.search(text, *part)]
+    return max(parts, key=lambda part: reading.share(*part), default=sentence)
+
+
+def _in_asked_column(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
+    """Of the columns named by numbers, such as years, take the cell of the one that the question names."""
+    asked = set(_words(question))
+    cells = [(set(_words(name)), cell) for name, cell in row_at(passage, words[0]) if _DIGIT.search(name)]
+    named = [cell for name, cell in cells if name <= asked and cell[0] < cell[1]]
+    is_in_one = any(meet(words, cell) for _, cell in cells)
+    return named[0] if is_in_one and len(named) == 1 else words
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

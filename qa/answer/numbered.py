@@ -20,7 +20,9 @@ _TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
 _CODE = re.compile(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_RANGE = re.compile(r"(\d+|[a-z])-(\d+|[a-z])")
+_RANGE = re.compile(r"([a-z]*?)(\d+|[a-z])-\1(\d+|[a-z])")
+# The end of a code whose letters say what it is the number of: C05, S-011, disk NKD-X18.
+_SERIES = re.compile(r"\b([a-z]{1,4})\d{1,4}$")
 # Between a noun and its number, and between two numbers of a list or range.
 _AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
 _IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
@@ -47,6 +49,9 @@ _BOUND_BEFORE = re.compile(
 _BOUND_BEHIND = re.compile(
     r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE
 )
+# The marker of a numbered item, and the stems of what it may be the number of.
+_MARKER = re.compile(r"\s*\(?(\d{1,2})[.)]\s+")
+_ITEMS = ("item", "point", "rule", "step")
 _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 
 
@@ -54,7 +59,7 @@ class Numbered(NamedTuple):
     """A number, letter or code, and what it is the number of.
 
     Attributes:
-        noun: The stem of the word before it; "" if that is none.
+        noun: The stem of the word before it; "" if that is none. Of a code such as C05, also "#c".
         code: In lower case; two numbers if it is a range.
         is_loose: Whether it is a bound, as in "since version 2".
     """
@@ -68,7 +73,7 @@ class Numbered(NamedTuple):
         if f"{self.code}.".startswith(f"{other.code}."):
             return True
         ends = _RANGE.fullmatch(self.code)
-        return ends is not None and _in_order(ends[1], other.code, ends[2])
+        return ends is not None and _in_order(ends[2], other.code.removeprefix(ends[1]), ends[3])
 
     def is_other(self, other: Numbered) -> bool:
         """Whether this clearly is another one of the same kind; a year is no number of things, nor 7 another 7.2."""
@@ -117,9 +122,7 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
     """
     if not things:
         return False
-    path = re.sub(r"[/_-]+", " ", str(PurePosixPath(passage.document.path).with_suffix("")))
-    above = "\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))
-    own = [*_numbered(above), *_own(passage, lead)]
+    own = [*_above(passage), *_own(passage, lead)]
     everywhere = [*own, *_numbered(passage.text)]
     is_row = bool(_row(passage, lead))
     return any(
@@ -144,18 +147,37 @@ def _has_another(named: Sequence[Numbered], thing: Numbered) -> bool:
 
 
 def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
-    """Return what a sentence, or the row or record that it is part of, names by number."""
-    return list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
+    """Return what a sentence, or the row or record that it is part of, names by number; an item is itself numbered.
+
+    It is not if the headings name a step by number: the items then are parts of that.
+    """
+    named = list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
+    marker = _MARKER.fullmatch(passage.text, passage.text.rfind("\n", 0, span[0]) + 1, span[0])
+    if marker and not any(one.noun in _ITEMS for one in _above(passage)):
+        named += [Numbered(noun, marker[1]) for noun in _ITEMS]
+    return named
+
+
+def _above(passage: StoredPassage) -> list[Numbered]:
+    """Return what the path, the title and the headings of a passage name by number."""
+    path = re.sub(r"[/_-]+", " ", str(PurePosixPath(passage.document.path).with_suffix("")))
+    return list(_numbered("\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))))
+
+
+def row_at(passage: StoredPassage, at: int) -> list[tuple[str, tuple[int, int]]]:
+    """Return the cells of the table's row at a character, each with the name of its column; none outside of a table."""
+    for table in tables(passage.text, passage.context):
+        for cells in table.rows:
+            if cells[0][0] <= at < max(cells[-1][1], cells[0][0] + 1) and len(cells) == len(table.columns):
+                return list(zip(table.columns, cells, strict=True))
+    return []
 
 
 def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
     """Return the row of a table, as "column: cell" lines, or the fields of the record around the lead; else ""."""
     text = passage.text
-    for table in tables(text, passage.context):
-        for cells in table.rows:
-            if cells[0][0] <= lead[0] < max(cells[-1][1], cells[0][0] + 1) and len(cells) == len(table.columns):
-                pairs = zip(table.columns, cells, strict=True)
-                return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in pairs)
+    if cells := row_at(passage, lead[0]):
+        return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in cells)
     end = text.find("\n\n", lead[1])
     lines = (
         text[max(text.rfind("\n\n", 0, lead[0]), passage.body, 0) : end if end >= 0 else len(text)].strip().split("\n")
@@ -181,9 +203,11 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
             noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
             is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
             code = _normal(word)
-            if in_list and noun and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"}):
-                yield Numbered(noun, f"{code_before}-{code}")
-            yield Numbered(noun, code, is_bound)
+            is_range = in_list and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"})
+            for kind, short in ((noun, code), *((f"#{series[1]}", series[0]) for series in _SERIES.finditer(code))):
+                if is_range and kind:
+                    yield Numbered(kind, f"{code_before}-{short}")
+                yield Numbered(kind, short, is_bound)
             in_list, before, code_before = True, word, code
         end = token.end()
 

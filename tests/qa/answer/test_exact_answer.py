@@ -183,6 +183,35 @@ def test_words_without_information_are_not_an_answer(question: str, named: str, 
     assert answer_text(question, "Vegetarian: Jonas", named) == shown
 
 
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        ("Annealing temp ~~60~~ 62 °C", "62 °C", "62 °C"),
+        ("Depth: ~~5 000~~ 8 000 reads", "~~5 000~~ 8 000", "8 000"),
+        ("~~It is 5.~~", "5", "5"),
+    ],
+)
+def test_answer_leaves_out_what_is_struck_out(sentence: str, named: str, shown: str) -> None:
+    """Unless the whole sentence is."""
+    assert answer_text("What is it?", sentence, named) == shown
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "shown"),
+    [
+        ("How many were in C05 in 2023?", "30", "19"),
+        ("How many were in C05 in 2025?", "30", "30"),
+        ("How many were in C05 in 2023 or 2024?", "30", "30"),
+        ("How many were in C05 in 2026?", "30", "30"),
+        ("Which pond had 19 in 2023?", "C05", "C05"),
+    ],
+)
+def test_the_column_in_the_question_answers(question: str, named: str, shown: str) -> None:
+    """Of columns that are named by numbers."""
+    text = "| Pond | 2023 | 2024 | 2025 |\n|---|---|---|---|\n| C05 | 19 | 22 | 30 |"
+    assert answer_text(question, text, named) == shown
+
+
 def test_a_list_is_given_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
@@ -274,6 +303,10 @@ def test_without_the_reader_the_answer_is_a_sentence() -> None:
         ("why was it moved", False),
         ("what happens if it rains?", False),
         ("What does exit code 9 of ls mean?", False),
+        ("When does it open and where?", False),
+        ("How many were there, and by whom were they counted?", False),
+        ("How many were there in 2023 and in 2024?", False),
+        ("In Asia and which other continent is it?", True),
         ("whoever", False),
         ("boiler error E4", False),
     ],

@@ -254,12 +254,18 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
             "Box 12 is in the attic.",
         ),
         ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
+        ("How many did C05 have?", "How many C01 did have: 412\n\nC05: 897", "C05: 897"),
+        ("What is step 2 of it?", "1. What it is\n2. Rinse.\n3. Shake.", "Rinse."),
     ],
 )
 def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
     question: str, text: str, answer: str
 ) -> None:
     assert extracted(question, text).answer == answer
+
+
+def test_items_below_a_numbered_step_are_parts_of_it() -> None:
+    assert extracted("What is step 2 of it?", "# Step 2\n\n1. What it is\n2. Rinse.", body=10).answer == "What it is"
 
 
 STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."

@@ -37,6 +37,11 @@ ABOUT_ANOTHER = [
     ("who lives in flat 3?", "Flat 2 is rented to Marta.", ""),
     ("what does ticket T-101 ask for?", "Ticket T-110 asks for a new toner.", ""),
     ("does Windows 10 still get updates?", "Windows 11 gets updates until 2031.", ""),
+    ("how many newts did C05 have?", "C12: 5 newts", ""),
+    ("what is the pH of C08?", "C05: pH 7.1\nC12: pH 7.9", "C05: pH 7.1"),
+    ("what is step 7?", "1. Shake.\n2. Rinse.", "Rinse."),
+    ("who took S-030?", "S-011–S-025 were taken by Ada.", ""),
+    ("who took S-030?", "S-011 to S-025 were taken by Ada.", ""),
 ]
 OF_THE_SAME = [
     ("which shelf holds box 123?", "Shelf 5 holds box 123.", ""),
@@ -76,6 +81,13 @@ OF_THE_SAME = [
     ("does Windows 10 still get updates?", "Windows 10 gets updates until 2025.", ""),
     ("what was the rent in May 2024?", "Rent: 900 EUR in May 2024.", ""),
     ("who is the tenant of flat 3?", "Flat 03: Marta", ""),
+    ("how many newts did C05 have?", "C12 and C-5: 5 newts each", ""),
+    ("how many newts did C05 have?", "Q2: 5 newts", ""),
+    ("what happened to the X18 drives?", "NKD-X18 may fail, X16 not.", ""),
+    ("who took S-018?", "S-011–S-025 were taken by Ada.", ""),
+    ("who took sample S-018?", "Samples S-011 to S-025 were taken by Ada.", ""),
+    ("what is step 2?", "1. Shake.\n2. Rinse.", "Rinse."),
+    ("what causes error E42?", "E42: an empty tank. Error E24: a leak", ""),
 ]
 
 
