@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
+from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
+from qa.answer.values import compared, completed, meet, replacement, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -24,6 +25,10 @@ _ASKS_FOR_MEASURE = re.compile(
     r"\bhow (?!(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|to|about"
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
+)
+# Questions for a number that is no date.
+_ASKS_FOR_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|far|old|tall|high|big|large|fast|deep|wide|heavy|often)\b", re.IGNORECASE
 )
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
@@ -82,6 +87,8 @@ def exact_answer(
         return None
     rank, first = ranked[0]
     best = extracts[first.id]
+    if best.name:
+        return Answer(best.name, (rank,), sentence=best.answer)
     whole = Answer(best.answer, (rank,), sentence=best.answer)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
@@ -92,10 +99,12 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
-    if not (wants_words or _DIGIT.search(answer.text)) or not adds_information(question, answer.text):
+    is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
+    fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
+    if not fits or not adds_information(question, answer.text):
         return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    alternatives = _alternatives(question, answer, others)
+    alternatives = _replacements(question, answer, passages) or _alternatives(question, answer, others)
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
 
 
@@ -141,6 +150,16 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
+def _replacements(question: str, answer: _PassageAnswer, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
+    """Return what replaces the answer's value according to other passages: "£48,000" is replaced by "£51,500"."""
+    found: dict[object, tuple[str, list[int]]] = {}
+    for rank, one in enumerate(passages, start=1):
+        new = "" if rank == answer.rank else replacement(answer.text, one.text[one.body :], years(question))
+        if new and not is_same(new, answer.text):
+            found.setdefault(compared(new), (new, []))[1].append(rank)
+    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
+
+
 def _all_words(one: _PassageAnswer) -> set[str]:
     """The words of a passage, its title and its path."""
     return set(_words("\n".join((one.passage.text, one.passage.title, one.passage.document.path.replace("_", " ")))))
@@ -161,7 +180,7 @@ def _candidate(
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
     found = _in_asked_column(question, passage, reading.best(*part) or part)
-    found = whole_value(text, completed(text, found, part), part)
+    found = whole_value(question, text, completed(text, found, part), part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)

@@ -33,6 +33,11 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
+# A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
+_YES_OR_NO = re.compile(
+    r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
+    re.IGNORECASE,
+)
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
@@ -60,6 +65,8 @@ _ASKS_FOR_OPEN = re.compile(
 _ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
 _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
+# A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
+_NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
@@ -79,12 +86,14 @@ class Extract:
         score: The best sentence's score.
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
+        name: The part of `answer` that answers, if that is known.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
+    name: str = ""
 
     @property
     def has_list(self) -> bool:
@@ -110,7 +119,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
-        lead = of_the_things(numbered_in(question), passage, lead, [(one[1], one[2]) for one in scored])
+        best_first = [(one[1], one[2]) for one in scored]
+        lead = of_the_things(numbered_in(question), passage, _with_number(question, text, best_first), best_first)
         lead = _answering(text, spans, lead)
     items = _list_after(text, spans, lead)
     if tasks:
@@ -127,6 +137,16 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
     return Extract(tuple(highlights), -negative, lead, answer)
+
+
+def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the best sentence, or if it is an item or row with another year, the best one with the question's."""
+    best = scored[0]
+    if not (_is_item(text, best) or "|" in text[slice(*best)]):
+        return best
+    asked, own, *others = (set(_NUMBER.findall(part)) for part in (question, *(text[slice(*span)] for span in scored)))
+    fitting = [span for span, numbers in zip(scored[1:], others, strict=True) if asked & numbers]
+    return fitting[0] if fitting and own.isdisjoint(asked) and own else best
 
 
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
@@ -208,12 +228,14 @@ def _terms(text: str) -> set[str]:
 def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[tuple[int, int]]:
     """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones.
 
-    In code, given `by_line`, each line is one.
+    A mere "yes" or "no" is one sentence with the next. In code, given `by_line`, each line is one.
     """
     found: list[tuple[int, int]] = []
     for first, end in code_spans(text, body) if by_line else _sentences_and_rows(text, body, context):
         marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
+        if not marker and found and _is_yes_or_no(text, found[-1]) and "\n\n" not in text[found[-1][1] : first]:
+            start = found.pop()[0]
         while end - start > _MAX_HIGHLIGHT:
             most = start + _MAX_HIGHLIGHT
             breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
@@ -223,6 +245,10 @@ def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> 
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
         found.append((start, end))
     return found
+
+
+def _is_yes_or_no(text: str, span: tuple[int, int]) -> bool:
+    return _YES_OR_NO.fullmatch(text, *span) is not None
 
 
 def _fields(text: str) -> list[tuple[int, int]]:

@@ -1,21 +1,50 @@
-"""Answer from a heading: `## 1.4.2 (17 June 2023)` answers "when was 1.4.2 released?"."""
+"""Answer from a heading: `## 1.4.2 (17 June 2023)` answers "when was 1.4.2 released?".
+
+In source code, the name of a definition answers "which function parses the header?".
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from corpus.formats import format_of
 from index import StoredPassage
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
+from qa.answer.values import MONTH
 from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.
 _BARE = re.compile(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULTILINE)
+# The number of a section, which is no part of its name: "3. Salary", "§ 3 Salary", "4.1 Rent", but not "3. Mai" or
+# "1.4.2 (17 June 2023)".
+_OUTLINE = re.compile(
+    rf"(?:§+ ?\d[\w.]*|\d{{1,3}}(?:\.\d{{1,3}})*[.)]|\d{{1,2}}(?:\.\d{{1,2}})+(?= [^\W\d_])) +(?!{MONTH})"
+)
+_ASKS_FOR_SECTION = re.compile(
+    r"\b(?:which|what|in|number of the) (?:article|chapter|clause|item|number|paragraph|part|point|release|rule|section"
+    r"|step|version)\b",
+    re.IGNORECASE,
+)
+# Questions for what was done: the heading above says when or where.
+_ASKS_WHAT_WAS_DONE = re.compile(
+    r"\W*what(?:['’]s| is| are) new\b|\W*what (?:(?:is|are|was|were|got|gets|(?:has|have) been) )?\w{2,}ed\b",
+    re.IGNORECASE,
+)
 # Least probability that the answer is in the heading rather than in the text.
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
 _LEAST_ANSWERED = 0.0
+_TYPES = r"class|struct|interface|trait|enum|protocol"
+# "which function ...", "what is the private method that ..."; "which function does it call" asks for another one.
+_ASKS = re.compile(
+    r"\b(?:which|what)(?: (?:is|was) the)?(?: (?!(?:did|does?|is|the|was)\b)\w+)?"
+    rf" (?:(?P<type>{_TYPES})|function|method|procedure|subroutine)\b(?! (?:did|does?)\b)",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
 def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
@@ -23,15 +52,42 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
 
     If both say the same, a sentence of the text is the better evidence.
     """
-    if not passage.body or reading.answered < _LEAST_ANSWERED or not asks_for_words(question):
+    is_asked = asks_for_words(question) and not _ASKS_WHAT_WAS_DONE.match(question)
+    if not passage.body or reading.answered < _LEAST_ANSWERED or not is_asked:
         return None
     text = passage.text
     below = reading.best(passage.body, len(text)) or (0, 0)
     for line in _BARE.finditer(text, 0, passage.body):
         heading = line.span("name")
+        if not _ASKS_FOR_SECTION.search(question) and (number := _OUTLINE.match(text, *heading)):
+            heading = number.end(), heading[1]
         found = reading.best(*heading)
         words, share = text[slice(*(found or (0, 0)))], reading.share(*heading)
         if share >= _LEAST_SHARE and adds_information(question, words) and not is_same(words, text[slice(*below)]):
             first, last = (passage.start + at for at in heading)
             return Extract((Highlight((first, last), text[slice(*heading)]),), share, heading, text[slice(*heading)])
     return None
+
+
+def with_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:
+    """Answer with the name of the innermost definition around a passage of source code, if the question asks for one.
+
+    The line that defines it is highlighted first.
+    """
+    asks, kind = _ASKS.search(question), format_of(passage.document.path)
+    if asks is None or not passage.heading or kind is None or kind.reader != "source.code":
+        return extract
+    name = re.escape(re.split(r"[.: ]", passage.heading[-1])[-1])
+    if re.search(rf"\b{name}\b", question):
+        return extract
+    for line in re.finditer(rf"^[^\n]*\b(?P<name>{name})\b[^\n]*", passage.text, re.MULTILINE):
+        if _COMMENT.match(line[0]):
+            continue
+        is_type = re.search(rf"\b(?:{_TYPES}|type)\s+{name}\b", line[0]) is not None
+        if is_type != (asks["type"] is not None):
+            return extract
+        start, end = (passage.start + at for at in (line.end() - len(line[0].lstrip()), line.end()))
+        further = (one for one in extract.highlights if one.chars[0] >= end or one.chars[1] <= start)
+        found = (Highlight((start, end), line[0].lstrip()), *further)
+        return replace(extract, highlights=found, answer=found[0].text, name=line["name"])
+    return extract

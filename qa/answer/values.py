@@ -1,9 +1,11 @@
-"""Dates, amounts, addresses and field values: keep them whole in an answer, and compare those of two."""
+"""Dates, amounts, addresses and field values: keep them whole in an answer, compare those of two, find new values."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
+
+from corpus import sentence_spans
 
 # The canonical name of each unit, for comparison; codes are their own.
 _UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
@@ -72,6 +74,9 @@ _BOUND_BEHIND = re.compile(
 )
 _LONGEST_BOUND = 25
 _NUMBERED = re.compile(rf"{_DATE}|{_AMOUNT}")
+# The first half of "between 22:00 and 6:00", and the word before the second half.
+_FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
+_TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
 _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
@@ -80,16 +85,43 @@ _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
 _FIELD = re.compile(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
 _PART = re.compile(r"[^,;]+")
+# Questions for all the names in a list.
+_ASKS_FOR_ALL = re.compile(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
 _OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
 # Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
+_DIGIT = re.compile(r"\d")
+# Values that a later text replaces.
+_SMALL_NUMBER = (
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)\b"
+)
+# What may differ between a value and the one that replaces it.
+_VALUE_FORMS = {"number": r"\d+(?:[.,:]\d+)*", "small": _SMALL_NUMBER, "month": rf"\b{MONTH}", "blank": r"\s+"}
+_OLD_PART = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _VALUE_FORMS.items()), re.IGNORECASE)
+_BARE_NUMBER = re.compile(rf"\d{{1,2}}|{_SMALL_NUMBER}", re.IGNORECASE)
+# A number with what is right before it, and the word after it.
+_CORE_VALUE = re.compile(
+    rf"(?P<amount>[^\w\s(“‘\"']?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: \w+)?", re.IGNORECASE
+)
+_MARKS = r"[\"'“”‘’„«»*_`]*"
+# Words between the old value and the new one, and between the new one and the old one.
+_BECOMES = (
+    r"\b(?:(?:replaced|substituted|superseded) (?:by|with)|(?:amended|changed|corrected|increased|lowered|raised"
+    r"|reduced) to|now reads?|(?:is|are) now|becomes?)\b"
+)
+_INSTEAD = r"\b(?:instead of|in place of|replac(?:es|ing)|supersed(?:es|ing))\b"
+_GAP = r"[^;\n]{0,60}?"
+
 Span = tuple[int, int]
 Value = Decimal | str
 
 
 def completed(text: str, words: Span, within: Span) -> Span:
-    """Extend the words to whole words, numbers, amounts, addresses and dates."""
+    """Extend the words to whole words, numbers, amounts, addresses, dates and ranges."""
     start, end = words
+    if _FROM.search(text[start:end]) and (to := _TO.match(text, end, within[1])):
+        end = to.end() + 1
+        words = start, end
     for match in _WHOLE.finditer(text, *within):
         if match.start() < words[1] and words[0] < match.end():
             start, end = min(start, match.start()), max(end, match.end())
@@ -111,8 +143,8 @@ def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
     return start, end
 
 
-def whole_value(text: str, words: Span, sentence: Span) -> Span:
-    """In a field, extend the words to the whole names or codes between commas.
+def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
+    """In a field, extend the words to the whole names or codes between commas, or to a whole list of names.
 
     A number in the name gives way to the value if that begins with one.
     Values with lower-case words are prose, where a few words are the answer.
@@ -127,7 +159,8 @@ def whole_value(text: str, words: Span, sentence: Span) -> Span:
     if words[0] < value[0]:
         return words
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
-    chosen = [one for one in parts if meet(one, words)]
+    are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
+    chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if meet(one, words)]
     if not chosen or any(_is_prose(text, part) for part in chosen):
         return words
     return chosen[0][0], max(words[1], chosen[-1][1])
@@ -163,6 +196,25 @@ def years(text: str) -> set[str]:
     return {year for token in tokens for year in _YEARS.findall(token)}
 
 
+def replacement(value: str, text: str, question_years: set[str]) -> str:
+    """Return the value of the same form that a text puts in place of a value, or "".
+
+    A bare small number is no value, and a sentence about another year than the question's replaces nothing.
+    """
+    cores = list(_CORE_VALUE.finditer(value))
+    # Of "not less than six months’ notice" also "six months" and "six"; of "£48,000 a year" also "£48,000".
+    forms = [value, cores[0][0], cores[0]["amount"]] if len(cores) == 1 else [value]
+    patterns = [pattern for pattern in map(_pattern, dict.fromkeys(forms)) if pattern]
+    for start, end in sentence_spans(text) if patterns else ():
+        own_years = years(text[start:end])
+        if question_years and own_years and question_years.isdisjoint(own_years):
+            continue
+        for found in filter(None, (pattern.search(text, start, end) for pattern in patterns)):
+            new: str = next(filter(None, found.groups()))
+            return new
+    return ""
+
+
 def _value(number: str, *, is_money: bool) -> Value:
     """Parse a number with English or continental separators; return a time, version or date as written."""
     plain = re.sub("[\u00a0\u202f'’]", "", number)
@@ -190,3 +242,23 @@ def _stripped(text: str, start: int, end: int) -> Span:
 def meet(one: Span, other: Span) -> bool:
     """Return whether two spans share a character."""
     return one[0] < other[1] and other[0] < one[1]
+
+
+def _pattern(value: str) -> re.Pattern[str] | None:
+    """Return the pattern of a sentence that replaces a value, with the new one as its only group that is not empty."""
+    parts = list(_OLD_PART.finditer(value))
+    if _BARE_NUMBER.fullmatch(value) or not any(part["number"] or part["small"] for part in parts):
+        return None
+    edges = [0, *(at for part in parts for at in part.span()), len(value)]
+    between = [re.escape(value[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]
+    old = [_VALUE_FORMS["blank"] if part["blank"] else re.escape(part[0]) for part in parts]
+    new = [_VALUE_FORMS[part.lastgroup or "blank"] for part in parts]
+    before, after = rf"(?<![\w.,]){_MARKS}", rf"{_MARKS}(?!\w|[.,]\d)"
+    was, by = (between[0] + "".join(map("".join, zip(one, between[1:], strict=True))) for one in (old, new))
+    was, by = f"{before}{was}{after}", f"{before}({by}){after}"
+    number = next(part[0] for part in parts if part["number"] or part["small"])
+    return re.compile(
+        rf"{was}{_GAP}{_BECOMES}{_GAP}{by}|\bno longer\b{_GAP}{was}{_GAP}\bbut\b{_GAP}{by}"
+        rf"|\bfrom (?:{was}|{re.escape(number)}) to {_GAP}{by}|{by}{_GAP}{_INSTEAD}{_GAP}{was}",
+        re.IGNORECASE,
+    )

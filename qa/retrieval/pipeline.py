@@ -19,7 +19,7 @@ from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
-from qa.answer.heading_answer import heading_answer
+from qa.answer.heading_answer import heading_answer, with_definition
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import Hit, IndexInfo, Mode, Result
@@ -260,9 +260,10 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         match = None if query.lookup is None else query.lookup.match(passage)
         reading = judgements[passage.id].reading if passage.id in judgements and match is None else None
         from_heading = None if reading is None else heading_answer(query.text, passage, reading)
-        extracts[passage.id] = from_heading or extract(
+        extracted = from_heading or extract(
             passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
         )
+        extracts[passage.id] = with_definition(query.text, passage, extracted)
         if query.for_documents and query.lookup is not None:
             extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])
     return extracts

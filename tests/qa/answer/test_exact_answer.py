@@ -11,7 +11,7 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import years
+from qa.answer.values import replacement, years
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
@@ -144,11 +144,16 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, shown
         ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),
         ("It rose from 3-5 to 7 -> 8 there.", "5", "5"),
         ("It rose from 3-5 to 7 -> 8 there.", "8", "8"),
+        # Ranges.
+        ("Only between 22:00 and 6:00 on weekdays.", "between 22:00", "between 22:00 and 6:00"),
+        ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
+        ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
+        ("It is at 22:00 and 6:00.", "22:00", "22:00"),
         ("It is the week 14–21 Feb at last.", "14", "14–21 Feb"),
         ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
     ],
 )
-def test_answer_never_cuts_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
+def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
@@ -346,3 +351,44 @@ def test_equivalent_answers_are_recognised() -> None:
 )
 def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
     assert contradicts(one, other) is contradicts(other, one) is expected
+
+
+FEE = "The yearly fee of the allotment is €96, payable in March."
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "words", "second", "replaced_by"),
+    [
+        ("What is the yearly fee?", FEE, "€96", "In rule 4, “€96” is replaced by “€108” from 2025 on.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "The fee was €96 and is now €108.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "Members pay €108 instead of €96.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "The fee is no longer €96 but €108.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "The fee was raised from 96 to €108.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "The old fee was €96. Rule 4 is replaced by rule 5.", ""),
+        ("What is the yearly fee?", FEE, "€96", "The deposit of €960 is replaced by €1,080.", ""),
+        ("What was the fee in 2023?", FEE, "€96", "In 2025, €96 is replaced by €108.", ""),
+        ("When is the fair?", "The fair is on 4 May.", "4 May", "The fair on 4 May is now on 11 June.", "11 June"),
+        ("How long is it?", "It lasts six weeks.", "six weeks", "“Six weeks” now reads “nine weeks”.", "nine weeks"),
+        ("What is the fee?", "It is €96 a year.", "€96 a year", "“€96” is replaced by “€108”.", "€108"),
+        ("How many beds are there?", "There are 12 beds.", "12", "Rule 12 is replaced by 13.", ""),
+    ],
+)
+def test_a_value_that_another_passage_replaces_is_given_with_the_new_one(
+    question: str, first: str, words: str, second: str, replaced_by: str
+) -> None:
+    """Whatever the reader makes of that passage, but only for the exact value, in one sentence."""
+    found = answer(question, [(first, words, 3), (second, "", -9)])
+    assert found is not None
+    assert found.text == words
+    assert found.alternatives == ((Alternative(replaced_by, (2,)),) if replaced_by else ())
+
+
+def test_finding_a_replaced_value_takes_linear_time() -> None:
+    text = "€96 becomes instead of €96 no longer " * 1000
+    check_growth(lambda text: replacement("€96", text, set()), text, text * 4)
+
+
+@pytest.mark.parametrize("question", ["How long does it run?", "How old is it?", "How much is it?", "How far is it?"])
+def test_a_date_is_no_measure(question: str) -> None:
+    text = "The contract of the kiosk ends on 31 March 2025."
+    assert answer_text(question, text, "31 March 2025") == text

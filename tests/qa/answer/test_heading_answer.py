@@ -101,3 +101,40 @@ def test_the_real_reader_answers_from_headings(tmp_path: Path) -> None:
             text = files[result.passages[0].source.path]
             assert text[slice(*light.chars)] == light.text == result.answer.sentence
         assert not retriever.ask("Who planted the beans?").found
+
+
+HOLIDAYS = "## 3. Holidays\n\n- There are 26 of them.\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        ("What is the number of holidays?", "3", HOLIDAYS),
+        ("What are the holidays of Ada?", "4.1", HOLIDAYS.replace("3.", "4.1")),
+        ("What are the holidays of Ada?", "4", HOLIDAYS.replace("3.", "§ 4")),
+        ("What was added in 1.4.2?", "17 June 2023", RELEASE),
+        ("what has been fixed in 1.4.2?", "17 June 2023", RELEASE),
+        ("what changed in 1.4.2?", "17 June 2023", RELEASE),
+        ("What is new in 1.4.2?", "17 June 2023", RELEASE),
+    ],
+)
+def test_neither_the_number_of_a_section_nor_the_date_of_a_change_answers(
+    question: str, answer: str, text: str
+) -> None:
+    assert heading_of(question, answer, text=text) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text", "name"),
+    [
+        ("Which section is on holidays?", "3", HOLIDAYS, "3. Holidays"),
+        ("What is it about?", "Holidays", HOLIDAYS, "Holidays"),
+        ("When was it?", "3. May", "## 3. May\n\n- It rained.\n", "3. May"),
+        ("In which version was the crash fixed?", "2.1", "## 2.1 Basalt\n\n- A crash is fixed.\n", "2.1 Basalt"),
+    ],
+)
+def test_the_number_of_a_section_is_no_part_of_its_name(question: str, answer: str, text: str, name: str) -> None:
+    """Unless it is asked for, or is the day of a date."""
+    found = heading_of(question, answer, text=text)
+    assert found is not None
+    assert found.answer == name

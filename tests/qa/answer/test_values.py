@@ -8,25 +8,26 @@ from qa.answer.values import whole_value, with_bound
 
 
 @pytest.mark.parametrize(
-    ("line", "words", "expected"),
+    ("question", "line", "words", "expected"),
     [
-        ("Plate: HB-KT 482", "482", "HB-KT 482"),
-        ("Tyres: 205/55 R16 M+S, on shelf 14", "205/55", "205/55 R16 M+S"),
-        ("Tyres: 205/55 R16 M+S, on shelf 14", "shelf 14", "shelf 14"),
-        ("Price per 28 (EUR): 38.27", "28", "38.27"),
-        ("Pack of 28: in stock", "28", "28"),
-        ("Present: Ann Lee, Tom Ash", "Ann", "Ann Lee"),
-        ("**Present:** Ann Lee; Tom van Ash and Ida Ek.", "Tom", "Tom van Ash and Ida Ek"),
-        ("Present: Ann Lee, chair, Tom Ash", "Ann", "Ann Lee"),
-        ("[x] Key: Ösal Grün", "Ösal", "Ösal Grün"),
-        ("Bought: 4 June from Autohaus Lehmann", "Autohaus Lehmann", "Autohaus Lehmann"),
-        ("Plate: HB-KT 482", "Plate", "Plate"),
-        ("There were Ann Lee, Tom Ash.", "Ann", "Ann"),
+        ("What is the plate?", "Plate: HB-KT 482", "482", "HB-KT 482"),
+        ("What size are they?", "Tyres: 205/55 R16 M+S, on shelf 14", "205/55", "205/55 R16 M+S"),
+        ("Where are they?", "Tyres: 205/55 R16 M+S, on shelf 14", "shelf 14", "shelf 14"),
+        ("What does it cost?", "Price per 28 (EUR): 38.27", "28", "38.27"),
+        ("How many are in a pack?", "Pack of 28: in stock", "28", "28"),
+        ("Who came?", "Present: Ann Lee, Tom Ash", "Ann Lee", "Ann Lee, Tom Ash"),
+        ("Who came?", "**Present:** Ann Lee; Tom van Ash and Ida Ek.", "Tom", "Ann Lee; Tom van Ash and Ida Ek"),
+        ("When did they come?", "Present: Ann Lee, Tom Ash", "Ann", "Ann Lee"),
+        ("Who came?", "Present: Ann Lee, chair, Tom Ash", "Ann", "Ann Lee"),
+        ("Who has it?", "[x] Key: Ösal Grün", "Ösal", "Ösal Grün"),
+        ("Who sold it?", "Bought: 4 June from Autohaus Lehmann", "Autohaus Lehmann", "Autohaus Lehmann"),
+        ("What is it?", "Plate: HB-KT 482", "Plate", "Plate"),
+        ("Who came?", "There were Ann Lee, Tom Ash.", "Ann", "Ann"),
     ],
 )
-def test_whole_value(line: str, words: str, expected: str) -> None:
+def test_whole_value(question: str, line: str, words: str, expected: str) -> None:
     text, at = f"Before. {line}\nBehind.", 8 + line.index(words)
-    start, end = whole_value(text, (at, at + len(words)), (8, 8 + len(line)))
+    start, end = whole_value(question, text, (at, at + len(words)), (8, 8 + len(line)))
     assert text[start:end] == expected
 
 
