@@ -23,6 +23,9 @@ _CONTEXT_SHARE = 4
 # Least share of stop words among lower-case words in English text, and of lower-case words in prose.
 _ENGLISH = 0.13
 _PROSE = 0.3
+# Share of different words, of so many letters or more, that are whole tokens: English has more, other languages less.
+_KNOWN = 0.5
+_SHORTEST = 4
 _WORD = re.compile(r"\w+")
 # The name of a field, before its value.
 _FIELD = re.compile(r"^[^\n:]{1,40}:[ \t]", re.MULTILINE)
@@ -83,6 +86,22 @@ class Reader:
             readings.update(zip(batch, self._run([inputs[i] for i in batch]), strict=True))
         return [readings[i] for i in range(len(inputs))]
 
+    def is_english(self, texts: Iterable[str]) -> bool:
+        """Whether texts are in English, the one language that the reader knows.
+
+        English is told by its stop words, and terse notes without any by how many of their words the vocabulary has.
+        Rows of names and numbers have no language, so they count as English, whatever their columns are called.
+
+        Raises:
+            ModelError: The vocabulary is missing or damaged.
+        """
+        words = [word for text in texts for word in _WORD.findall(_FIELD.sub("", text))]
+        lower = [word for word in words if word[0].isalpha() and not word[0].isupper()]
+        if len(lower) < _PROSE * len(words) or sum(word in STOP_WORDS for word in lower) >= _ENGLISH * len(lower):
+            return True
+        distinct = [word for word in set(lower) if len(word) >= _SHORTEST]
+        return self._tokenizer.count(distinct).count(1) > _KNOWN * len(distinct)
+
     def _inputs(self, question: str, passages: Sequence[tuple[str, str]]) -> list[ReaderInput]:
         readables = [readable(text, context) for context, text in passages]
         pairs = ((context, one.text) for (context, _), one in zip(passages, readables, strict=True))
@@ -118,16 +137,6 @@ class Reader:
 def shared_reader() -> Reader:
     """Return the reader of this process, which all collections share, and start loading it."""
     return Reader(ahead=True)
-
-
-def is_english(texts: Iterable[str]) -> bool:
-    """Whether texts are in English, the one language that the reader knows, by the share of stop words.
-
-    Rows of names and numbers have no language, so they count as English, whatever their columns are called.
-    """
-    words = [word for text in texts for word in _WORD.findall(_FIELD.sub("", text))]
-    lower = [word for word in words if word[0].isalpha() and not word[0].isupper()]
-    return len(lower) < _PROSE * len(words) or sum(word in STOP_WORDS for word in lower) >= _ENGLISH * len(lower)
 
 
 def _own(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:

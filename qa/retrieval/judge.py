@@ -11,7 +11,7 @@ from corpus.errors import ModelError
 from index import CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
 from qa.answer.results import Mode
-from qa.reader.reader import Reader, is_english
+from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import match_tokens
@@ -100,7 +100,7 @@ class PassageJudge:
         """
         reader = self.models.reader
         try:
-            if reader is not None and is_english(
+            if reader is not None and reader.is_english(
                 one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
             ):
                 return reader.read(self.query.text, [(_reader_context(one), one.text) for one in passages])

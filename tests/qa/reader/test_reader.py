@@ -13,7 +13,7 @@ import pytest
 from corpus.errors import ModelError
 from index import CompileError
 from qa.reader import network
-from qa.reader.reader import Reader, _arrays, is_english, shared_reader
+from qa.reader.reader import Reader, _arrays, shared_reader
 from qa.reader.reading import Reading
 
 HARBOUR = ("Harbour › Hours", "The harbour closes at dusk, in winter at five. It was built in 1874 by Jane Smith.")
@@ -78,14 +78,39 @@ def test_empty_texts_have_no_answer() -> None:
     assert shared_reader().read("why?", []) == []
 
 
-def test_english_is_recognised_by_its_commonest_words() -> None:
-    """Lists and code with little prose count as English, other languages do not."""
-    assert is_english([HARBOUR[1], "12 x 7", ""])
-    assert is_english(["cell_id: C-104\ntemp_c: -10\nfailure: none", "cell_id: C-105\ntemp_c: 25\nfailure: short"])
-    assert is_english([])
-    assert not is_english(["Der Hafen schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
-    assert not is_english(["Hafen: schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
-    assert not is_english(["Le port ferme au crépuscule, en hiver à cinq heures."])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [HARBOUR[1], "12 x 7", ""],
+        ["cell_id: C-104\ntemp_c: -10\nfailure: none", "cell_id: C-105\ntemp_c: 25\nfailure: short"],
+        [],
+        ["Pump replaced, leak near valve, pressure stable.", "New filter wheel installed; 7 filters. Guests: 14."],
+        ["checked traps, two voles released", "pH probe recalibrated, drift 0.02; logger battery swapped"],
+    ],
+    ids=["prose", "fields", "nothing", "terse", "terser"],
+)
+def test_english_is_recognised(texts: list[str]) -> None:
+    """By its commonest words, or without them by its other words; lists and code with little prose count as English."""
+    assert shared_reader().is_english(texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Hafen schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags.",
+        "Hafen: schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags.",
+        "Le port ferme au crépuscule, en hiver à cinq heures.",
+        "Pumpe ersetzt, undicht am Ventil, Druck stabil; neues Filterrad eingebaut, zwei Mäuse freigelassen.",
+        "pompe remplacée, fuite près vanne, pression stable; nouveau filtre installé, deux campagnols relâchés",
+        "bomba reemplazada, fuga cerca válvula, presión estable; nuevo filtro instalado, dos ratones liberados",
+        "pompa sostituita, perdita vicino valvola, pressione stabile; nuovo filtro installato",
+        "pompa wymieniona, wyciek koło zaworu, ciśnienie stabilne; nowy filtr założony",
+        "насос заменён, течь у клапана, давление стабильное",
+    ],
+    ids=["de", "de-field", "fr", "de-terse", "fr-terse", "es-terse", "it-terse", "pl-terse", "ru-terse"],
+)
+def test_other_languages_are_not_english(text: str) -> None:
+    assert not shared_reader().is_english([text])
 
 
 def test_several_threads_get_the_same_readings() -> None:
