@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ _DATES = re.compile(
     rf"|(?P<month3>{MONTH})\.?\s{_DAY.format(3)}(?:,?\s(?P<year3>\d{{4}}))?"
     r")(?![\w/-]|[.,:]\d)"
 )
+_MONTH = re.compile(rf"\b{MONTH}")
 
 
 class WrittenDate(NamedTuple):
@@ -53,6 +54,13 @@ class WrittenDate(NamedTuple):
         names = MONTH_NAMES[month - 1], GERMAN_MONTH_NAMES[month - 1]
         return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
+    @property
+    def in_words(self) -> str:
+        """The date as in 24 May 2023; as it is written, if that has a name for the month or no year."""
+        return (
+            self.text if self.name or not self.year else f"{self.day} {MONTH_NAMES[self.month - 1].title()} {self.year}"
+        )
+
     def is_day_of(self, other: WrittenDate) -> bool:
         """Whether both may be the same date; years are compared only if both are given."""
         return self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
@@ -72,6 +80,36 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             day, month = month, day  # as in 6/24/2024
         if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
             yield WrittenDate(day, month, int(groups.get("year", 0)), found[0], found.end(), name)
+
+
+def names_month(question: str) -> bool:
+    """Whether a question has the name of a month, so that dates in figures are not what it asks for."""
+    return _MONTH.search(question) is not None
+
+
+def dates_in_words(text: str) -> str:
+    """Write the dates of a text that are in figures, with a year, as 24 May 2023."""
+    return _with_dates(text, lambda date: date.in_words)
+
+
+def with_dates_as_in(text: str, question: str) -> str:
+    """Write each date of a question as a text has it, unless the text has it as asked, too."""
+    dates = list(dates_in(text))
+
+    def as_in_text(date: WrittenDate) -> str:
+        same = [one for one in dates if one.is_day_of(date)]
+        return same[0].text if same and all(one.is_other_form_of(date) for one in same) else date.text
+
+    return _with_dates(question, as_in_text)
+
+
+def _with_dates(text: str, form: Callable[[WrittenDate], str]) -> str:
+    """Write each date of a text in a form of it."""
+    pieces, at = [], 0
+    for date in dates_in(text):
+        pieces += [text[at : date.end - len(date.text)], form(date)]
+        at = date.end
+    return "".join([*pieces, text[at:]])
 
 
 def with_other_forms(question: str, snapshot: Index, among: Among) -> str:

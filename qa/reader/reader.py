@@ -69,8 +69,8 @@ class Reader:
         if not self._copy.exists():
             self._request.run(lambda _: None)
 
-    def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        """Read a question with passages, each a context (title › headings) and a text.
+    def read(self, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        """Read passages, each a question, a context (title › headings) and a text.
 
         A question is truncated to 128 tokens, question and passage together to 320.
 
@@ -78,7 +78,7 @@ class Reader:
             CompileError: The network cannot be prepared on this machine.
             ModelError: Its files are missing or damaged.
         """
-        inputs = self._inputs(question, passages)
+        inputs = self._inputs(asked)
         order = sorted(range(len(inputs)), key=lambda i: len(inputs[i].ids))
         readings: dict[int, Reading] = {}
         for at in range(0, len(order), _ROWS):
@@ -102,15 +102,19 @@ class Reader:
         distinct = [word for word in set(lower) if len(word) >= _SHORTEST]
         return self._tokenizer.count(distinct).count(1) > _KNOWN * len(distinct)
 
-    def _inputs(self, question: str, passages: Sequence[tuple[str, str]]) -> list[ReaderInput]:
-        readables = [readable(text, context) for context, text in passages]
-        pairs = ((context, one.text) for (context, _), one in zip(passages, readables, strict=True))
-        texts = [" ".join(question.split()), *(part for pair in pairs for part in pair)]
-        question_tokens, *parts = (_own(one) for one in self._tokenizer.tokenise(texts, prompt=""))
+    def _inputs(self, asked: Sequence[tuple[str, str, str]]) -> list[ReaderInput]:
+        readables = [readable(text, context) for _, context, text in asked]
+        each = ((" ".join(one.split()), context) for one, context, _ in asked)
+        texts = [
+            part for (one, context), (text, _) in zip(each, readables, strict=True) for part in (one, context, text)
+        ]
+        parts = [_own(one) for one in self._tokenizer.tokenise(texts, prompt="")]
         cls, sep = self._tokenizer.tokenise([""], prompt="")[0].ids
-        head = [cls, *question_tokens[0][:_MAX_QUESTION], sep]
         inputs = []
-        for (context, _), (text, spans), (_, origin) in zip(parts[::2], parts[1::2], readables, strict=True):
+        for (question, _), (context, _), (text, spans), (_, origin) in zip(
+            parts[::3], parts[1::3], parts[2::3], readables, strict=True
+        ):
+            head = [cls, *question[:_MAX_QUESTION], sep]
             prefix = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
             room = _MAX_TOKENS - len(prefix) - 1
             inputs.append(

@@ -10,6 +10,7 @@ from corpus import is_code
 from corpus.errors import ModelError
 from index import CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
+from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in
 from qa.answer.results import Mode
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
@@ -103,7 +104,7 @@ class PassageJudge:
             if reader is not None and reader.is_english(
                 one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
             ):
-                return reader.read(self.query.text, [(_reader_context(one), one.text) for one in passages])
+                return reader.read([_asked_of(self.query.question, one) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
@@ -121,6 +122,16 @@ class PassageJudge:
         return confidence.probability(features, model) < confidence.THRESHOLD
 
 
+def _asked_of(question: str, passage: StoredPassage) -> tuple[str, str, str]:
+    """The question, context and text that the reader gets: question and passage have the same forms of dates."""
+    context = _reader_context(passage)
+    if names_month(question):
+        context = dates_in_words(context)
+    return with_dates_as_in(f"{context}\n{passage.text}", question), context, passage.text
+
+
 def _reader_context(passage: StoredPassage) -> str:
-    """The context that the reader gets with a passage; the front matter of a note means nothing without its title."""
-    return passage.context or (passage.title if passage.is_front_matter else "")
+    """A passage's context, after the title that says of which day it is, or of which note it is the front matter."""
+    title = passage.title
+    is_needed = title not in passage.context and (passage.is_front_matter or any(dates_in(title)))
+    return " › ".join(filter(None, (title, passage.context))) if is_needed else passage.context

@@ -23,7 +23,7 @@ FERRY = ("Notes › Boats", "The ferry to the island leaves from pier 3. Bicycle
 def read(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]:
     """The best answer in each passage, with its reading."""
     found = []
-    for (_, text), reading in zip(passages, shared_reader().read(question, passages), strict=True):
+    for (_, text), reading in zip(passages, shared_reader().read([(question, *one) for one in passages]), strict=True):
         start, end = reading.best(0, len(text)) or (0, 0)
         found.append((text[start:end], reading))
     return found
@@ -48,7 +48,7 @@ def test_each_output_has_the_right_name() -> None:
 
 def test_inputs_match_the_training_format() -> None:
     """[CLS] why red [SEP] notes foxes run [SEP], with masks of all tokens, of the passage, and of its text alone."""
-    arrays = _arrays(shared_reader()._inputs("why red", [("Notes", "foxes run")]))
+    arrays = _arrays(shared_reader()._inputs([("why red", "Notes", "foxes run")]))
     rows = {name: "".join(map(str, arrays[name][0].tolist())) for name in ("mask", "types", "text")}
     assert rows == {"mask": "1111111100000000", "types": "0000111100000000", "text": "0000011000000000"}
     assert arrays["ids"][0].tolist() == [101, 2339, 2417, 102, 3964, 24623, 2448, 102, *[0] * 8]
@@ -67,15 +67,15 @@ def test_a_reading_does_not_depend_on_the_other_passages() -> None:
 def test_long_inputs_are_cut() -> None:
     """Questions to 128 tokens and headings to a quarter of 320; the text gets the rest, and spans stay within it."""
     text = "harbour " * 400
-    (reading,) = shared_reader().read("why " * 200, [("headings " * 200, text)])
+    (reading,) = shared_reader().read([("why " * 200, "headings " * 200, text)])
     assert len(reading.spans) == 320 - 130 - 80 - 1
     assert text[slice(*reading.spans[-1])] == "harbour"
 
 
 def test_empty_texts_have_no_answer() -> None:
-    (reading,) = shared_reader().read("", [("", "")])
+    (reading,) = shared_reader().read([("", "", "")])
     assert reading.best(0, 0) is None
-    assert shared_reader().read("why?", []) == []
+    assert shared_reader().read([]) == []
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_damaged_weights_are_refused(fresh: Path) -> None:
     data[len(data) // 2] ^= 1
     fresh.write_bytes(data)
     with pytest.raises(ModelError, match=r"damaged: checksum mismatch\. Install qa again"):
-        Reader().read("why?", [HARBOUR])
+        Reader().read([("why?", *HARBOUR)])
 
 
 @pytest.mark.usefixtures("fresh")
@@ -160,4 +160,4 @@ def test_network_with_wrong_outputs_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(network, "_tensors", swapped)
     with pytest.raises(CompileError, match="does not reproduce its check outputs"):
-        Reader().read("why?", [HARBOUR])
+        Reader().read([("why?", *HARBOUR)])
