@@ -83,7 +83,7 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
 
 
 def names_month(question: str) -> bool:
-    """Whether a question has the name of a month, so that dates in figures are not what it asks for."""
+    """Whether a question names a month, as people do, rather than writing it in figures."""
     return _MONTH.search(question) is not None
 
 
@@ -93,7 +93,7 @@ def dates_in_words(text: str) -> str:
 
 
 def with_dates_as_in(text: str, question: str) -> str:
-    """Write each date of a question as a text has it, unless the text has it as asked, too."""
+    """Write each date of a question as a text has it, unless the text also has it as asked."""
     dates = list(dates_in(text))
 
     def as_in_text(date: WrittenDate) -> str:
@@ -103,26 +103,25 @@ def with_dates_as_in(text: str, question: str) -> str:
     return _with_dates(question, as_in_text)
 
 
-def _with_dates(text: str, form: Callable[[WrittenDate], str]) -> str:
-    """Write each date of a text in a form of it."""
-    pieces, at = [], 0
-    for date in dates_in(text):
-        pieces += [text[at : date.end - len(date.text)], form(date)]
-        at = date.end
-    return "".join([*pieces, text[at:]])
-
-
 def with_other_forms(question: str, snapshot: Index, among: Among) -> str:
     """Add to each date of a question, in brackets, the other forms in which the collection writes it."""
-    pieces, at = [], 0
-    for date in islice(dates_in(question), _MAX_DATES):
+
+    def with_forms(date: WrittenDate) -> str:
         terms = {term: 1.0 for word in date.words for term in word_terms(word)}
         hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
         passages = snapshot.passages([hit.passage for hit in hits])
         texts = (f"{one.document.path.replace('/', ' ')}\n{one.context}\n{one.text}" for one in passages)
         others = (other for text in texts for other in dates_in(text))
         forms = Counter(other.text for other in others if other.is_other_form_of(date)).most_common(_MAX_FORMS)
-        if forms:
-            pieces += [question[at : date.end], f" ({', '.join(form for form, _ in forms)})"]
-            at = date.end
-    return "".join([*pieces, question[at:]])
+        return f"{date.text} ({', '.join(form for form, _ in forms)})" if forms else date.text
+
+    return _with_dates(question, with_forms, most=_MAX_DATES)
+
+
+def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | None = None) -> str:
+    """Write each date of a text, or the first few, in the form that a function gives it."""
+    pieces, at = [], 0
+    for date in islice(dates_in(text), most):
+        pieces += [text[at : date.end - len(date.text)], form(date)]
+        at = date.end
+    return "".join([*pieces, text[at:]])
