@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from corpus import is_code
+from corpus import is_code, path_words
 from corpus.errors import ModelError
-from index import CompileError, CrossEncoderModel, Encoder, StoredPassage
+from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
 from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in
 from qa.answer.results import Mode
@@ -21,6 +22,10 @@ from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgemen
 from qa.retrieval.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+# A name in a question is capitalised.
+_NAME = re.compile(r"\b(?=[^\W\d_]{3})[A-ZÀ-ÖØ-Þ][^\W\d_]+")
 
 
 @dataclass(slots=True)
@@ -124,14 +129,29 @@ class PassageJudge:
 
 def _asked_of(question: str, passage: StoredPassage) -> tuple[str, str, str]:
     """The question, context and text that the reader gets: question and passage have the same forms of dates."""
-    context = _reader_context(passage)
+    context = _reader_context(question, passage)
     if names_month(question):
         context = dates_in_words(context)
     return with_dates_as_in(f"{context}\n{passage.text}", question), context, passage.text
 
 
-def _reader_context(passage: StoredPassage) -> str:
-    """A passage's context, after the title that says of which day it is, or of which note it is the front matter."""
-    title = passage.title
-    is_needed = title not in passage.context and (passage.is_front_matter or any(dates_in(title)))
-    return " › ".join(filter(None, (title, passage.context))) if is_needed else passage.context
+def _reader_context(question: str, passage: StoredPassage) -> str:
+    """A passage's context, after what it lacks of its origin: names that the question has, and a title that matters.
+
+    Front matter means nothing without its title, and a title may tell the day.
+    """
+    title, context = passage.title, passage.context
+    if title not in context and (passage.is_front_matter or any(dates_in(title))):
+        context = " › ".join(filter(None, (title, context)))
+    return " › ".join(filter(None, (_names(question, passage, context), context)))
+
+
+def _names(question: str, passage: StoredPassage, context: str) -> str:
+    """The names in a question that are in a passage's path or author, but not in the passage: `Keller2020_snow.pdf`."""
+    asked = {word.lower() for word in _NAME.findall(question)} - STOP_WORDS
+    if not asked:
+        return ""
+    authors = (value for name, value in passage.document.fields if name.lower() == "author")
+    origin = _LETTERS.findall(" ".join([path_words(passage.document.path), *authors]))
+    asked -= {word.lower() for word in _LETTERS.findall(f"{context} {passage.text}")}
+    return " ".join(dict.fromkeys(word for word in origin if word.lower() in asked))
