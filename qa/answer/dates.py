@@ -23,7 +23,8 @@ _DATES = re.compile(
     rf"|(?P<month3>{MONTH})\.?\s{_DAY.format(3)}(?:,?\s(?P<year3>\d{{4}}))?"
     r")(?![\w/-]|[.,:]\d)"
 )
-_MONTH = re.compile(rf"\b{MONTH}")
+# "May" that begins a question is no month, unless a number follows.
+_MONTH = re.compile(rf"(?!^\W*May\b(?! \d))\b{MONTH}")
 
 
 class WrittenDate(NamedTuple):

@@ -23,9 +23,7 @@ from qa.retrieval.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 
-_LETTERS = re.compile(r"[^\W\d_]+")
-# A name in a question is capitalised.
-_NAME = re.compile(r"\b(?=[^\W\d_]{3})[A-ZÀ-ÖØ-Þ][^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(slots=True)
@@ -148,10 +146,10 @@ def _reader_context(question: str, passage: StoredPassage) -> str:
 
 def _names(question: str, passage: StoredPassage, context: str) -> str:
     """The names in a question that are in a passage's path or author, but not in the passage: `Keller2020_snow.pdf`."""
-    asked = {word.lower() for word in _NAME.findall(question)} - STOP_WORDS
+    asked = {word.lower() for word in _WORD.findall(question) if word[0].isupper()} - STOP_WORDS
     if not asked:
         return ""
+    asked -= {word.lower() for word in _WORD.findall(f"{context} {passage.text}")}
     authors = (value for name, value in passage.document.fields if name.lower() == "author")
-    origin = _LETTERS.findall(" ".join([path_words(passage.document.path), *authors]))
-    asked -= {word.lower() for word in _LETTERS.findall(f"{context} {passage.text}")}
+    origin = _WORD.findall(" ".join([path_words(passage.document.path), *authors]))
     return " ".join(dict.fromkeys(word for word in origin if word.lower() in asked))

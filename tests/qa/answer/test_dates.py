@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qa.answer.dates import dates_in, dates_in_words, with_dates_as_in, with_other_forms
+from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in, with_other_forms
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
@@ -93,6 +93,20 @@ def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
 )
 def test_dates_of_a_question_as_a_passage_has_them(text: str, asked: str, read: str) -> None:
     assert with_dates_as_in(text, asked) == read
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("how many in May?", True),
+        ("May 2023: how many?", True),
+        ("who paid in dec 2023", True),
+        ("May I park here?", False),
+        ("who may park here on 2023-05-02?", False),
+    ],
+)
+def test_months_in_questions(question: str, names: bool) -> None:
+    assert names_month(question) is names
 
 
 def test_dates_in_words() -> None:

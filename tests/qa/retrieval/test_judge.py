@@ -42,6 +42,14 @@ FILES = {
     "daily/2024-07-02.md": "Met Sonja about the budget. Ordered 12 batteries.\n",
     "plan.txt": "On 3 May 2024 we meet the board in Bern. The workshop starts on May 21st, 2024 in Basel.\n",
 }
+PAPERS = {
+    "Keller2020_snowmelt.md": "# Snowmelt in the Alps\n\n## Methods\n\nSnowmelt was defined as the first day with "
+    "less than 5 cm of snow. Streams were sampled every two weeks.\n",
+    "Okafor2021_ponds.md": "# High ponds\n\n## Methods\n\nPonds were surveyed twice each summer. Detection was "
+    "defined as at least one tadpole in ten sweeps.\n",
+    "chytrid.md": "---\nauthor: Amacher, Lea\n---\n# Chytrid in toads\n\n## Results\n\nPrevalence was 38 percent in "
+    "larvae and 6 percent in adults.\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +82,30 @@ def test_dates_match_in_any_form(retriever: Retriever, question: str, answer: st
     result = retriever.ask(question)
     assert result.found is (answer is not None)
     assert answer is None or (result.answer is not None and result.answer.text == answer)
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    folder = tmp_path_factory.mktemp("papers")
+    build(folder, PAPERS)
+    with opened(folder, reader=True) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("How did Keller define snowmelt?", True),
+        ("How often did Okafor survey the ponds?", True),
+        ("What prevalence did Amacher find in larvae?", True),
+        ("How did Okafor define snowmelt?", False),
+        ("How often did Keller survey the ponds?", False),
+        ("What prevalence did Okafor find in larvae?", False),
+    ],
+)
+def test_papers_by_their_authors(papers: Retriever, question: str, found: bool) -> None:
+    """Only the names of the files, and a field, say who wrote them."""
+    assert papers.ask(question).found is found
 
 
 def test_terse_notes_are_read(tmp_path: Path) -> None:
