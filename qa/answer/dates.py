@@ -24,7 +24,7 @@ _DATES = re.compile(
     r")(?![\w/-]|[.,:]\d)"
 )
 # "May" that begins a question is no month, unless a number follows.
-_MONTH = re.compile(rf"(?!^\W*May\b(?! \d))\b{MONTH}")
+_MONTH = re.compile(rf"(?!^May\b(?! \d))\b{MONTH}")
 
 
 class WrittenDate(NamedTuple):

@@ -146,10 +146,14 @@ def _reader_context(question: str, passage: StoredPassage) -> str:
 
 def _names(question: str, passage: StoredPassage, context: str) -> str:
     """The names in a question that are in a passage's path or author, but not in the passage: `Keller2020_snow.pdf`."""
-    asked = {word.lower() for word in _WORD.findall(question) if word[0].isupper()} - STOP_WORDS
+    asked = set(_capitalised(question))
     if not asked:
         return ""
-    asked -= {word.lower() for word in _WORD.findall(f"{context} {passage.text}")}
+    said = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
     authors = (value for name, value in passage.document.fields if name.lower() == "author")
-    origin = _WORD.findall(" ".join([path_words(passage.document.path), *authors]))
-    return " ".join(dict.fromkeys(word for word in origin if word.lower() in asked))
+    origin = _capitalised(" ".join([path_words(passage.document.path), *authors]))
+    return " ".join(dict.fromkeys(word for word in origin if word in asked and word.lower() not in said))
+
+
+def _capitalised(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word[0].isupper() and not word.isupper()]
