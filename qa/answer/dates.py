@@ -93,9 +93,11 @@ def dates_in_words(text: str) -> str:
     return _with_dates(text, lambda date: date.in_words)
 
 
-def with_dates_as_in(text: str, question: str) -> str:
-    """Write each date of a question as a text has it, unless the text also has it as asked."""
+def with_dates_as_in(text: str, question: str) -> str | None:
+    """Write each date of a question as a text has it, unless the text also has it as asked; None if it has none."""
     dates = list(dates_in(text))
+    if not any(one.is_day_of(date) for date in dates_in(question) for one in dates):
+        return None
 
     def as_in_text(date: WrittenDate) -> str:
         same = [one for one in dates if one.is_day_of(date)]

@@ -107,7 +107,7 @@ class PassageJudge:
             if reader is not None and reader.is_english(
                 one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
             ):
-                return reader.read([_asked_of(self.query.question, one) for one in passages])
+                return reader.read([_asked_of(self.query, one) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
@@ -125,12 +125,13 @@ class PassageJudge:
         return confidence.probability(features, model) < confidence.THRESHOLD
 
 
-def _asked_of(question: str, passage: StoredPassage) -> tuple[str, str, str]:
+def _asked_of(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
     """The question, context and text that the reader gets: question and passage have the same forms of dates."""
-    context = _reader_context(question, passage)
-    if names_month(question):
+    context = _reader_context(query.question, passage)
+    if names_month(query.question):
         context = dates_in_words(context)
-    return with_dates_as_in(f"{context}\n{passage.text}", question), context, passage.text
+    question = with_dates_as_in(f"{context}\n{passage.text}", query.question)
+    return query.text if question is None else question, context, passage.text
 
 
 def _reader_context(question: str, passage: StoredPassage) -> str:

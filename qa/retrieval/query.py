@@ -44,8 +44,8 @@ class Query:
 
     Attributes:
         asked: The question as it was asked.
-        question: The question to read: misspelt words replaced.
-        text: The text to search for: the question with dates also in the forms that the collection uses.
+        question: The question with misspelt words replaced.
+        text: The text to search for: the question, its dates also in the forms that the collection uses.
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
         rarity: Of these terms and those of all other words but stop words: 0.1 if every passage has the term, about 1
