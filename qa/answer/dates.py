@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ _DATES = re.compile(
     rf"|(?P<month3>{MONTH})\.?\s{_DAY.format(3)}(?:,?\s(?P<year3>\d{{4}}))?"
     r")(?![\w/-]|[.,:]\d)"
 )
+# "May" that begins a question is no month, unless a number follows.
+_MONTH = re.compile(rf"(?!^May\b(?! \d))\b{MONTH}")
 
 
 class WrittenDate(NamedTuple):
@@ -53,6 +55,13 @@ class WrittenDate(NamedTuple):
         names = MONTH_NAMES[month - 1], GERMAN_MONTH_NAMES[month - 1]
         return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
+    @property
+    def in_words(self) -> str:
+        """The date as in 24 May 2023; as it is written, if that has a name for the month or no year."""
+        return (
+            self.text if self.name or not self.year else f"{self.day} {MONTH_NAMES[self.month - 1].title()} {self.year}"
+        )
+
     def is_day_of(self, other: WrittenDate) -> bool:
         """Whether both may be the same date; years are compared only if both are given."""
         return self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
@@ -74,17 +83,48 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             yield WrittenDate(day, month, int(groups.get("year", 0)), found[0], found.end(), name)
 
 
+def names_month(question: str) -> bool:
+    """Whether a question names a month, as people do, rather than writing it in figures."""
+    return _MONTH.search(question) is not None
+
+
+def dates_in_words(text: str) -> str:
+    """Write the dates of a text that are in figures, with a year, as 24 May 2023."""
+    return _with_dates(text, lambda date: date.in_words)
+
+
+def with_dates_as_in(text: str, question: str) -> str | None:
+    """Write each date of a question as a text has it, unless the text also has it as asked; None if it has none."""
+    dates = list(dates_in(text))
+    if not any(one.is_day_of(date) for date in dates_in(question) for one in dates):
+        return None
+
+    def as_in_text(date: WrittenDate) -> str:
+        same = [one for one in dates if one.is_day_of(date)]
+        return same[0].text if same and all(one.is_other_form_of(date) for one in same) else date.text
+
+    return _with_dates(question, as_in_text)
+
+
 def with_other_forms(question: str, snapshot: Index, among: Among) -> str:
     """Add to each date of a question, in brackets, the other forms in which the collection writes it."""
-    pieces, at = [], 0
-    for date in islice(dates_in(question), _MAX_DATES):
+
+    def with_forms(date: WrittenDate) -> str:
         terms = {term: 1.0 for word in date.words for term in word_terms(word)}
         hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
         passages = snapshot.passages([hit.passage for hit in hits])
         texts = (f"{one.document.path.replace('/', ' ')}\n{one.context}\n{one.text}" for one in passages)
         others = (other for text in texts for other in dates_in(text))
         forms = Counter(other.text for other in others if other.is_other_form_of(date)).most_common(_MAX_FORMS)
-        if forms:
-            pieces += [question[at : date.end], f" ({', '.join(form for form, _ in forms)})"]
-            at = date.end
-    return "".join([*pieces, question[at:]])
+        return f"{date.text} ({', '.join(form for form, _ in forms)})" if forms else date.text
+
+    return _with_dates(question, with_forms, most=_MAX_DATES)
+
+
+def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | None = None) -> str:
+    """Write each date of a text, or the first few, in the form that a function gives it."""
+    pieces, at = [], 0
+    for date in islice(dates_in(text), most):
+        pieces += [text[at : date.end - len(date.text)], form(date)]
+        at = date.end
+    return "".join([*pieces, text[at:]])

@@ -23,6 +23,9 @@ _CONTEXT_SHARE = 4
 # Least share of stop words among lower-case words in English text, and of lower-case words in prose.
 _ENGLISH = 0.13
 _PROSE = 0.3
+# Share of different words, of so many letters or more, that are whole tokens: English has more, other languages less.
+_KNOWN = 0.5
+_SHORTEST = 4
 _WORD = re.compile(r"\w+")
 # The name of a field, before its value.
 _FIELD = re.compile(r"^[^\n:]{1,40}:[ \t]", re.MULTILINE)
@@ -66,8 +69,8 @@ class Reader:
         if not self._copy.exists():
             self._request.run(lambda _: None)
 
-    def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        """Read a question with passages, each a context (title › headings) and a text.
+    def read(self, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        """Read passages, each a question, a context (title › headings) and a text.
 
         A question is truncated to 128 tokens, question and passage together to 320.
 
@@ -75,7 +78,7 @@ class Reader:
             CompileError: The network cannot be prepared on this machine.
             ModelError: Its files are missing or damaged.
         """
-        inputs = self._inputs(question, passages)
+        inputs = self._inputs(asked)
         order = sorted(range(len(inputs)), key=lambda i: len(inputs[i].ids))
         readings: dict[int, Reading] = {}
         for at in range(0, len(order), _ROWS):
@@ -83,15 +86,35 @@ class Reader:
             readings.update(zip(batch, self._run([inputs[i] for i in batch]), strict=True))
         return [readings[i] for i in range(len(inputs))]
 
-    def _inputs(self, question: str, passages: Sequence[tuple[str, str]]) -> list[ReaderInput]:
-        readables = [readable(text, context) for context, text in passages]
-        pairs = ((context, one.text) for (context, _), one in zip(passages, readables, strict=True))
-        texts = [" ".join(question.split()), *(part for pair in pairs for part in pair)]
-        question_tokens, *parts = (_own(one) for one in self._tokenizer.tokenise(texts, prompt=""))
+    def is_english(self, texts: Iterable[str]) -> bool:
+        """Whether texts are in English, the one language that the reader knows.
+
+        English is told by its stop words, and terse notes without any by how many of their words the vocabulary has.
+        Rows of names and numbers have no language, so they count as English, whatever their columns are called.
+
+        Raises:
+            ModelError: The vocabulary is missing or damaged.
+        """
+        words = [word for text in texts for word in _WORD.findall(_FIELD.sub("", text))]
+        lower = [word for word in words if word[0].isalpha() and not word[0].isupper()]
+        if len(lower) < _PROSE * len(words) or sum(word in STOP_WORDS for word in lower) >= _ENGLISH * len(lower):
+            return True
+        distinct = [word for word in set(lower) if len(word) >= _SHORTEST]
+        return self._tokenizer.count(distinct).count(1) > _KNOWN * len(distinct)
+
+    def _inputs(self, asked: Sequence[tuple[str, str, str]]) -> list[ReaderInput]:
+        readables = [readable(text, context) for _, context, text in asked]
+        each = ((" ".join(one.split()), context) for one, context, _ in asked)
+        texts = [
+            part for (one, context), (text, _) in zip(each, readables, strict=True) for part in (one, context, text)
+        ]
+        parts = [_own(one) for one in self._tokenizer.tokenise(texts, prompt="")]
         cls, sep = self._tokenizer.tokenise([""], prompt="")[0].ids
-        head = [cls, *question_tokens[0][:_MAX_QUESTION], sep]
         inputs = []
-        for (context, _), (text, spans), (_, origin) in zip(parts[::2], parts[1::2], readables, strict=True):
+        for (question, _), (context, _), (text, spans), (_, origin) in zip(
+            parts[::3], parts[1::3], parts[2::3], readables, strict=True
+        ):
+            head = [cls, *question[:_MAX_QUESTION], sep]
             prefix = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
             room = _MAX_TOKENS - len(prefix) - 1
             inputs.append(
@@ -118,16 +141,6 @@ class Reader:
 def shared_reader() -> Reader:
     """Return the reader of this process, which all collections share, and start loading it."""
     return Reader(ahead=True)
-
-
-def is_english(texts: Iterable[str]) -> bool:
-    """Whether texts are in English, the one language that the reader knows, by the share of stop words.
-
-    Rows of names and numbers have no language, so they count as English, whatever their columns are called.
-    """
-    words = [word for text in texts for word in _WORD.findall(_FIELD.sub("", text))]
-    lower = [word for word in words if word[0].isalpha() and not word[0].isupper()]
-    return len(lower) < _PROSE * len(words) or sum(word in STOP_WORDS for word in lower) >= _ENGLISH * len(lower)
 
 
 def _own(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from corpus import is_code
+from corpus import is_code, path_words
 from corpus.errors import ModelError
-from index import CompileError, CrossEncoderModel, Encoder, StoredPassage
+from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
+from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in
 from qa.answer.results import Mode
-from qa.reader.reader import Reader, is_english
+from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import match_tokens
@@ -20,6 +22,8 @@ from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgemen
 from qa.retrieval.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(slots=True)
@@ -100,10 +104,10 @@ class PassageJudge:
         """
         reader = self.models.reader
         try:
-            if reader is not None and is_english(
+            if reader is not None and reader.is_english(
                 one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
             ):
-                return reader.read(self.query.text, [(_reader_context(one), one.text) for one in passages])
+                return reader.read([_asked_of(self.query, one) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
@@ -121,6 +125,36 @@ class PassageJudge:
         return confidence.probability(features, model) < confidence.THRESHOLD
 
 
-def _reader_context(passage: StoredPassage) -> str:
-    """The context that the reader gets with a passage; the front matter of a note means nothing without its title."""
-    return passage.context or (passage.title if passage.is_front_matter else "")
+def _asked_of(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
+    """The question, context and text that the reader gets: question and passage have the same forms of dates."""
+    context = _reader_context(query.question, passage)
+    if names_month(query.question):
+        context = dates_in_words(context)
+    question = with_dates_as_in(f"{context}\n{passage.text}", query.question)
+    return query.text if question is None else question, context, passage.text
+
+
+def _reader_context(question: str, passage: StoredPassage) -> str:
+    """A passage's context, after what it lacks of its origin: names that the question has, and a title that matters.
+
+    Front matter means nothing without its title, and a title may tell the day.
+    """
+    title, context = passage.title, passage.context
+    if title not in context and (passage.is_front_matter or any(dates_in(title))):
+        context = " › ".join(filter(None, (title, context)))
+    return " › ".join(filter(None, (_names(question, passage, context), context)))
+
+
+def _names(question: str, passage: StoredPassage, context: str) -> str:
+    """The names in a question that are in a passage's path or author, but not in the passage: `Keller2020_snow.pdf`."""
+    asked = set(_capitalised(question))
+    if not asked:
+        return ""
+    said = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
+    authors = (value for name, value in passage.document.fields if name.lower() == "author")
+    origin = _capitalised(" ".join([path_words(passage.document.path), *authors]))
+    return " ".join(dict.fromkeys(word for word in origin if word in asked and word.lower() not in said))
+
+
+def _capitalised(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word[0].isupper() and not word.isupper()]

@@ -44,7 +44,8 @@ class Query:
 
     Attributes:
         asked: The question as it was asked.
-        text: The text to search for: misspelt words replaced, dates also in the forms that the collection uses.
+        question: The question with misspelt words replaced.
+        text: The text to search for: the question, its dates also in the forms that the collection uses.
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
         rarity: Of these terms and those of all other words but stop words: 0.1 if every passage has the term, about 1
@@ -55,10 +56,11 @@ class Query:
         documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
         in_unknown_script: Whether the model does not know much of the question.
         lookup: The terms to look up; None for a question, and for a dense search.
-        for_documents: Whether the question asks for documents; `text` is then the topic they should be about.
+        for_documents: Whether the question asks for documents; `question` is then the topic they should be about.
     """
 
     asked: str
+    question: str
     text: str
     corrections: tuple[Correction, ...]
     terms: Mapping[str, float]
@@ -94,11 +96,11 @@ def analyse_question(
         clock: Records the time of each step.
     """
     analysis = analyse(asked)
-    text, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
-    topic = None if mode is Mode.DENSE else topic_of_documents(text)
-    lookup = None if mode is Mode.DENSE else lookup_of(topic or text)
-    text = topic if topic and lookup else text
-    text = with_other_forms(text, snapshot, documents)
+    question, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
+    topic = None if mode is Mode.DENSE else topic_of_documents(question)
+    lookup = None if mode is Mode.DENSE else lookup_of(topic or question)
+    question = topic if topic and lookup else question
+    text = with_other_forms(question, snapshot, documents)
     if text != asked:
         analysis = analyse(text)
     clock.lap("spell")
@@ -112,6 +114,7 @@ def analyse_question(
         tokens = _weighted(encoder.encode_query_tokens(text), analysis.words, word_rarity)
     query = Query(
         asked=asked,
+        question=question,
         text=text,
         corrections=corrections,
         terms=analysis.terms,

@@ -28,7 +28,7 @@ def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *
     encoded = encoder.encode_query_tokens(text)
     count = len(encoded.spans)
     tokens = QueryTokens(encoded, np.full(count, 1 / max(count, 1)) if weights is None else np.array(weights))
-    return Query(text, text, (), {}, {}, encoder.encode_query(text), tokens, mode, None)
+    return Query(text, text, text, (), {}, {}, encoder.encode_query(text), tokens, mode, None)
 
 
 def match(asked: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:

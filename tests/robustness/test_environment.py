@@ -126,7 +126,7 @@ def _asked_as_nobody(root: Path) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "a.md").write_text("# T\n\nThe heron.\n", encoding="utf-8")
         _asked(Path(folder))  # finish lazy imports
-    shared_reader().read("heron", [("T", "The heron.")])  # finish loading in the background
+    shared_reader().read([("heron", "T", "The heron.")])  # finish loading in the background
     _become(NOBODY)
     return _asked(root)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qa.answer.dates import dates_in, with_other_forms
+from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in, with_other_forms
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
@@ -79,6 +79,40 @@ def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
 ) -> None:
     """Forms of the same day; without a year in the question, any year matches."""
     assert with_other_forms(asked, retriever.snapshot, None) == searched
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "read"),
+    [
+        ("2024-06-04, Hall", "the hall on 4 June?", "the hall on 2024-06-04?"),
+        ("4 June 2024", "on 2024-06-04 or 5 June", "on 4 June 2024 or 5 June"),
+        ("On 4 June. Log of 2024-06-04.", "on 4 June", "on 4 June"),
+        ("2023-06-04", "on 4 June 2024", None),
+        ("no dates", "on 4 June", None),
+    ],
+)
+def test_dates_of_a_question_as_a_passage_has_them(text: str, asked: str, read: str | None) -> None:
+    assert with_dates_as_in(text, asked) == read
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("how many in May?", True),
+        ("May 2023: how many?", True),
+        ("who paid in dec 2023", True),
+        ("May I park here?", False),
+        ("who may park here on 2023-05-02?", False),
+    ],
+)
+def test_months_in_questions(question: str, names: bool) -> None:
+    assert names_month(question) is names
+
+
+def test_dates_in_words() -> None:
+    """Those that have a year, and are not in words yet."""
+    text = "Log › 2024-06-04 and 24.12.2023; 5 May 2022, May 5, 04/06/2024."
+    assert dates_in_words(text) == "Log › 4 June 2024 and 24 December 2023; 5 May 2022, May 5, 4 June 2024."
 
 
 @pytest.mark.parametrize(

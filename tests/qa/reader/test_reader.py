@@ -13,7 +13,7 @@ import pytest
 from corpus.errors import ModelError
 from index import CompileError
 from qa.reader import network
-from qa.reader.reader import Reader, _arrays, is_english, shared_reader
+from qa.reader.reader import Reader, _arrays, shared_reader
 from qa.reader.reading import Reading
 
 HARBOUR = ("Harbour › Hours", "The harbour closes at dusk, in winter at five. It was built in 1874 by Jane Smith.")
@@ -23,7 +23,7 @@ FERRY = ("Notes › Boats", "The ferry to the island leaves from pier 3. Bicycle
 def read(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]:
     """The best answer in each passage, with its reading."""
     found = []
-    for (_, text), reading in zip(passages, shared_reader().read(question, passages), strict=True):
+    for (_, text), reading in zip(passages, shared_reader().read([(question, *one) for one in passages]), strict=True):
         start, end = reading.best(0, len(text)) or (0, 0)
         found.append((text[start:end], reading))
     return found
@@ -48,7 +48,7 @@ def test_each_output_has_the_right_name() -> None:
 
 def test_inputs_match_the_training_format() -> None:
     """[CLS] why red [SEP] notes foxes run [SEP], with masks of all tokens, of the passage, and of its text alone."""
-    arrays = _arrays(shared_reader()._inputs("why red", [("Notes", "foxes run")]))
+    arrays = _arrays(shared_reader()._inputs([("why red", "Notes", "foxes run")]))
     rows = {name: "".join(map(str, arrays[name][0].tolist())) for name in ("mask", "types", "text")}
     assert rows == {"mask": "1111111100000000", "types": "0000111100000000", "text": "0000011000000000"}
     assert arrays["ids"][0].tolist() == [101, 2339, 2417, 102, 3964, 24623, 2448, 102, *[0] * 8]
@@ -67,25 +67,50 @@ def test_a_reading_does_not_depend_on_the_other_passages() -> None:
 def test_long_inputs_are_cut() -> None:
     """Questions to 128 tokens and headings to a quarter of 320; the text gets the rest, and spans stay within it."""
     text = "harbour " * 400
-    (reading,) = shared_reader().read("why " * 200, [("headings " * 200, text)])
+    (reading,) = shared_reader().read([("why " * 200, "headings " * 200, text)])
     assert len(reading.spans) == 320 - 130 - 80 - 1
     assert text[slice(*reading.spans[-1])] == "harbour"
 
 
 def test_empty_texts_have_no_answer() -> None:
-    (reading,) = shared_reader().read("", [("", "")])
+    (reading,) = shared_reader().read([("", "", "")])
     assert reading.best(0, 0) is None
-    assert shared_reader().read("why?", []) == []
+    assert shared_reader().read([]) == []
 
 
-def test_english_is_recognised_by_its_commonest_words() -> None:
-    """Lists and code with little prose count as English, other languages do not."""
-    assert is_english([HARBOUR[1], "12 x 7", ""])
-    assert is_english(["cell_id: C-104\ntemp_c: -10\nfailure: none", "cell_id: C-105\ntemp_c: 25\nfailure: short"])
-    assert is_english([])
-    assert not is_english(["Der Hafen schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
-    assert not is_english(["Hafen: schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
-    assert not is_english(["Le port ferme au crépuscule, en hiver à cinq heures."])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [HARBOUR[1], "12 x 7", ""],
+        ["cell_id: C-104\ntemp_c: -10\nfailure: none", "cell_id: C-105\ntemp_c: 25\nfailure: short"],
+        [],
+        ["Pump replaced, leak near valve, pressure stable.", "New filter wheel installed; 7 filters. Guests: 14."],
+        ["checked traps, two voles released", "pH probe recalibrated, drift 0.02; logger battery swapped"],
+    ],
+    ids=["prose", "fields", "nothing", "terse", "terser"],
+)
+def test_english_is_recognised(texts: list[str]) -> None:
+    """By its commonest words, or without them by its other words; lists and code with little prose count as English."""
+    assert shared_reader().is_english(texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Hafen schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags.",
+        "Hafen: schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags.",
+        "Le port ferme au crépuscule, en hiver à cinq heures.",
+        "Pumpe ersetzt, undicht am Ventil, Druck stabil; neues Filterrad eingebaut, zwei Mäuse freigelassen.",
+        "pompe remplacée, fuite près vanne, pression stable; nouveau filtre installé, deux campagnols relâchés",
+        "bomba reemplazada, fuga cerca válvula, presión estable; nuevo filtro instalado, dos ratones liberados",
+        "pompa sostituita, perdita vicino valvola, pressione stabile; nuovo filtro installato",
+        "pompa wymieniona, wyciek koło zaworu, ciśnienie stabilne; nowy filtr założony",
+        "насос заменён, течь у клапана, давление стабильное",
+    ],
+    ids=["de", "de-field", "fr", "de-terse", "fr-terse", "es-terse", "it-terse", "pl-terse", "ru-terse"],
+)
+def test_other_languages_are_not_english(text: str) -> None:
+    assert not shared_reader().is_english([text])
 
 
 def test_several_threads_get_the_same_readings() -> None:
@@ -120,7 +145,7 @@ def test_damaged_weights_are_refused(fresh: Path) -> None:
     data[len(data) // 2] ^= 1
     fresh.write_bytes(data)
     with pytest.raises(ModelError, match=r"damaged: checksum mismatch\. Install qa again"):
-        Reader().read("why?", [HARBOUR])
+        Reader().read([("why?", *HARBOUR)])
 
 
 @pytest.mark.usefixtures("fresh")
@@ -135,4 +160,4 @@ def test_network_with_wrong_outputs_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(network, "_tensors", swapped)
     with pytest.raises(CompileError, match="does not reproduce its check outputs"):
-        Reader().read("why?", [HARBOUR])
+        Reader().read([("why?", *HARBOUR)])

@@ -71,7 +71,7 @@ def test_an_answer_contains_no_repeated_column_name() -> None:
 )
 def test_a_cell_is_the_answer(question: str, answer: str) -> None:
     text = "| Day | Opens | Closes |\n|---|---|---|\n| Monday | 08:00 | 17:00 |\n| Friday | 09:00 | 19:30 |"
-    (found,) = shared_reader().read(question, [("Slipway", text)])
+    (found,) = shared_reader().read([(question, "Slipway", text)])
     start, end = found.best(0, len(text)) or (0, 0)
     assert text[start:end] == answer
     assert found.answered > 0

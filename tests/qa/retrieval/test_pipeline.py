@@ -205,9 +205,9 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
     read: dict[str, Reading] = {}
     answer = Reader.read
 
-    def reads(self: Reader, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        found = [replace(one, answered=-one.relevant) for one in answer(self, question, passages)]
-        read.update(zip((text.strip() for _, text in passages), found, strict=True))
+    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        found = [replace(one, answered=-one.relevant) for one in answer(self, asked)]
+        read.update(zip((text.strip() for *_, text in asked), found, strict=True))
         return found
 
     monkeypatch.setattr(Reader, "read", reads)
@@ -236,9 +236,9 @@ def test_more_passages_are_compared_if_the_first_do_not_seem_to_answer(
     read: list[str] = []
     answer = Reader.read
 
-    def reads(self: Reader, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        read.extend(text for _, text in passages)
-        return [replace(one, answered=answered) for one in answer(self, question, passages)]
+    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        read.extend(text for *_, text in asked)
+        return [replace(one, answered=answered) for one in answer(self, asked)]
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:
@@ -311,9 +311,9 @@ def test_the_reader_reads_prose_beside_settings(tmp_path: Path, monkeypatch: pyt
     read: list[str] = []
     answer = Reader.read
 
-    def reads(self: Reader, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        read.extend(text for _, text in passages)
-        return answer(self, question, passages)
+    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        read.extend(text for *_, text in asked)
+        return answer(self, asked)
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:

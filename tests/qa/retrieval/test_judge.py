@@ -1,0 +1,141 @@
+"""What the reader gets to read; with the reader itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from qa.reader.reader import Reader
+from qa.reader.reading import Reading
+from qa.retrieval.retriever import Retriever
+from tests.qa.indexes import build, opened
+
+LAB = """# Lab book
+
+## 2024-05-10
+
+Ran PCR on 12 samples at 58 °C. Two bands were faint, so we repeat with fresh primers.
+
+## 2024-06-07
+
+Sequenced 9 samples at the core facility. The run cost 430 EUR.
+
+## 03/07/2024
+
+Froze 40 swabs at -80 °C.
+"""
+ON_CALL = """# On call
+
+- On 3 May Priya was on call, as Tom was ill.
+- On 17 May nobody was on call.
+
+# Freezer
+
+2024-05-03: the freezer was defrosted by Ines.
+2024-05-17: new seals were fitted by Ralf.
+"""
+FILES = {
+    "lab.md": LAB,
+    "on-call.md": ON_CALL,
+    "daily/2024-07-02.md": "Met Sonja about the budget. Ordered 12 batteries.\n",
+    "plan.txt": "On 3 May 2024 we meet the board in Bern. The workshop starts on May 21st, 2024 in Basel.\n",
+}
+PAPERS = {
+    "Keller2020_snowmelt.md": "# Snowmelt in the Alps\n\n## Methods\n\nSnowmelt was defined as the first day with "
+    "less than 5 cm of snow. Streams were sampled every two weeks.\n",
+    "Okafor2021_ponds.md": "# High ponds\n\n## Methods\n\nPonds were surveyed twice each summer. Detection was "
+    "defined as at least one tadpole in ten sweeps.\n",
+    "chytrid.md": "---\nauthor: Amacher, Lea\n---\n# Chytrid in toads\n\n## Results\n\nPrevalence was 38 percent in "
+    "larvae and 6 percent in adults.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    folder = tmp_path_factory.mktemp("lab")
+    build(folder, FILES)
+    with opened(folder, reader=True) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("At what temperature was PCR run in May?", "58 °C"),
+        ("How many samples were sequenced in June 2024?", "9 samples"),
+        ("How many samples were sequenced in May 2024?", None),
+        ("How many swabs were frozen in July 2024?", "40"),
+        ("How many swabs were frozen in March 2024?", None),
+        ("Who fitted new seals on 17 May?", "Ralf"),
+        # The collection has this date in another form, too.
+        ("Who was on call on 3 May?", "Priya"),
+        ("Who was on call on 12 May?", None),
+        ("Where do we meet the board on 2024-05-03?", "Bern"),
+        # A daily note: its name is the date.
+        ("How many batteries were ordered in July?", "12 batteries"),
+        ("How many batteries were ordered in June 2024?", None),
+    ],
+)
+def test_dates_match_in_any_form(retriever: Retriever, question: str, answer: str | None) -> None:
+    result = retriever.ask(question)
+    assert result.found is (answer is not None)
+    assert answer is None or (result.answer is not None and result.answer.text == answer)
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    folder = tmp_path_factory.mktemp("papers")
+    build(folder, PAPERS)
+    with opened(folder, reader=True) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("How did Keller define snowmelt?", True),
+        ("How often did Okafor survey the ponds?", True),
+        ("What prevalence did Amacher find in larvae?", True),
+        ("How did Okafor define snowmelt?", False),
+        ("How often did Keller survey the ponds?", False),
+        ("What prevalence did Okafor find in larvae?", False),
+    ],
+)
+def test_papers_by_their_authors(papers: Retriever, question: str, found: bool) -> None:
+    """Only the names of the files, and a field, say who wrote them."""
+    assert papers.ask(question).found is found
+
+
+def test_terse_notes_are_read(tmp_path: Path) -> None:
+    """Notes without stop words are English as well."""
+    build(
+        tmp_path,
+        {"log.md": "# Log\n\n## Monday\n\nPump replaced, leak near valve.\n\n## Friday\n\nFilter fitted; 7 filters.\n"},
+    )
+    with opened(tmp_path, reader=True) as retriever:
+        result = retriever.ask("How many filters were fitted?")
+    assert result.found
+    assert result.answer is not None
+    assert result.answer.text == "7 filters"
+
+
+def test_a_passage_and_its_question_have_dates_in_one_form(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words if the question names a month, else as the passage has them."""
+    read: dict[str, tuple[str, str]] = {}
+    answer = Reader.read
+
+    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        read.update((text.split()[-1], (question, context)) for question, context, text in asked)
+        return answer(self, asked)
+
+    monkeypatch.setattr(Reader, "read", reads)
+    retriever.ask("Which samples, swabs and batteries on 2 July?")
+    assert read["batteries."] == ("Which samples, swabs and batteries on 2 July?", "2 July 2024")
+    asked = "Which samples, swabs and batteries on 2 July (2024-07-02)?"
+    assert read["°C."] == (asked, "Lab book › 3 July 2024"), "it has another date"
+    retriever.ask("Which samples, swabs and batteries on 2024-07-02?")
+    assert read["batteries."] == ("Which samples, swabs and batteries on 2024-07-02?", "2024-07-02")
