@@ -32,6 +32,7 @@ from qa.retrieval.judge import Models, PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
+from qa.retrieval.quotes import originals_first
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 
@@ -136,7 +137,7 @@ class Pipeline:
         if query.tokens is not None:
             judge = PassageJudge(query, query.tokens, self.models, clock, judgements)
             if cross_encoder is None:
-                ranked = judge.reranked(ranked)
+                ranked = originals_first(judge.reranked(ranked))
                 ranked = self._resolution_first(judge, ranked)
                 clock.lap("read")
             else:
