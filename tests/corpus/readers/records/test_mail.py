@@ -119,7 +119,9 @@ def test_a_quoted_question_belongs_to_its_answer(above: str) -> None:
     assert found[-1] == ("Eva", "Who steers?\n\nBo does.\n\nEva")
 
 
-@pytest.mark.parametrize("body", [">>> import oars\n>>> oars.count()", "A > B\n\n->", ">From here on it rains.", "He wrote:"])
+@pytest.mark.parametrize(
+    "body", [">>> import oars\n>>> oars.count()", "A > B\n\n->", ">From here on it rains.", "He wrote:"]
+)
 def test_lines_that_only_look_quoted_are_words_of_the_message(body: str) -> None:
     """Three marks at once are the prompt of an interpreter; mailboxes escape the word From."""
     assert quoted(body) == [("Eva", body)]
