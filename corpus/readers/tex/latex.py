@@ -124,7 +124,7 @@ class _TexReader:
             self._add_row()
         if end:
             self._end_table(number)
-            self._add_line(number, line[end.end() :])
+            self._builder.line(plain_tex(line[end.end() :]))
 
     def _add_to_row(self, number: int, text: str) -> None:
         if plain_tex(text).strip():

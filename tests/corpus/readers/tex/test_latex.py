@@ -126,3 +126,8 @@ def test_a_table_that_does_not_end_keeps_its_rows() -> None:
         "a.tex", b"\\begin{longtable}{ll}\nA & B \\\\\nC & D\n\\section{Next}\nText & more.\n\\begin{tabular}{l}\nE & F"
     )
     assert block_texts(found) == ["A | B\nC | D", "Next", "Text & more.", "E | F"]
+
+
+def test_many_tables_on_a_line_are_text_after_the_first() -> None:
+    found = read("a.tex", rb"\begin{tabular}{l}a & b\end{tabular}" * 5000)
+    assert block_texts(found)[0] == "a | b"
