@@ -26,13 +26,12 @@ from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.support_article import resolving
-from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, with_final_scores
+from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
-from qa.retrieval.quotes import originals_first
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 
@@ -137,7 +136,9 @@ class Pipeline:
         if query.tokens is not None:
             judge = PassageJudge(query, query.tokens, self.models, clock, judgements)
             if cross_encoder is None:
-                ranked = originals_first(judge.reranked(ranked))
+                ranked = judge.reranked(ranked)
+                if not query.for_documents:  # a message that quotes the words has them, too
+                    ranked = originals_first(ranked, len(judgements))
                 ranked = self._resolution_first(judge, ranked)
                 clock.lap("read")
             else:

@@ -22,7 +22,7 @@ _MAX_ATTRIBUTION = 300
 
 
 @dataclass(slots=True)
-class Part:
+class BodyPart:
     """Consecutive lines that were quoted equally often.
 
     Attributes:
@@ -41,12 +41,12 @@ def quote_heading(attribution: str, quoted_by: str) -> str:
     return f"{QUOTED}: {heading_title(attribution)}" if attribution else f"{QUOTED} by {quoted_by}".rstrip()
 
 
-def parts_of(body: str) -> Iterator[Part]:
+def parts_of(body: str) -> Iterator[BodyPart]:
     """Yield the parts of a message's body in order; a quoted question belongs to the answer right below it."""
     attributions: dict[int, str] = {}
-    before: Part | None = None
+    before: BodyPart | None = None
     for depth, text in _runs(body):
-        part = Part(depth, [one for one in _BLANK_LINES.split(text) if one.strip()])
+        part = BodyPart(depth, [one for one in _BLANK_LINES.split(text) if one.strip()])
         if before is not None:
             if depth > before.depth:
                 attributions[depth] = _taken_attribution(before)
@@ -76,7 +76,7 @@ def _runs(body: str) -> Iterator[tuple[int, str]]:
         yield depth, "\n".join(run)
 
 
-def _taken_attribution(above: Part) -> str:
+def _taken_attribution(above: BodyPart) -> str:
     """Remove the attribution that ends a part, if any, and return it."""
     last = above.paragraphs[-1].strip() if above.paragraphs else ""
     if not (len(last) <= _MAX_ATTRIBUTION and _ATTRIBUTION.fullmatch(last)):

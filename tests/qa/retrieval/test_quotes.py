@@ -10,8 +10,7 @@ import pytest
 
 from index import StoredPassage
 from qa import Retriever, build_index
-from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.quotes import originals_first
+from qa.retrieval.distinct import RankedPassage, originals_first
 from tests.qa.indexes import write
 from tests.qa.passages import stored
 
@@ -52,13 +51,14 @@ def test_the_original_is_cited_and_then_the_replies_own_words(tmp_path: Path) ->
         (["> It is due on 14 May", "It is not known"], [0, 1]),
         (["It is due", "> It is due", "Other words"], [0, 2, 1]),
         (["> It is due", "> It is", "It is due", "x"], [2, 3, 0, 1]),
+        (["> It is due", *("Other words" for _ in range(9)), "It is due"], [*range(11)]),
     ],
 )
 def test_a_quotation_gives_way_only_to_a_passage_with_its_words_and_numbers(
     texts: Sequence[str], expected: Sequence[int]
 ) -> None:
     ranked = [RankedPassage(mail(text, number), 1 - number / 10, 0.0) for number, text in enumerate(texts)]
-    found = originals_first(ranked)
+    found = originals_first(ranked, 10)
     assert [one.passage.id for one in found] == expected
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)

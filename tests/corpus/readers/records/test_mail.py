@@ -93,7 +93,7 @@ wrote:
 """
 
 
-def quoted(body: str) -> list[tuple[tuple[str, ...], str]]:
+def quoted(body: str) -> list[tuple[str, str]]:
     """The innermost heading and the text of each passage; each is an exact slice of the text."""
     one = parse("a.eml", f"Subject: Oars\nFrom: Eva\n\n{body}".encode())
     found = check_passages(one, count_tokens=count_words, max_tokens=254)
