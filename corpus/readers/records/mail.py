@@ -14,7 +14,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
-from corpus.readers.records.quotes import parts_of, quote_heading
+from corpus.readers.records.quotes import parts_of
 from corpus.readers.web.html import add_html
 from corpus.text.encodings import require_text
 from corpus.types import QUOTED, Extracted
@@ -155,9 +155,11 @@ def _add_body(builder: DocumentBuilder, part: Message, above: str) -> None:
     if part.get_content_type() == "text/html":
         add_html(builder, text, level=2)
         return
+    introduced = {""}
     for one in parts_of(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
-        builder.section(2, quote_heading(one.attribution, above) if one.depth else above)
-        if one.attribution:
+        builder.section(2, one.heading(above))
+        if one.attribution not in introduced:
+            introduced.add(one.attribution)
             builder.preface([(QUOTED, one.attribution)])
         for paragraph in one.paragraphs:
             builder.block(paragraph)

@@ -35,10 +35,12 @@ class BodyPart:
     paragraphs: list[str] = field(default_factory=list)
     attribution: str = ""
 
-
-def quote_heading(attribution: str, quoted_by: str) -> str:
-    """Return the heading of a quoted part: the words that say who wrote them, or else whose message quotes them."""
-    return f"{QUOTED}: {heading_title(attribution)}" if attribution else f"{QUOTED} by {quoted_by}".rstrip()
+    def heading(self, sender: str) -> str:
+        """Return the heading of a part of a message from `sender`: of a quoted one, its attribution if it has one."""
+        if self.attribution:
+            return f"{QUOTED}: {heading_title(self.attribution)}"
+        often = f" {self.depth} times" if self.depth > 1 else ""
+        return f"{QUOTED}{often} by {sender}".rstrip() if self.depth else sender
 
 
 def parts_of(body: str) -> Iterator[BodyPart]:

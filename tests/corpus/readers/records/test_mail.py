@@ -111,6 +111,11 @@ def test_quoted_lines_are_passages_of_their_own_without_marks() -> None:
     ]
 
 
+def test_what_was_quoted_more_often_is_a_part_of_its_own() -> None:
+    found = quoted("Fine.\n\n> More time?\n>> It is due.\n")
+    assert found == [("Eva", "Fine."), ("Quoted by Eva", "More time?"), ("Quoted 2 times by Eva", "It is due.")]
+
+
 @pytest.mark.parametrize("above", ["> Who steers?\n\n", ">Who steers?\n", "> > Who steers?\n"])
 def test_a_quoted_question_belongs_to_its_answer(above: str) -> None:
     found = quoted(f"> The boat is new.\n>\n{above}Bo does.\n\nEva")
