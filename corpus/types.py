@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
 
+# Begins the innermost heading of what a message quotes from an earlier one.
+QUOTED = "Quoted"
+
 
 class BlockKind(StrEnum):
     """The kinds of block that the splitter tells apart."""

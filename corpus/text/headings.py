@@ -21,6 +21,15 @@ _SMALL_WORDS = frozenset(_SMALL.split())
 _TITLE_STARTS = _SMALL_WORDS | {"how", "what", "when", "where", "which", "who", "why"}
 _URL = re.compile(r"https?://|www\.|\S@\S")
 _LABELLED = re.compile(r"(?P<label>[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}): +(?P<value>.+)")
+# Closings of a letter, above or before a name.
+SIGN_OFF = re.compile(
+    r"(?:(?:with )?(?:(?:kind|best|warm(?:est)?) )?(?:regards|wishes)|(?:yours )?(?:sincerely|faithfully|truly)|yours"
+    r"|best|cheers|love|(?:many )?thanks|thank you|(?:mit )?(?:freundlich|lieb|viel|herzlich|best)e[nr]? grü(?:ß|ss)en?"
+    r"|gruß)[,.!]?",
+    re.IGNORECASE,
+)
+# "Regards, Ann", "Best wishes, A. Lee".
+_SIGNED = re.compile(rf"{SIGN_OFF.pattern}(?<=[,.!])(?:\s+(?-i:[^\W\d_a-zà-öø-ÿ])[\w.'’-]*){{1,3}}", re.IGNORECASE)
 _QUOTES = "\"'“‘«>|"
 
 
@@ -87,7 +96,7 @@ def could_be_heading(line: str) -> bool:
         return False
     if text[-1] == "." and not (is_title_case(text) and len(words) >= 2):
         return False
-    return not _is_list_of_names(text) and not _is_labelled(text)
+    return not (_SIGNED.fullmatch(text) or _is_list_of_names(text) or _is_labelled(text))
 
 
 def _is_labelled(line: str) -> bool:

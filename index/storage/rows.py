@@ -15,11 +15,13 @@ from types import UnionType
 from typing import Any, NamedTuple, TypeVar
 
 from corpus.errors import DamagedIndexError
+from corpus.types import QUOTED
 from index.storage.database import REPAIR, checksum
 
 _Value = TypeVar("_Value")
 # Where rows are stored, as error messages name it: a database file, or an address in PostgreSQL.
 Place = Path | str
+_MAIL = ("message/rfc822", "application/mbox")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,11 @@ class StoredPassage:
     def is_front_matter(self) -> bool:
         """Whether it is a note's front matter: metadata above the text, one field per line."""
         return self.start <= 1 and self.text.startswith("---") and bool(self.document.fields)
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether it is what a message quotes from an earlier one."""
+        return self.document.media_type in _MAIL and "".join(self.heading[-1:]).startswith(QUOTED)
 
     @property
     def encoder_text(self) -> str:

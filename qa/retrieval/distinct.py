@@ -6,6 +6,7 @@ who asks for more gets the same passages first, with the same scores.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,9 @@ from qa.retrieval.hybrid import Pool
 DEEPEST_POOL = 1600
 # With more front matter than this, the text of very similar notes would not make it into the top ten.
 _MOST_FRONT_MATTER = 2
+# The original of a quotation may lack this share of its words, but none of its numbers.
+_MAX_MISSING = 0.1
+_WORD = re.compile(r"\w+")
 # How many passages are read from the index at a time.
 _READ_AHEAD = 10
 
@@ -114,6 +118,38 @@ def one_per_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     chosen = {one.passage.id for one in best.values()}
     demoted = [one if one.passage.id in chosen or one.level >= 0 else replace(one, level=0) for one in ranked]
     return sorted(demoted, key=lambda one: one.level)
+
+
+def originals_first(ranked: Sequence[RankedPassage], depth: int) -> list[RankedPassage]:
+    """Put the original in the place of a message's quotation from it, and the quotation after the first `depth`.
+
+    A quotation whose original is not among these keeps its place.
+    """
+    head = ranked[:depth]
+    originals = [(one, _words_and_numbers(one.passage)) for one in head if not one.passage.is_quoted]
+    if len(originals) == len(head):
+        return list(ranked)
+    placed: dict[int, RankedPassage] = {}
+    quotations = []
+    for one in head:
+        chosen = one
+        if one.passage.is_quoted:
+            words = _words_and_numbers(one.passage)
+            chosen = next((original for original, others in originals if _are_quoted_from(words, others)), one)
+            quotations += [one] if chosen is not one else []
+        placed.setdefault(chosen.passage.id, replace(chosen, score=one.score, level=one.level))
+    *_, last = placed.values()
+    below = [replace(one, score=last.score, level=last.level) for one in quotations]
+    return [*placed.values(), *below, *ranked[depth:]]
+
+
+def _words_and_numbers(passage: StoredPassage) -> frozenset[str]:
+    return frozenset(_WORD.findall(passage.text[passage.body :].lower()))
+
+
+def _are_quoted_from(words: frozenset[str], others: frozenset[str]) -> bool:
+    missing = words - others
+    return len(missing) <= _MAX_MISSING * len(words) and not any(map(str.isdecimal, missing))
 
 
 def with_final_scores(ranked: Iterable[RankedPassage]) -> list[RankedPassage]:

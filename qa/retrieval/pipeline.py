@@ -26,7 +26,7 @@ from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.support_article import resolving
-from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, with_final_scores
+from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
@@ -137,6 +137,8 @@ class Pipeline:
             judge = PassageJudge(query, query.tokens, self.models, clock, judgements)
             if cross_encoder is None:
                 ranked = judge.reranked(ranked)
+                if not query.for_documents:  # a message that quotes the words has them, too
+                    ranked = originals_first(ranked, len(judgements))
                 ranked = self._resolution_first(judge, ranked)
                 clock.lap("read")
             else:

@@ -70,7 +70,8 @@ def _located(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]
         seen += len(word[0])
 
 
-def _row_text(cells: Sequence[str]) -> str:
+def row_text(cells: Sequence[str]) -> str:
+    """Return a row of a table with bars between its cells; an empty first cell becomes a dash."""
     text = " | ".join(cells).rstrip(" |")
     return f"–{text}" if text.startswith(" |") else text
 
@@ -135,7 +136,7 @@ class DocumentBuilder:
 
         An empty first cell, as above row names, becomes a dash, so that each cell stays below its column's name.
         """
-        texts = [_row_text([one_line(cell) for cell in row]) for row in rows]
+        texts = [row_text([one_line(cell) for cell in row]) for row in rows]
         starts = accumulate((visible(text) for text in texts), initial=0)
         marks = [(start, line) for start, line, text in zip(starts, lines, texts, strict=False) if text]
         self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)

@@ -1,4 +1,4 @@
-"""Build a document line by line, so that its lines have the same numbers as in the file."""
+"""Build a document line by line, so that it is known from which line of the file each comes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from corpus.types import Block, BlockKind, Extracted, Record
 
 
 class LineBuilder:
-    """Takes every line of a file in order; runs of lines form blocks. `title` is the title of the document, or ""."""
+    """Takes the lines of a file in order; runs of lines form blocks. `title` is the title of the document, or "".
+
+    Each line is from the next line of the file, unless `go_to` says otherwise.
+    """
 
     def __init__(self) -> None:
         self.title = ""
@@ -20,6 +23,14 @@ class LineBuilder:
         self._records: list[Record] = []
         self._start: int | None = None
         self._kind = BlockKind.PARAGRAPH
+        self._number = 1
+        self._file_lines: list[tuple[int, int]] = []
+        self._has_every_line = True
+
+    def go_to(self, number: int) -> None:
+        """Take the next line from this line of the file, from 1."""
+        self._has_every_line &= number == self._number
+        self._number = number
 
     def begin_record(self, title: str) -> None:
         """Begin a record with the next line: a document of its own, titled "" if it has no title."""
@@ -60,8 +71,11 @@ class LineBuilder:
         self.end_block()
         text = "".join(self._lines)
         blocks = fill_gaps(text, self._blocks)
-        return Extracted(text, self.title, blocks, (), media_type, note, tuple(self._records))
+        lines = () if self._has_every_line else tuple(self._file_lines)
+        return Extracted(text, self.title, blocks, (), media_type, note, tuple(self._records), lines)
 
     def _append(self, text: str) -> None:
+        self._file_lines.append((self._length, self._number))
+        self._number += 1
         self._lines.append(text + "\n")
         self._length += len(text) + 1

@@ -12,6 +12,7 @@ from corpus.readers.plaintext.record_pages import find_records
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
     MAX_HEADING,
+    SIGN_OFF,
     HeadingCandidate,
     TopHeading,
     could_be_heading,
@@ -32,13 +33,6 @@ _ASCIIDOC = re.compile(r"^(={1,6}|#{1,6})[ \t]+(?=\S)")
 _MARKS = {".org": re.compile(r"^(\*{1,8})[ \t]+(?=\S)"), ".adoc": _ASCIIDOC, ".asciidoc": _ASCIIDOC}
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
-# Closings of a letter, above a name.
-_SIGN_OFF = re.compile(
-    r"(?:(?:with )?(?:(?:kind|best|warm(?:est)?) )?(?:regards|wishes)|(?:yours )?(?:sincerely|faithfully|truly)|yours"
-    r"|best|cheers|love|(?:many )?thanks|thank you|(?:mit )?(?:freundlich|lieb|viel|herzlich|best)e[nr]? grü(?:ß|ss)en?"
-    r"|gruß)[,.!]?",
-    re.IGNORECASE,
-)
 _WRAP_WIDTH = 120
 
 
@@ -169,7 +163,7 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
 
 def _are_two_titles(lines: list[_TextLine]) -> bool:
     """Whether the lines are a heading and a second one right below: "Test of Time Award", "Presentations"."""
-    if _SIGN_OFF.fullmatch(lines[0].text.strip()):
+    if SIGN_OFF.fullmatch(lines[0].text.strip()):
         return False
     return len(lines) == 2 and all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
 

@@ -14,14 +14,14 @@ from email.utils import getaddresses, parsedate_to_datetime
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
+from corpus.readers.records.quotes import parts_of
 from corpus.readers.web.html import add_html
 from corpus.text.encodings import require_text
-from corpus.types import Extracted
+from corpus.types import QUOTED, Extracted
 
 MAX_MESSAGES = 20_000
 _FROM = re.compile(rb"(?:\A|(?<=\n)(?:\r?\n)?)From [^\n]+\n")
 _LINE_ENDS = re.compile(r"[\r\n]")
-_BLANK_LINES = re.compile(r"\n\s*\n")
 _SIGNATURE = "\n-- \n"
 _MAX_PARTS = 200
 _MAX_HEADER = 4000
@@ -79,7 +79,8 @@ def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False
         builder.heading(1, subject)
     date = _date(raw.get("date", ""))
     # Sender, recipients and date belong to all of its passages.
-    builder.section(2, _correspondents(sender, others, date))
+    above = _correspondents(sender, others, date)
+    builder.section(2, above)
     named = zip(("From", "To", "Cc", "Date"), (sender, *others, date), strict=True)
     if given := [(name, value) for name, value in named if value]:
         builder.preface(given)
@@ -87,7 +88,7 @@ def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False
         fields = (("title", subject), ("author", sender), ("date", date))
         builder.metadata = tuple((name, value) for name, value in fields if value)
     for part in _text_parts(message):
-        _add_body(builder, part)
+        _add_body(builder, part, above)
     for name in _attachments(message):
         builder.block(f"Attachment: {name}")
     return subject
@@ -142,7 +143,8 @@ def _attachments(message: Message) -> Iterator[str]:
             yield _header(name)
 
 
-def _add_body(builder: DocumentBuilder, part: Message) -> None:
+def _add_body(builder: DocumentBuilder, part: Message, above: str) -> None:
+    """Add the text of a message, or of a part of it; `above` is the heading of its own words."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return
@@ -153,5 +155,12 @@ def _add_body(builder: DocumentBuilder, part: Message) -> None:
     if part.get_content_type() == "text/html":
         add_html(builder, text, level=2)
         return
-    for paragraph in _BLANK_LINES.split(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
-        builder.block(paragraph)
+    introduced = {""}
+    for one in parts_of(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
+        builder.section(2, one.heading(above))
+        if one.attribution not in introduced:
+            introduced.add(one.attribution)
+            builder.preface([(QUOTED, one.attribution)])
+        for paragraph in one.paragraphs:
+            builder.block(paragraph)
+    builder.section(2, above)

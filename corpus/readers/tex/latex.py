@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from corpus.readers.assemble.document_builder import one_line, row_text
 from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_formula, plain_tex, without_comment
 from corpus.readers.tex.macros import Macros, closing_brace
@@ -23,7 +24,12 @@ _END = re.compile(r"\\end\{(\w+)\*?\}")
 _UNSEEN = re.compile(r"\\label\{[^}]*\}|\\nonumber")
 _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})
 _MATHS = frozenset({"equation", "align", "gather", "multline", "eqnarray", "displaymath", "math", "alignat"})
-_TABLES = frozenset({"tabular", "tabularx", "longtable"})
+_TABLES = frozenset({"tabular", "tabularx", "longtable", "tabulary", "supertabular"})
+_CELL_END = re.compile(r"(?<!\\)&")
+# A row ends here, unless in braces or in a table within a cell.
+_ROW_END = re.compile(r"\\\\\*?(?:\[[^\]\n]{0,20}\])?|\\tabularnewline(?![A-Za-z])")
+_IN_A_CELL = re.compile(r"\{[^{}\n]*\}|\\begin\{tabular\}[^\n]{0,500}?\\end\{tabular\}")
+_MAX_ROW_LINES = 50
 # Maximum length of a title, and of the names of authors.
 _MAX_TITLE, _MAX_AUTHORS = 1000, 5000
 _HEADING_LINES = 4
@@ -40,6 +46,8 @@ class _TexReader:
         self._lines = lines
         self._builder = LineBuilder()
         self._environment = ""
+        self._row: list[str] = []
+        self._row_number = 0
         self._macros = Macros()
         text = "\n".join(map(without_comment, lines))
         self._shown = _without_preamble(self._macros.expand(text)).split("\n")
@@ -51,8 +59,11 @@ class _TexReader:
         for number, line in enumerate(self._lines):
             if self._environment in _VERBATIM:
                 self._add_verbatim(line)
+            elif self._environment in _TABLES and not _SECTION.match(self._shown[number]):
+                self._add_to_table(number, self._shown[number])
             else:
                 self._add_line(number, self._shown[number])
+        self._add_row()
         return self._builder.build("text/x-tex", note=note)
 
     def _add_verbatim(self, line: str) -> None:
@@ -68,26 +79,71 @@ class _TexReader:
             self._builder.line(plain_tex(line))
             return
         if found := _SECTION.match(line):
+            self._end_table(number)
             self._add_heading(number, found)
             return
         if made := _TITLE_PAGE.match(line):
             self._builder.end_block()
             line = line[made.end() :]
-        if begin := _BEGIN.search(line):
-            if begin[1] == "abstract":
-                self._builder.section(_ABSTRACT_LEVEL, "Abstract")
-            elif begin[1] in _VERBATIM | _MATHS | _TABLES:
-                self._environment = begin[1]
+        begin = _BEGIN.search(line)
+        if begin and begin[1] in _TABLES:
+            self._begin_table(number, begin)
+            return
+        if begin and begin[1] == "abstract":
+            self._builder.section(_ABSTRACT_LEVEL, "Abstract")
+        elif begin and begin[1] in _VERBATIM | _MATHS:
+            self._environment = begin[1]
         if self._environment in _MATHS:
             text = plain_formula(_END.sub("", _BEGIN.sub("", _UNSEEN.sub("", line.strip()))))
         else:
             text = plain_tex(line)
-        self._builder.line(text, self._kind(line))
+        self._builder.line(text, BlockKind.ITEM if line.lstrip().startswith(r"\item") else BlockKind.PARAGRAPH)
         end = _END.search(line)
         if end and end[1] == "abstract":
             self._builder.section(_ABSTRACT_LEVEL, "")
         if end and end[1] in (self._environment, "abstract"):
             self._environment = ""
+
+    def _begin_table(self, number: int, begin: re.Match[str]) -> None:
+        line = begin.string
+        self._builder.line(plain_tex(line[: begin.start()]))
+        self._builder.end_block()
+        self._environment = begin[1]
+        self._add_to_table(number, line[begin.end() :])
+
+    def _add_to_table(self, number: int, line: str) -> None:
+        """Add the rows that end on a line, which need not be those that begin on it."""
+        line = _IN_A_CELL.sub(lambda found: _ROW_END.sub(" ", _END.sub("", found[0])), line)
+        end = next((one for one in _END.finditer(line) if one[1] == self._environment), None)
+        *ended, rest = _ROW_END.split(line[: end.start()] if end else line)
+        for text in ended:
+            self._add_to_row(number, text)
+            self._add_row()
+        self._add_to_row(number, rest)
+        if len(self._row) > _MAX_ROW_LINES:
+            self._add_row()
+        if end:
+            self._end_table(number)
+            self._builder.line(plain_tex(line[end.end() :]))
+
+    def _add_to_row(self, number: int, text: str) -> None:
+        if plain_tex(text).strip():
+            self._row_number = self._row_number if self._row else number
+            self._row.append(text)
+
+    def _add_row(self) -> None:
+        cells = [one_line(plain_tex(cell)) for cell in _CELL_END.split(" ".join(self._row))]
+        if text := row_text(cells):
+            self._builder.go_to(self._row_number + 1)
+            self._builder.line(text, BlockKind.TABLE)
+        self._row.clear()
+
+    def _end_table(self, number: int) -> None:
+        self._add_row()
+        if self._environment in _TABLES:
+            self._environment = ""
+            self._builder.end_block()
+            self._builder.go_to(number + 1)
 
     def _add_heading(self, number: int, found: re.Match[str]) -> None:
         level, line = _SECTIONS.index(found[1]) + 1, found.string
@@ -100,11 +156,6 @@ class _TexReader:
             self._builder.line(f"{title} {rest}")
         else:
             self._builder.heading(level, title)
-
-    def _kind(self, line: str) -> BlockKind:
-        if line.lstrip().startswith(r"\item"):
-            return BlockKind.ITEM
-        return BlockKind.TABLE if self._environment in _TABLES else BlockKind.PARAGRAPH
 
 
 def _argument(text: str, start: int) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from corpus.text.superscripts import raised
+
 # Limits on replacement: nested levels, and characters of an argument, of one result and of all.
 _MAX_DEPTH, _MAX_ARGUMENT, _MAX_RESULT, _MAX_WORK = 8, 5000, 10_000, 2_000_000
 _MAX_MACROS = 1000
+# Most columns that a cell may span.
+_MAX_COLUMNS = 50
 _TOKEN = re.compile(r"\\(?:begin\{[A-Za-z]+\*?\}|[A-Za-z]+\*?|.)|\$\$?[^$\n]*\$\$?", re.DOTALL)
 _DEFINITION = re.compile(r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|[gex]?def)\b\*?")
 _DEFINED = re.compile(r"\s*\{?\s*\\([A-Za-z]+)\s*\}?\s*(?:\[([0-9])\]|((?:#[0-9])+))?\s*(?=\{)")
@@ -15,9 +19,23 @@ _OPTIONS = re.compile(r"(?:\[[^\]\n]{0,500}\]|\([a-z]{0,9}\))*")
 _ARGUMENT = re.compile(r"[ \t]*\n?[ \t]*\{")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _PARAMETER = re.compile(r"#([1-9])")
-_UNIT = re.compile(r"\\([A-Za-z]+)|[.~]")
-_PREFIX = re.compile("atto|femto|pico|nano|micro|milli|centi|deci|deca|hecto|kilo|mega|giga|tera|peta|exa")
-_UNITS = {"percent": r"\%", "celsius": "°C", "degreeCelsius": "°C", "degree": "°", "squared": "²", "cubed": "³"}
+# A command, perhaps with a power, or a symbol, perhaps with one.
+_UNIT = re.compile(
+    r"\\(?P<word>[A-Za-z]+)(?:\{(?P<to>[-+]?\d{1,3})\})?"
+    r"|(?P<symbol>(?:\\.|[^\\.~\s{}^])+)(?:\^\{?(?P<power>[-+]?\d{1,3})\}?)?"
+)
+_PREFIX_SYMBOLS = (
+    "atto=a femto=f pico=p nano=n micro=μ milli=m centi=c deci=d deca=da deka=da hecto=h kilo=k mega=M giga=G tera=T "
+    "peta=P exa=E"
+)
+_UNIT_SYMBOLS = (
+    "metre=m meter=m gram=g kilogram=kg second=s ampere=A kelvin=K mole=mol candela=cd hertz=Hz newton=N pascal=Pa "
+    "joule=J watt=W coulomb=C volt=V farad=F ohm=Ω siemens=S weber=Wb tesla=T henry=H lumen=lm lux=lx becquerel=Bq "
+    "gray=Gy sievert=Sv katal=kat minute=min hour=h day=d hectare=ha litre=L liter=L tonne=t electronvolt=eV dalton=Da "
+    "decibel=dB bel=B arcminute=′ arcsecond=″ degree=° celsius=°C degreeCelsius=°C percent=\\%"
+)
+_PREFIXES, _UNITS = (dict(pair.split("=") for pair in symbols.split()) for symbols in (_PREFIX_SYMBOLS, _UNIT_SYMBOLS))
+_POWERS = {"square": 2, "cubic": 3, "squared": 2, "cubed": 3}
 
 
 class _Macro(NamedTuple):
@@ -88,6 +106,8 @@ class Macros:
         end, given = self._arguments(text, options.end() if options else found.end(), count)
         if len(given) < count:
             return found.end(), found[0]
+        if name == "multicolumn":
+            shows += " &" * (min(int(given[0]), _MAX_COLUMNS) - 1 if given[0].isdecimal() else 0)
         shown = _PARAMETER.sub(lambda match: given[int(match[1]) - 1] if int(match[1]) <= count else "", shows)
         self._work += len(shown)
         if len(shown) <= _MAX_RESULT:
@@ -130,11 +150,22 @@ def closing_brace(text: str, start: int, limit: int) -> int:
 
 
 def _unit(text: str) -> str:
-    r"""Return the words for a unit: `\kilo\gram\per\metre\squared` is "kilogram per metre²"."""
-
-    def name(found: re.Match[str]) -> str:
-        word = found[1] or ""
-        return f" {word}" if _PREFIX.fullmatch(word) else f"{_UNITS.get(word, word)} "
-
-    words = " ".join(_UNIT.sub(name, text).split())
-    return re.sub(r" ([²³°])", r"\1", words)
+    r"""Return a unit as it is printed: `\kilo\gram\per\metre\squared` is "kg m⁻²"."""
+    units: list[tuple[str, int]] = []
+    prefix, sign, power = "", 1, 1
+    for found in _UNIT.finditer(text):
+        word = found["word"]
+        to = int(found["to"] or found["power"] or 0) or _POWERS.get(word, 0)
+        if word == "per":
+            sign = -1
+        elif word in _PREFIXES:
+            prefix = word
+        elif word in ("square", "cubic", "raiseto"):
+            power = to or 1
+        elif word in ("squared", "cubed", "tothe") and units:
+            units[-1] = units[-1][0], units[-1][1] * (to or 1)
+        else:
+            shown = _PREFIXES.get(prefix, "") + _UNITS[word] if word in _UNITS else prefix + (word or found["symbol"])
+            units.append((shown, sign * power * (to or 1)))
+            prefix, sign, power = "", 1, 1
+    return " ".join(name + (raised(str(power)) if power != 1 else "") for name, power in units)

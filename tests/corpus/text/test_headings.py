@@ -29,7 +29,7 @@ def paths(*texts: str) -> list[tuple[str, ...] | None]:
         "概要です要約",
         # Titles with a colon
         *("Q&A: Answers", "Counting: A Survey", "Herons: How We Counted", "Rivers: Notes From Many Boats"),
-        "Meadows: which of them, and why?",
+        *("Meadows: which of them, and why?", "Best Practices", "Thanks"),
     ],
 )
 def test_short_lines_that_look_like_headings(line: str) -> None:
@@ -49,6 +49,8 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
         *("Ann Lee, Bo Xu and Cy Day", "Authors: Kim Lee and Bo Xu", "By Kim Lee & Bo Xu", "Ann Lee, Bo Xu."),
         *("Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)", "Main door: Ann Lee, Bo Xu", "Excused: Bo Xu"),
         "Next meeting: 16 January",
+        # Closings of a letter
+        *("Regards, Ann", "Best wishes, Dr. A. Lee", "Viele Grüße, Ülo"),
     ],
 )
 def test_short_lines_that_are_not_headings(line: str) -> None:

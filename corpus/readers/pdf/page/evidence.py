@@ -16,6 +16,8 @@ _OVERLAP, _WIDE = 0.6, 0.9
 _SHORT, _LONGEST = 20, 40
 # Fewer distances between letters prove nothing; those of monospaced letters vary by less than this share.
 _MIN_STEPS, _EQUAL = 4, 0.1
+# A line of code with its number has two cells; hardly any has a third at the same place as the other lines.
+_NUMBER_AND_LINE, _NEARLY_ALL = 2, 0.9
 # Names of monospaced fonts.
 _TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -40,7 +42,7 @@ def is_table(
     """
     rows = [row for row in texts if row]
     has_form = _is_ruled(rows, drawn) or _is_unruled(rows, gutters, median(line.size for line in lines))
-    return has_form and _has_words(rows) and not _overlap(lines, texts) and not _is_code(lines, cells)
+    return has_form and _has_words(rows) and not _overlap(lines, texts) and not _is_code(lines, cells, rows)
 
 
 def _is_ruled(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
@@ -65,13 +67,15 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return words >= max(2, len(rows) / 2)
 
 
-def _is_code(lines: Sequence[Line], cells: Sequence[Sequence[Cell]]) -> bool:
-    """Whether most lines are monospaced, or numbered consecutively."""
+def _is_code(lines: Sequence[Line], cells: Sequence[Sequence[Cell]], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether most lines are monospaced, or numbered consecutively; rows with two more cells may have numbers."""
     pairs = list(zip(lines, cells, strict=True))
     typed = sum(bool(_TYPEWRITER.search(line.font)) and _is_evenly_spaced(line, row[-1]) for line, row in pairs)
     firsts = [line.text[row[0].start : row[0].end] for line, row in pairs]
     numbers = [int(text) for text in firsts if text.isdecimal()]
     numbered = firsts[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
+    full = sum(sum(map(bool, row)) > _NUMBER_AND_LINE for row in rows)
+    numbered &= full < _NEARLY_ALL * len(lines)
     return typed > len(lines) / 2 or (numbered and all(below - above == 1 for above, below in pairwise(numbers)))
 
 

@@ -21,6 +21,8 @@ _MIN_NUMBERS, _MIN_IN_ORDER = 8, 0.85
 _ALIGNED = 8.0
 # Text beside line numbers has more characters, as a rule; cells of a table are shorter.
 _CELL = 16
+# In points: the least gap between cells, and how far apart their edges may be; the share of rows with an aligned cell.
+_WIDE_GAP, _SAME_EDGE, _MIN_ROWS = 10.0, 3.0, 0.8
 # Share of other text that may lie further out, such as a running head.
 _MAX_OUTSIDE = 0.05
 
@@ -47,21 +49,51 @@ def without_line_numbers(runs: Sequence[Run], letters: str, boxes: Sequence[Box]
         group.sort(key=lambda number: -boxes[number.end - 1][1])
         steps = [below.value - above.value for above, below in pairwise(group)]
         is_consecutive = len(group) >= _MIN_NUMBERS and steps.count(1) >= _MIN_IN_ORDER * len(steps)
-        if is_consecutive and _are_in_margin(group, runs, boxes):
+        if is_consecutive and _are_in_margin(group, runs, letters, boxes):
             number_ends |= {number.start: number.end for number in group}
     for first, end in runs:
         if (start := number_ends.get(first, first)) < end:
             yield start, end
 
 
-def _are_in_margin(numbers: Sequence[_Number], runs: Sequence[Run], boxes: Sequence[Box]) -> bool:
+def _are_in_margin(numbers: Sequence[_Number], runs: Sequence[Run], letters: str, boxes: Sequence[Box]) -> bool:
     """Whether numbers are to the left or right of nearly all other text, and not the first cells of a table's rows."""
     ends = {number.start: number.end for number in numbers}
     rest = [(first, start, end) for first, end in runs if (start := ends.get(first, first)) < end]
     left, right = max(number.right for number in numbers), min(boxes[first][0] for first in ends)
     further_left = sum(boxes[start][0] < left for _, start, _ in rest)
     further_right = sum(boxes[end - 1][2] > right for _, _, end in rest)
-    heights = {round(boxes[first][1]) for first in ends}
-    beside = [end - start for first, start, end in rest if round(boxes[first][1]) in heights]
-    are_cells = bool(beside) and median(beside) <= _CELL
+    rows: dict[int, list[Run]] = {round(boxes[first][1]): [] for first in ends}
+    for first, start, end in rest:
+        rows.get(round(boxes[first][1]), []).append((start, end))
+    beside = [end - start for row in rows.values() for start, end in row]
+    are_cells = bool(beside) and (median(beside) <= _CELL or _have_short_cells(list(rows.values()), letters, boxes))
     return min(further_left, further_right) <= _MAX_OUTSIDE * len(rest) and not are_cells
+
+
+def _have_short_cells(rows: Sequence[Sequence[Run]], letters: str, boxes: Sequence[Box]) -> bool:
+    """Whether most rows end in a short cell at the same place, which is no number of a line."""
+    last = [cells[-1] for row in rows if len(cells := sorted(_cells(row, boxes), key=lambda run: boxes[run[0]][0])) > 1]
+    last = [(start, end) for start, end in last if not letters[start:end].isdecimal()]
+    if not last or median(end - start for start, end in last) > _CELL:
+        return False
+    edges = [boxes[start][0] for start, _ in last], [boxes[end - 1][2] for _, end in last]
+    middles = [median(places) for places in edges]
+    aligned = [
+        sum(abs(place - middle) <= _SAME_EDGE for place in places)
+        for places, middle in zip(edges, middles, strict=True)
+    ]
+    return max(aligned) >= _MIN_ROWS * len(rows)
+
+
+def _cells(row: Sequence[Run], boxes: Sequence[Box]) -> Iterator[Run]:
+    """Yield the parts of a row's runs between wide gaps."""
+    for start, end in row:
+        seen = [i for i in range(start, end) if boxes[i][2] > boxes[i][0]]
+        first = seen[0] if seen else start
+        for before, at in pairwise(seen):
+            if boxes[at][0] - boxes[before][2] > _WIDE_GAP:
+                yield first, before + 1
+                first = at
+        if seen:
+            yield first, seen[-1] + 1

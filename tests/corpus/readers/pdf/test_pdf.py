@@ -340,7 +340,27 @@ def test_consecutive_numbers_of_a_tables_rows_are_kept() -> None:
     text = words_of(
         [Words(60 + 70 * at, 700 - 14 * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
     )
-    assert all(f"{number} Gravel" in text for number, _, _ in rows)
+    assert all(f"{number} | Gravel" in text for number, _, _ in rows)
+
+
+@pytest.mark.parametrize("places", [(60, 90, 400), (60, 250, 90)])
+def test_numbers_of_rows_with_a_long_cell_and_a_short_one_are_kept(places: tuple[int, ...]) -> None:
+    """Only if the short cells are the last of their rows: short lines in a column of text are none."""
+    texts = [("Call the supplier about the broken compressor", who) for who in ("Ida", "Bo", "Tom Lind", "Eva") * 3]
+    rows = [
+        Words(x, 700 - 14 * n, one)
+        for n, (what, who) in enumerate(texts, 1)
+        for x, one in zip(places, (str(n), what, who), strict=True)
+    ]
+    assert ("7 Call" in words_of([*rows, *column(90, 400, BODY, room=460)])) is (places[2] > places[1])
+
+
+def test_line_numbers_on_both_sides_of_two_columns_are_left_out() -> None:
+    """Neither the second column nor the numbers on the right are cells beside the numbers on the left."""
+    left, right = (column(x, 650, (BODY * 2).strip(), room=200) for x in (90, 310))
+    outer = [Words(530, line.y, str(100 + i), 6) for i, line in enumerate(right)]
+    both = [*numbered(left, x=70), *(word for pair in zip(right, outer, strict=True) for word in pair)]
+    assert words_of(both).startswith(BODY.strip())
 
 
 def test_a_numbered_heading_is_no_title() -> None:

@@ -154,10 +154,23 @@ TITLES = ("Weirs", "Gauges and boats", "Herons", "Otters", "Swans")
         # Code, a matrix, and definitions.
         lines_of(*([(60, f"gauge_{name[:5]}"), (180, "=  12"), (260, "# m;")] for name in TITLES), typed=True),
         lines_of(*([(60 + 40 * i, str(i * row)) for i in range(4)] for row in range(4))),
+        # Numbered code, here and there with a gap in it.
+        lines_of(*([(60, f"{i}"), (90, f"read {name}"), *([(320, "m <- 1")] * (i % 3 > 0))]
+                   for i, name in enumerate(TITLES))),
         lines_of(*([(60, f"--{name[:5].lower()}"), (160, "reads what is above, and writes it")] for name in TITLES)),
     ],
-    ids=["contents", "plain contents", "list", "references", "addresses", "form", "code", "matrix", "definitions"],
+    ids=["contents", "plain contents", "list", "references", "addresses", "form", "code", "matrix", "numbered code",
+         "definitions"],
 )  # fmt: skip
 def test_text_that_is_not_a_table_is_unchanged(words: list[Words]) -> None:
     found = read("a.pdf", make([[*words, *column(60, 500, BODY * 2, room=460)]]))
     assert "|" not in found.text
+
+
+@pytest.mark.parametrize("is_ruled", [True, False])
+def test_rows_may_be_numbered(is_ruled: bool) -> None:
+    """Each has more cells than a line of code with its number."""
+    table = [(str(number), name.split()[0], f"{3 * number}.5 m") for number, name in enumerate(TITLES, 1)]
+    words = [*rows(table, (60, 160, 220), 700), *column(60, 500, BODY, room=460)]
+    found = read("a.pdf", make([words], rules=[rules(56, 290, 712, 640)] if is_ruled else ()))
+    assert tables(found) == ["\n".join(map(" | ".join, table))]

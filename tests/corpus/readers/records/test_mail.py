@@ -7,7 +7,7 @@ import pytest
 from corpus.chunking.splitter import split
 from corpus.loading.load import parse
 from corpus.readers.records.mail import read
-from tests.documents import count_words
+from tests.documents import check_passages, count_words
 
 
 def text_of(head: str, body: str = "Words.\n") -> str:
@@ -75,3 +75,58 @@ def test_sender_recipients_and_date_are_a_heading_of_each_passage() -> None:
         ("author", "Ida Gray <i@b.org>"),
         ("date", "2025-11-21 10:00:00+01:00"),
     )
+
+
+REPLY = """Fine, it is due on 4 April.
+
+On Tue, 5 Mar 2024 at 10:00, Tom <t@b.org>
+wrote:
+
+> Can we ask for more time?
+>
+> On Mon, 4 Mar 2024, Ida wrote:
+>> It is due
+>> on 14 March.
+>>
+>> Ida
+> Tom
+"""
+
+
+def quoted(body: str) -> list[tuple[str, str]]:
+    """The innermost heading and the text of each passage; each is an exact slice of the text."""
+    one = parse("a.eml", f"Subject: Oars\nFrom: Eva\n\n{body}".encode())
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    return [(passage.heading[-1], passage.text[passage.body :]) for passage in found]
+
+
+def test_quoted_lines_are_passages_of_their_own_without_marks() -> None:
+    """Their heading is the line above them that says who wrote them."""
+    tom = "Quoted: On Tue, 5 Mar 2024 at 10:00, Tom <t@b.org> wrote"
+    assert quoted(REPLY) == [
+        ("Eva", "Fine, it is due on 4 April."),
+        (tom, "Can we ask for more time?"),
+        ("Quoted: On Mon, 4 Mar 2024, Ida wrote", "It is due\non 14 March.\n\nIda"),
+        (tom, "Tom"),
+    ]
+
+
+def test_what_was_quoted_more_often_is_a_part_of_its_own() -> None:
+    found = quoted("Fine.\n\n> More time?\n>> It is due.\n")
+    assert found == [("Eva", "Fine."), ("Quoted by Eva", "More time?"), ("Quoted 2 times by Eva", "It is due.")]
+
+
+@pytest.mark.parametrize("above", ["> Who steers?\n\n", ">Who steers?\n", "> > Who steers?\n"])
+def test_a_quoted_question_belongs_to_its_answer(above: str) -> None:
+    found = quoted(f"> The boat is new.\n>\n{above}Bo does.\n\nEva")
+    assert found[0][0] == "Quoted by Eva"
+    assert found[0][1].endswith("The boat is new.")
+    assert found[-1] == ("Eva", "Who steers?\n\nBo does.\n\nEva")
+
+
+@pytest.mark.parametrize(
+    "body", [">>> import oars\n>>> oars.count()", "A > B\n\n->", ">From here on it rains.", "He wrote:"]
+)
+def test_lines_that_only_look_quoted_are_words_of_the_message(body: str) -> None:
+    """Three marks at once are the prompt of an interpreter; mailboxes escape the word From."""
+    assert quoted(body) == [("Eva", body)]

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from corpus.readers.tex.latex import read
+from corpus.text.lines import FileLines
 from tests.corpus.readers.outcome import block_texts
 
 
@@ -25,11 +26,16 @@ def lines(body: str, preamble: str = "") -> list[str]:
         (r"67.2\textdegree N, $45^\circ$, 5 $\pm$ 2 $\mu$g, $\alpha\,\times\,\theta$", "67.2°N, 45°, 5 ± 2 μg, α × θ"),
         (r"$10^{-12}\,x^2 + y^{n}$ and a $^3$", "10⁻¹² x² + y^{n} and a ³"),
         (r"One \\[2pt] two", "One two"),
-        (r"\SI{5}{\metre} \qty[mode=text]{7}{\kilo\gram\per\metre\squared}", "5 metre 7 kilogram per metre²"),
+        (r"\SI{5}{\metre} \qty[mode=text]{7}{\kilo\gram\per\metre\squared}", "5 m 7 kg m⁻²"),
         (r"\num{1234} \unit{\kg} \SIrange{1}{2}{\percent} \ang{45} \si{m.s}", "1234 kg 1 to 2 % 45° m s"),
         (r"Grazed.\footnote{By \emph{sheep}.} Wet.", "Grazed. (By sheep.) Wet."),
-        (r"\begin{tabular}[t]{l@{}rr} A & B", "A & B"),
-        (r"\multicolumn{2}{c}{both} \cmidrule(lr){2-3} \textcolor{red}{x}", "both x"),
+        (r"\SI{0.5}{\metre}, \SI{30}{\minute}, \SI{3}{\milli\litre\per\second}", "0.5 m, 30 min, 3 mL s⁻¹"),
+        (
+            r"\SI{2}{\square\kilo\metre} \SI{1}{\micro\metre\tothe{4}} \SI{9}{\kilo\hen\per\cubic\metre}",
+            "2 km² 1 μm⁴ 9 kilohen m⁻³",
+        ),
+        (r"\SI{4}{kg.m^{-3}} \SI{5}{m/s^2} \SI{6}{\percent} \si{\degreeCelsius}", "4 kg m⁻³ 5 m/s² 6 % °C"),
+        (r"\multirow{2}{*}{both} \cmidrule(lr){2-3} \textcolor{red}{x}", "both x"),
         (r"\paragraph{Funding} From the fund.", "Funding From the fund."),
         (r"\begin{thebibliography}{9}\bibitem{a} Author A.", "[a] Author A."),
     ],
@@ -79,3 +85,49 @@ def test_the_title_page_is_text_if_it_is_printed() -> None:
     assert found.text.split("\n")[:5] == ["Wet", "bogs (To all.)", "A. Gray, B. Lund", "3 May", ""]
     assert block_texts(found) == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
     assert read("a.tex", source.replace("\\maketitle", "").encode()).text.split() == ["Text."]
+
+
+TABLE = r"""Before
+\begin{table}\caption{Days}
+\begin{tabular}[t]{l@{}rr}
+\toprule
+Pond & 2023 & 2024 \\
+\midrule
+C01 & 11 & 5 \\ C05 & R\&D &
+\textbf{22} \\[2pt]
+\cmidrule(lr){2-3}
+& \begin{tabular}{c}on\\land\end{tabular} & \makecell{a\\b} \\
+% Nothing
+\multicolumn{2}{l}{Sum} & 36 \\
+\bottomrule
+\end{tabular} Source: us.
+\end{table}
+After"""
+
+
+def test_a_table_is_rows_of_cells_on_their_lines() -> None:
+    """Rules are no rows, so that the column names stay with the rows; a row may have several lines."""
+    found = read("a.tex", TABLE.encode())
+    assert block_texts(found) == [
+        "Before\nDays",
+        "Pond | 2023 | 2024\nC01 | 11 | 5\nC05 | R&D | 22\n– | on land | a b\nSum | | 36",
+        "Source: us.",
+        "After",
+    ]
+    numbers = FileLines(found)
+    shown = {"Pond": 5, "C01": 7, "C05": 7, "–": 10, "Sum": 12, "Source": 14, "After": 16}
+    for word, line in shown.items():
+        assert numbers.range_of(found.text.index(word), found.text.index(word) + 1) == (line, line)
+
+
+def test_a_table_that_does_not_end_keeps_its_rows() -> None:
+    """It ends at the next section, or with the text."""
+    found = read(
+        "a.tex", b"\\begin{longtable}{ll}\nA & B \\\\\nC & D\n\\section{Next}\nText & more.\n\\begin{tabular}{l}\nE & F"
+    )
+    assert block_texts(found) == ["A | B\nC | D", "Next", "Text & more.", "E | F"]
+
+
+def test_many_tables_on_a_line_are_text_after_the_first() -> None:
+    found = read("a.tex", rb"\begin{tabular}{l}a & b\end{tabular}" * 5000)
+    assert block_texts(found)[0] == "a | b"

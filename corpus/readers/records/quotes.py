@@ -1,0 +1,87 @@
+"""Lines that a message quotes from earlier ones: each begins with a `>` for every reply since it was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from corpus.text.headings import heading_title
+from corpus.types import QUOTED
+
+# A blank follows the marks as a rule. ">From" in a mailbox is an escaped line of the message itself.
+_MARKS = re.compile(r"(?:>(?!From )[ \t]?)+")
+_PROMPT = ">>> "
+_BLANK_LINES = re.compile(r"\n\s*\n")
+# "On 3 June 2024, Ida Grün wrote:", "Am 3.6.2024 schrieb Ida Grün:", "Ida Grün <ida@example.org>:"
+_ATTRIBUTION = re.compile(
+    r".*(?:@|\b(?:wrote|writes|said|schrieb|schreibt|a écrit|escribió|escreveu|ha scritto|skrev|schreef)\b).*:",
+    re.DOTALL | re.IGNORECASE,
+)
+_MAX_ATTRIBUTION = 300
+
+
+@dataclass(slots=True)
+class BodyPart:
+    """Consecutive lines that were quoted equally often.
+
+    Attributes:
+        depth: How often; 0 for the message's own words.
+        paragraphs: Their text without marks.
+        attribution: The words above that say who wrote them and when, or "".
+    """
+
+    depth: int
+    paragraphs: list[str] = field(default_factory=list)
+    attribution: str = ""
+
+    def heading(self, sender: str) -> str:
+        """Return the heading of a part of a message from `sender`: of a quoted one, its attribution if it has one."""
+        if self.attribution:
+            return f"{QUOTED}: {heading_title(self.attribution)}"
+        often = f" {self.depth} times" if self.depth > 1 else ""
+        return f"{QUOTED}{often} by {sender}".rstrip() if self.depth else sender
+
+
+def parts_of(body: str) -> Iterator[BodyPart]:
+    """Yield the parts of a message's body in order; a quoted question belongs to the answer right below it."""
+    attributions: dict[int, str] = {}
+    before: BodyPart | None = None
+    for depth, text in _runs(body):
+        part = BodyPart(depth, [one for one in _BLANK_LINES.split(text) if one.strip()])
+        if before is not None:
+            if depth > before.depth:
+                attributions[depth] = _taken_attribution(before)
+            elif before.paragraphs and before.paragraphs[-1].rstrip().endswith("?"):
+                part.paragraphs.insert(0, before.paragraphs.pop())
+            yield before
+        part.attribution = attributions.get(depth, "")
+        before = part
+    if before is not None:
+        yield before
+
+
+def _runs(body: str) -> Iterator[tuple[int, str]]:
+    """Yield runs of lines with as many marks, without these; a blank line continues the run above it."""
+    depth, run = 0, list[str]()
+    for line in body.split("\n"):
+        # Replies add one mark at a time: three at once are the prompt of an interpreter.
+        marks = None if line.startswith(_PROMPT) and depth < len(_PROMPT) - 2 else _MARKS.match(line)
+        text = line[marks.end() :] if marks else line
+        own = marks[0].count(">") if marks else 0
+        if own != depth and text.strip():
+            if run:
+                yield depth, "\n".join(run)
+            depth, run = own, []
+        run.append(text)
+    if run:
+        yield depth, "\n".join(run)
+
+
+def _taken_attribution(above: BodyPart) -> str:
+    """Remove the attribution that ends a part, if any, and return it."""
+    last = above.paragraphs[-1].strip() if above.paragraphs else ""
+    if not (len(last) <= _MAX_ATTRIBUTION and _ATTRIBUTION.fullmatch(last)):
+        return ""
+    above.paragraphs.pop()
+    return last

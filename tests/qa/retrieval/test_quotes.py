@@ -1,0 +1,72 @@
+"""What a reply quotes ranks below the original, and below the reply's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from index import StoredPassage
+from qa import Retriever, build_index
+from qa.retrieval.distinct import RankedPassage, originals_first
+from tests.qa.indexes import write
+from tests.qa.passages import stored
+
+FIRST = "just a reminder that the grant report is due on 14 March. It may have\n{}12 pages at most."
+MAILS = {
+    "1.eml": f"Subject: Grant report\nFrom: Ida <i@b.org>\nTo: Tom <t@b.org>\n\n{FIRST.format('')}\n",
+    "2.eml": "Subject: Re: Grant report\nFrom: Tom <t@b.org>\nTo: Ida <i@b.org>\n\nCan we ask for three more weeks?\n\n"
+    f"On 4 March 2024, Ida <i@b.org> wrote:\n> {FIRST.format('> ')}\n",
+    "3.eml": "Subject: Re: Re: Grant report\nFrom: Ida <i@b.org>\nTo: Tom <t@b.org>\n\nFine, the new deadline is 4 "
+    "April.\n\nOn 5 March 2024, Tom <t@b.org> wrote:\n> Can we ask for three more weeks?\n>\n"
+    f"> On 4 March 2024, Ida <i@b.org> wrote:\n>> {FIRST.format('>> ')}\n",
+}
+
+
+def test_the_original_is_cited_and_then_the_replies_own_words(tmp_path: Path) -> None:
+    """No answer has marks of quotation in it."""
+    write(tmp_path, MAILS)
+    build_index(tmp_path)
+    with Retriever.open(tmp_path) as retriever:
+        found = retriever.ask("When is the grant report due?")
+        assert found.found
+        assert found.answer is not None
+        assert found.answer.text == "14 March"
+        assert found.passages[0].source.path == "1.eml"
+        assert not any(hit.heading[-1].startswith("Quoted") for hit in found.passages[:3])
+        pages = retriever.ask("How many pages may the grant report have?")
+        assert pages.answer is not None
+        assert pages.answer.text == "12 pages at most"
+        assert pages.passages[0].source.path == "1.eml"
+        assert all(">" not in mark.text for hit in pages.passages for mark in hit.highlights)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["> It is due on 14 May", "Other words", "It is due on 14 May, at noon"], [2, 1, 0]),
+        (["> It is due on 14 May", "It is due on 15 May"], [0, 1]),
+        (["> It is due on 14 May", "It is not known"], [0, 1]),
+        (["It is due", "> It is due", "Other words"], [0, 2, 1]),
+        (["> It is due", "> It is", "It is due", "x"], [2, 3, 0, 1]),
+        (["> It is due", *("Other words" for _ in range(9)), "It is due"], [*range(11)]),
+    ],
+)
+def test_a_quotation_gives_way_only_to_a_passage_with_its_words_and_numbers(
+    texts: Sequence[str], expected: Sequence[int]
+) -> None:
+    ranked = [RankedPassage(mail(text, number), 1 - number / 10, 0.0) for number, text in enumerate(texts)]
+    found = originals_first(ranked, 10)
+    assert [one.passage.id for one in found] == expected
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def mail(text: str, number: int) -> StoredPassage:
+    """A passage of a message, quoted if the text begins with a mark."""
+    passage = stored(text.removeprefix("> "), path="a.eml")
+    heading = ("Oars", "Quoted: Ida wrote" if text.startswith(">") else "Ida to Tom")
+    document = replace(passage.document, media_type="message/rfc822")
+    return replace(passage, id=number, document=document, heading=heading)
