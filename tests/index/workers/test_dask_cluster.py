@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from distributed import Client
 
 from corpus.errors import StorageError, UsageError
 from index.update.report import Request
@@ -32,6 +33,8 @@ def cluster() -> Iterator[Cluster]:
 
 def test_two_nodes_make_the_same_index_as_one_process(cluster: Cluster, folder: Path, plain: list[object]) -> None:
     """Each text is embedded once, by one of the nodes."""
+    with Client(cluster.address) as client:
+        client.wait_for_workers(len(cluster.workers))
     report = build(folder, WorkerPlan(dask=cluster.address), seconds=0.003)
     assert contents(folder) == plain
     lines = recorded(log_of(folder))
