@@ -13,8 +13,8 @@ from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
-from qa.answer.steps import is_named, is_step, tasks, terms
 from qa.answer.values import MONTH
+from qa.reader.steps import is_named, is_step, tasks, terms
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -113,14 +113,14 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
     if whole:
         lead, items = whole[0], whole[1:]
-    first = next(iter(whole or items), lead)
-    is_way = bool(boxes or (items and is_step(question, passage, first)))
+    top = (whole or items or [lead])[0]
+    is_way = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
-    is_named_list = is_way and is_named(question, passage, first[0])
+    is_named_list = is_way and is_named(question, passage, top[0])
     return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
 
 
