@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 # A full stop after one of these does not end a sentence.
 _SHORTENED = """
@@ -79,6 +80,11 @@ _LONGEST_LAST_WORD = 6
 _FULL = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
+# A row of a list of prices or numbers: "bacon roll 3.50", or "tea 1.20 / coffee 1.60". A number after a capital may be
+# that of a house.
+_PRICED = re.compile(r"\s*[^\W\d_][^\d\n.:;!?|=/]{0,60} (?:[£$€] ?\d+(?:[.,]\d\d)?|\d+[.,]\d\d)(?: ?[£$€])?\s*")
+_COUNTED = re.compile(r"\s*(?P<first>[^\W\d_])[^\d\n.:;!?|=/]{0,30} \d+(?:[.,]\d+)*(?: ?[%p])?\s*")
+_FEWEST_PRICED, _FEWEST_COUNTED = 2, 3
 # Maximum distance between two brackets for the text between them to be one sentence.
 _BRACKETED = 200
 # Longest date before an entry, and its parts other than names of months and days.
@@ -92,11 +98,13 @@ _LETTER = re.compile(r"\((?:[a-z]|[ivx]{2,5})\)\s+(?=\S)")
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """Find the sentences in `text[start:end]`; a blank line or a new list item ends one too.
 
+    So does each row of a list of prices or numbers, which `iter_sentences` leaves in one.
+
     Returns:
         Spans in characters of `text`, in order and stripped of white space; every non-blank character of the
         range is in exactly one.
     """
-    return list(iter_sentences(text, start, end))
+    return [row for span in iter_sentences(text, start, end) for row in _rows(text, *span)]
 
 
 def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -107,6 +115,33 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
         for first, last in _split_block(text, left, edge):
             yield from _within_block(text, first, last)
         left = edge
+
+
+def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows of a list of prices or numbers one by one, if most of the lines are such; else the sentence."""
+    lines = text[start:end].split("\n")
+    priced = [len(items) for items in map(_priced, lines)]
+    rows = [bool(count) or _is_counted(line) for count, line in zip(priced, lines, strict=True)]
+    is_list = sum(priced) >= _FEWEST_PRICED or sum(rows) >= _FEWEST_COUNTED
+    edges, at = [start], start
+    for i, line in enumerate(lines if is_list and 2 * sum(rows) > len(lines) else ()):
+        if rows[i] or (i and rows[i - 1]):
+            edges.append(at)
+            edges += [at + slash.end() for slash in re.finditer(" / ", line)] if rows[i] else []
+        at += len(line) + 1
+    for left, right in pairwise((*edges, end)):
+        yield from _stripped(text, left, right)
+
+
+def _priced(line: str) -> list[str]:
+    """Return the items of a line that has nothing but names and prices, with slashes in between; else nothing."""
+    items = line.split(" / ")
+    return items if all(map(_PRICED.fullmatch, items)) else []
+
+
+def _is_counted(line: str) -> bool:
+    found = _COUNTED.fullmatch(line)
+    return found is not None and found["first"].islower()
 
 
 def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

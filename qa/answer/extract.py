@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
-from index import STOP_WORDS, StoredPassage, word_terms
+from index import StoredPassage
 from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
+from qa.reader.steps import is_named, is_step, tasks, terms
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -48,23 +49,6 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
     re.IGNORECASE,
 )
-# Questions for a way to do something, and a step of it.
-_ASKS_HOW_TO = re.compile(
-    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b|what are the steps\b"
-    r"|what (?:do|should|must) (?:i|we|you) do (?:to|if|when)\b)",
-    re.IGNORECASE,
-)
-_STEP = re.compile(r"\(?\d{1,2}[.)]\s")
-# Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
-_ASKS_FOR_OPEN = re.compile(
-    r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
-    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
-    r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
-    re.IGNORECASE,
-)
-_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
-_OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
-_WORD = re.compile(r"\w+")
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 # A field of front matter other than the title, with its continuation lines.
@@ -72,6 +56,7 @@ _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
 _CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = re.compile(r"\s+")
+_SLASH = re.compile(r"(?<=[\d£$€]) /\Z")
 
 # Scores how well part of a passage's text answers, by its first character, after the headings, and one past its last.
 SpanScore = Callable[[int, int], float]
@@ -87,6 +72,7 @@ class Extract:
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
         name: The part of `answer` that answers, if that is known.
+        is_named_list: Whether it is all of a list of steps or tasks, and what is above that names all of the question.
     """
 
     highlights: tuple[Highlight, ...] = ()
@@ -94,6 +80,7 @@ class Extract:
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
     name: str = ""
+    is_named_list: bool = False
 
     @property
     def has_list(self) -> bool:
@@ -109,10 +96,10 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     )
     if not spans:
         return Extract()
-    tasks = _tasks(question, text, spans) if looked_up is None else []
-    scored = sorted((-round(score(start, end), 9), start, end) for start, end in tasks or spans)
+    boxes = tasks(question, text, spans)[:_MAX_LIST_ITEMS] if looked_up is None else []
+    scored = sorted((-round(score(start, end), 9), start, end) for start, end in boxes or spans)
     if passage.is_front_matter:
-        topic_terms = _terms(question)
+        topic_terms = terms(question)
         scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], topic_terms))
     if looked_up is not None:
         scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
@@ -123,20 +110,18 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         lead = of_the_things(numbered_in(question), passage, _with_number(question, text, best_first), best_first)
         lead = _answering(text, spans, lead)
     items = _list_after(text, spans, lead)
-    if tasks:
-        lead, items = tasks[0], tasks[1:]
-    elif (
-        looked_up is None
-        and (_ASKS_FOR_SEVERAL.match(question) or _is_step(question, text, lead))
-        and (whole_list := _list_around(question, passage, spans, lead))
-    ):
-        lead, items = whole_list[0], whole_list[1:]
+    whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
+    if whole:
+        lead, items = whole[0], whole[1:]
+    top = (whole or items or [lead])[0]
+    is_way = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
-    answer = "\n".join(text[start:end] for start, end in tasks) if tasks else lead_with_list
-    return Extract(tuple(highlights), -negative, lead, answer)
+    answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
+    is_named_list = is_way and is_named(question, passage, top[0])
+    return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
 
 
 def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -171,10 +156,17 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
     return items
 
 
-def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither."""
-    box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
-    return [span for span in spans if box and box.match(text, span[0])][:_MAX_LIST_ITEMS]
+def _whole_list(
+    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Return the list around a sentence if the question asks for several things, or for a way of which it is a step."""
+    below = spans[spans.index(lead) + 1 :][:1]
+    # A line above the steps, such as a heading without marks.
+    is_title = not _is_item(passage.text, lead) and passage.text[lead[1] - 1] not in ".!?:"
+    if below and is_title and is_step(question, passage, below[0]):
+        lead = below[0]
+    is_asked = _ASKS_FOR_SEVERAL.match(question) or is_step(question, passage, lead)
+    return _list_around(question, passage, spans, lead) if is_asked else []
 
 
 def _list_around(
@@ -192,13 +184,13 @@ def _list_around(
     while last < len(spans) and _is_item(text, spans[last]):
         last += 1
     items = list(spans[first:last][:_MAX_LIST_ITEMS])
-    topic_terms = _terms(question)
-    above = _terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
+    topic_terms = terms(question)
+    above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
     is_whole = (
-        _is_step(question, text, lead)
+        is_step(question, passage, lead)
         or topic_terms <= above
-        or topic_terms.isdisjoint(_terms(text[items[0][0] : items[-1][1]]))
+        or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
     )
     return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
 
@@ -208,21 +200,10 @@ def _is_item(text: str, span: tuple[int, int]) -> bool:
     return bool(_MARKER.match(text[line : span[1]].lstrip()))
 
 
-def _is_step(question: str, text: str, span: tuple[int, int]) -> bool:
-    """Whether a sentence is one of the numbered steps of what the question asks how to do."""
-    line = text.rfind("\n", 0, span[0]) + 1
-    return bool(_ASKS_HOW_TO.match(question) and _STEP.match(text[line : span[1]].lstrip()))
-
-
 def _with_marker(text: str, start: int) -> int:
     """Return the start of the line of a sentence that follows the marker of an item; of another sentence, its own."""
     line = text.rfind("\n", 0, start) + 1
     return line if _MARKER.fullmatch(text[line:start].lstrip()) else start
-
-
-def _terms(text: str) -> set[str]:
-    """Return the stems of a text's words, without stop words."""
-    return {term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)}
 
 
 def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[tuple[int, int]]:
@@ -243,7 +224,9 @@ def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> 
             found.append((start, start + len(text[start:stop].rstrip())))
             # The cut may be inside a word, or before a blank.
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
-        found.append((start, end))
+        # The slash between two items of a line belongs to neither: "tea 1.20 / coffee 1.60".
+        slash = None if by_line else _SLASH.search(text, start, end)
+        found.append((start, slash.start() if slash else end))
     return found
 
 
@@ -257,7 +240,7 @@ def _fields(text: str) -> list[tuple[int, int]]:
 
 
 def _is_named(field: str, topic_terms: set[str]) -> bool:
-    name = _terms(field)
+    name = terms(field)
     return bool(name) and name <= topic_terms
 
 

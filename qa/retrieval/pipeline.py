@@ -208,7 +208,7 @@ def _confidence(
     )
     model = confidence.model_for(query.asked, is_read=reading is not None, is_reranked=bool(judgements))
     probability = round(confidence.probability(features, model), 4)
-    if has_rows:
+    if has_rows or extracts[best.id].is_named_list:
         probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
     elif query.lookup is not None:
         is_found = query.lookup.match(best) is not None

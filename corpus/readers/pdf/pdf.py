@@ -27,7 +27,7 @@ from corpus.readers.pdf.paragraphs import (
 from corpus.readers.pdf.reading_order import PageLines, read_page
 from corpus.readers.pdf.running_heads import body_lines, body_size
 from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
-from corpus.text.sentences import sentence_spans
+from corpus.text.sentences import iter_sentences
 from corpus.types import BlockKind, Extracted
 
 MAX_PAGES = 5000
@@ -265,7 +265,7 @@ def _by_page(para: Paragraph) -> Iterator[tuple[int, int]]:
     start = 0
     if para.pages[0] != para.pages[-1]:
         page_starts = [i for i in range(1, len(para.pages)) if para.pages[i] != para.pages[i - 1]]
-        sentence_starts = [begin for begin, _ in sentence_spans(para.text)]
+        sentence_starts = [begin for begin, _ in iter_sentences(para.text)]
         for page_start in page_starts:
             cut = next((begin for begin in sentence_starts if begin >= page_start), None)
             if cut is not None and cut > start:

@@ -125,6 +125,13 @@ def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) 
     assert sentences(text) == expected
 
 
+def test_prices_on_one_line_are_sentences_but_numbers_are_not() -> None:
+    mixed = "tea 1.20 / iced tea €1.60 / cake 2\nrolls 3.50"
+    assert sentences(mixed) == [mixed]
+    assert sentences("tea 1.20 / iced tea €1.60\nrolls 3.50") == ["tea 1.20 /", "iced tea €1.60", "rolls 3.50"]
+    assert sentences("passed 12 / failed 3") == ["passed 12 / failed 3"]
+
+
 def test_list_items_and_blank_lines_end_sentences() -> None:
     """Whatever the punctuation; the number of an item is not a sentence."""
     items = ["- one, two", "- Three", "1. Four.", "Five", "2) Six", "a) six", "(ii) six", "Seven", "Eight"]
@@ -158,6 +165,10 @@ def test_list_items_and_blank_lines_end_sentences() -> None:
             "It is paid by you",
             "By 3 May, and in cash.",
         ],
+        # Prices and numbers without capitals
+        ["kiosk (cash only)", "tea 1.20", "hot chocolate 1.90", "bacon roll £3", "please pay at the hatch"],
+        ["Tea 1.20", "Large hot chocolate 1.90", "Bacon roll 3.50"],
+        ["kayaks 5", "paddles, long 12", "vests 20"],
     ],
 )
 def test_lines_of_lists_and_tables_are_sentences(expected: list[str]) -> None:
@@ -177,6 +188,11 @@ def test_lines_of_lists_and_tables_are_sentences(expected: list[str]) -> None:
         # Colons in prose
         "The rule is this: do not\nmake noise at night: it wakes all.",
         "To: Ida\nwho has moved to 5:\nthere.",
+        # Numbers at the ends of some lines, and an address
+        "in all there were 12\nof us and then 3\nwent home early",
+        "it has cost us 12.50\nand we paid\nin cash",
+        "Musterweg 5\nBerlin 10115",
+        "roses 1\nare red / violets 2",
         # Lines that begin with a number
         "There were men, women and\n14 children on board, at\nleast when it sailed at\n18:00 sharp",
         "We meet on 5 May at\n18:00 and\ngo to the hall",

@@ -285,6 +285,88 @@ def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> N
     assert extracted(question, STEPS, context="Pond › Clean the filter").answer == answer
 
 
+SAW = "1. Check the oil.\n2. Pull the cord."
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "is_named"),
+    [
+        ("How do I start the chain saw?", "Tools › Starting the chain saw", True),
+        ("How do I start the chain saw?", "Chain saw › Starting", True),
+        ("How do I start the chain saw?", "STARTING THE CHAIN SAW", True),
+        ("What do I do when the saw gets stuck?", "Tools › When the saw gets stuck", True),
+        ("How do I switch the saw on?", "Saw › Switching on", True),
+        # Another verb, machine or condition
+        ("How do I stop the chain saw?", "Tools › Starting the chain saw", False),
+        ("How do I clean the chain saw?", "Chain saw › Starting", False),
+        ("How do I start the mower?", "Tools › Starting the chain saw", False),
+        ("How do I start the chain saw?", "Chain saw › Starting the mower", False),
+        ("How do I start saw 2?", "Saws › Starting saw 1", False),
+        ("How do I switch the saw off?", "Saw › Switching on", False),
+        ("What do I do before starting the saw?", "Saw › Starting", False),
+        ("How do I start the saw?", "Saw › How not to start the saw", False),
+        ("How do I start the saw?", "Saw › If the saw does not start", False),
+        ("How do I start the saw?", "Saw › If starting the saw fails", False),
+        ("Why does the chain saw start?", "Tools › Starting the chain saw", False),
+    ],
+)
+def test_steps_are_sure_if_the_heading_names_all_of_the_question(question: str, heading: str, is_named: bool) -> None:
+    assert extracted(question, SAW, context=heading).is_named_list is is_named
+
+
+@pytest.mark.parametrize(
+    ("line", "is_named"),
+    [
+        ("Follow these steps:\n\n", True),
+        ("To start it:\n", True),
+        ("Wear gloves.\n\n", True),
+        ("To stop it:\n\n", False),
+        ("Stopping\n", False),
+    ],
+)
+def test_the_line_before_the_steps_has_the_verb_of_the_question(line: str, is_named: bool) -> None:
+    heading = "Starting and stopping the chain saw"
+    assert extracted("How do I start the chain saw?", line + SAW, context=heading).is_named_list is is_named
+    assert extracted("How do I start the saw?", f"Starting the saw\n{SAW}", context="Tools").is_named_list
+
+
+BULLETS = "- Check the oil.\n- Pull the cord."
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "answer"),
+    [
+        ("How do I start the saw?", "Tools › Starting the saw", BULLETS),
+        ("How do I start the saw?", "How to start the saw", BULLETS),
+        ("How do I start the cord?", "Tools › Saw start and cord", "Pull the cord."),
+        ("How do I stop the cord?", "Tools › Starting the saw", "Pull the cord."),
+    ],
+)
+def test_bullets_are_steps_below_a_heading_that_says_so(question: str, heading: str, answer: str) -> None:
+    assert extracted(question, BULLETS, context=heading).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "is_named"),
+    [
+        ("Which tasks are not done yet?", True),
+        ("What is still to do at the boathouse?", True),
+        ("Which jobs are done?", True),
+        ("Which tasks are not done in the garden?", False),
+        ("Which tasks has Tom not done yet?", False),
+        ("When are the tasks done?", False),
+    ],
+)
+def test_boxes_are_sure_if_all_that_the_question_names_is_above_them(question: str, is_named: bool) -> None:
+    boxes = "- [x] Paint the door\n- [ ] Mend the slip"
+    assert extracted(question, boxes, context="Boathouse › To do").is_named_list is is_named
+
+
+def test_the_slash_between_two_prices_is_in_neither() -> None:
+    assert extracted("how much is tea", "tea 1.20 / cake 1.60 / rolls 3").answer == "tea 1.20 / cake 1.60 / rolls 3"
+    assert extracted("how much is tea", "tea 1.20 / cake 1.60\nrolls 3.50").answer == "tea 1.20"
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

@@ -1,0 +1,120 @@
+"""Lists that are answers as a whole: the steps of a way to do something, and tasks with boxes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from index import STOP_WORDS, StoredPassage, word_terms
+
+# Questions for a way to do something, and a step of it.
+_ASKS_HOW_TO = re.compile(
+    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b|what are the steps\b"
+    r"|what (?:do|should|must) (?:i|we|you) do (?:to|(?P<when>if|when))\b)",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"\(?\d{1,2}[.)]\s")
+_BULLET = re.compile(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
+# A heading that says that what follows is a way: "How to descale it", "Descaling it", "Steps". Bullets may be anything.
+_WAY = re.compile(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
+# Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
+_ASKS_FOR_OPEN = re.compile(
+    r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
+    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
+    r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
+_OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
+# Other tasks before one.
+_BOXES = re.compile(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
+_ASKS_WHICH_TASKS = re.compile(r"\W*(?:which|what|list|name|show)\b", re.IGNORECASE)
+_TASK = re.compile(r"\b(?:tasks?|items?|points?|issues?|jobs?|things?|to-?dos?|lists?|yet|already)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+# Words without which a way is another one, and pairs that turn it around.
+_DECISIVE = frozenset({"not", "no", "never", "without", "don", "before", "after"})
+_CONDITIONS = frozenset({"if", "unless"})
+_OPPOSITES = (("on", "off"), ("up", "down"), ("in", "out"))
+# Words of an introducing line that say no more than that a list follows: "Follow these steps:".
+_INTRODUCES = re.compile(
+    r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|way|please)\b", re.IGNORECASE
+)
+
+
+def terms(text: str) -> set[str]:
+    """Return the stems of a text's words, without stop words."""
+    return set(_ordered_terms(text))
+
+
+def tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither."""
+    box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
+    return [span for span in spans if box and box.match(text, span[0])]
+
+
+def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> bool:
+    """Whether a sentence is one of the steps of what the question asks how to do.
+
+    They are numbered, or have bullets below a heading that says that this is a way to do just that.
+    """
+    text = passage.text
+    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]].lstrip()
+    if not _ASKS_HOW_TO.match(question):
+        return False
+    if _STEP.match(line):
+        return True
+    heading, topic = _heading(passage), terms(_subject(question) or "")
+    return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
+
+
+def is_named(question: str, passage: StoredPassage, first: int) -> bool:
+    """Whether the headings above a list name all that a question for steps or tasks is about, and nothing else does.
+
+    The nearest heading has all of its words; or the title and the headings further up have what is missing, and the
+    nearest one is about nothing else. A line right before the first item, at character `first`, has its verb.
+    """
+    about = _subject(question)
+    topic = _ordered_terms(about or "")
+    if about is None or not topic:
+        return about is not None and _TASK.search(question) is not None
+    heading, line = _heading(passage), _line_above(passage, first)
+    if set(topic) <= terms(line):
+        heading = line
+    else:
+        near, above = terms(_TASK.sub("", heading)), terms(f"{passage.context} {passage.title}")
+        is_all_above = set(topic) <= near or near <= set(topic) <= above
+        if not is_all_above or (_ordered_terms(_INTRODUCES.sub("", line)) and topic[0] not in terms(line)):
+            return False
+    asked, said = (set(_WORD.findall(part.lower())) for part in (about, heading))
+    is_opposite = any({one, other} <= asked ^ said for one, other in _OPPOSITES)
+    return not (is_opposite or (asked ^ said) & _DECISIVE or (said - asked) & _CONDITIONS)
+
+
+def _subject(question: str) -> str | None:
+    """Return what a question for steps or tasks says besides asking for them; None if it is another question."""
+    if how := _ASKS_HOW_TO.match(question):
+        return question[how.start("when") if how["when"] else how.end() :]
+    if not _ASKS_WHICH_TASKS.match(question):
+        return None
+    rest = question
+    for words in (_ASKS_FOR_OPEN, _ASKS_FOR_DONE, _TASK, _ASKS_WHICH_TASKS):
+        rest = words.sub(" ", rest)
+    return rest
+
+
+def _heading(passage: StoredPassage) -> str:
+    """Return the heading right above a passage's text, or its title if there is none."""
+    return passage.context.rsplit(" › ", 1)[-1] or passage.title
+
+
+def _line_above(passage: StoredPassage, first: int) -> str:
+    """Return the line right before a list if it introduces it: if it ends in a colon, or is no sentence."""
+    before = passage.text[passage.body : passage.text.rfind("\n", 0, first) + 1]
+    before = _BOXES.sub("", before)
+    line = before.rstrip().rpartition("\n")[2].strip()
+    is_apart = before.rstrip(" \t").endswith("\n\n")
+    return "" if line.endswith((".", "!", "?")) or (is_apart and not line.endswith(":")) else line
+
+
+def _ordered_terms(text: str) -> list[str]:
+    return [term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)]
