@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qa.answer.heading_answer import with_other_fields
 from qa.answer.extract import Extract
+from qa.answer.heading_answer import with_other_fields
 from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
