@@ -22,8 +22,8 @@ _PAGE = re.compile(
     r"(?P<path>.+?)(?:#page=|, (?P<label>p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
 )
 _ANCHOR = re.compile(r"(?P<path>[^#]+)#(?P<anchor>.+)", re.DOTALL)
-# Separates a path from headings: in a citation, and in the output of `qa ask`.
-_BEFORE_HEADINGS = re.compile(r" § | {2,}")
+# Separates a path from headings: in a citation, in the output of `qa ask`, and after a sheet.
+_BEFORE_HEADINGS = re.compile(r" § | {2,}| › ")
 # How many separators are tried, as a file name may contain some itself.
 _MAX_SEPARATORS = 8
 
@@ -70,8 +70,8 @@ def find_place(
             document = snapshot.document(candidate)
             with suppress(OSError, UnicodeEncodeError):  # not a valid name, such as one of 5,000 characters
                 if document is not None or (not indexed_only and (root / to_os_name(candidate)).is_file()):
-                    passages = _in_section(snapshot, candidate, section) if section else ()
-                    return Place(candidate, document, lines, page, passages)
+                    passages = _in_section(snapshot, candidate, section, page) if section else ()
+                    return Place(candidate, document, lines, None if passages else page, passages)
     return None
 
 
@@ -94,8 +94,9 @@ def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | N
     yield from _parse_without_headings(location)
     for found in islice(_BEFORE_HEADINGS.finditer(location), _MAX_SEPARATORS):
         for path, lines, page, _ in _parse_without_headings(location[: found.start()]):
-            # A line or page is exact; headings after it add nothing.
-            yield path, lines, page, "" if lines or page else location[found.end() :].strip()
+            # A line or page is exact, so that headings after it add nothing; a sheet is not.
+            is_exact = lines or (page and page_label(path) != "sheet")
+            yield path, lines, page, "" if is_exact else location[found.end() :].strip()
 
 
 def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
@@ -111,17 +112,19 @@ def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int
         yield found["path"], None, None, f"#{found['anchor']}"
 
 
-def _in_section(snapshot: Index, path: str, section: str) -> tuple[StoredPassage, ...]:
-    """Return the first run of passages with a heading path, an `#anchor` or a `(row n)`."""
-    stored, wanted = snapshot.passages_of(path), _plain(section)
+def _in_section(snapshot: Index, path: str, section: str, page: int | None = None) -> tuple[StoredPassage, ...]:
+    """Return the first run of passages with a heading path, an `#anchor` or a `(row n)`, of a page or any."""
+    stored = [one for one in snapshot.passages_of(path) if page in {None, one.page}]
+    wanted = _plain(section)
 
     def is_there(passage: StoredPassage) -> bool:
         if section.startswith("#"):
             return passage.anchor == section[1:]
         names = (passage.document.title, *passage.heading)
         if section.startswith("(row "):
-            return names[-1].endswith(section)
+            return names[-1].endswith(section) or names[-1] == section[1:-1].capitalize()
         parts = [_plain(" ".join(names[at:])) for at in range(len(names))]
+        parts += [_plain(" ".join(passage.heading[:1]))] if page is not None else []  # the name of the sheet
         return wanted in parts if wanted else section in names
 
     first = next((i for i, passage in enumerate(stored) if is_there(passage)), None)

@@ -1,6 +1,7 @@
 """Answer from a heading: `## 1.4.2 (17 June 2023)` answers "when was 1.4.2 released?".
 
-In source code, the name of a definition answers "which function parses the header?".
+In source code, the name of a definition answers "which function parses the header?". In a record with a date, the other
+fields answer "what happened on 19 April?".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import replace
 
 from corpus.formats import format_of
 from index import StoredPassage
+from qa.answer.dates import dates_in
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
@@ -44,6 +46,11 @@ _ASKS = re.compile(
     rf" (?:(?P<type>{_TYPES})|function|method|procedure|subroutine)\b(?! (?:did|does?)\b)",
     re.IGNORECASE,
 )
+# A field of a record.
+_FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
+# What a field of a date may have before and after it: "Sat 1 June 2024, 10:00 to 17:30 (Europe/Berlin)".
+_LONGEST_WEEKDAY = 11
+_TIMES = re.compile(r"(?:[\s\d:,–-]|to|\(\S+\))*")
 _COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
@@ -91,3 +98,23 @@ def with_definition(question: str, passage: StoredPassage, extract: Extract) -> 
         found = (Highlight((start, end), line[0].lstrip()), *further)
         return replace(extract, highlights=found, answer=found[0].text, name=line["name"])
     return extract
+
+
+def with_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
+    """Answer with the other fields of a record if the answer is a field that has nothing but a date."""
+    text, (start, end) = passage.text, extract.lead
+    after = text.find("\n\n", end)
+    record = max(passage.body, text.rfind("\n\n", 0, start) + 1), len(text) if after < 0 else after
+    others = [one.span() for one in _FIELD.finditer(text, *record) if not _is_date(one["value"])]
+    field = _FIELD.match(text, start, record[1])
+    if not others or field is None or not _is_date(field["value"]):
+        return extract
+    marks = tuple(Highlight((passage.start + one, passage.start + last), text[one:last]) for one, last in others)
+    return replace(extract, highlights=marks, lead=others[0], answer="\n".join(mark.text for mark in marks))
+
+
+def _is_date(value: str) -> bool:
+    """Whether a value is a date, perhaps with its weekday and times."""
+    first = next(iter(dates_in(value)), None)
+    is_early = first is not None and first.end - len(first.text) <= _LONGEST_WEEKDAY
+    return first is not None and is_early and _TIMES.fullmatch(value, first.end) is not None

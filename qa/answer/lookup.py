@@ -114,6 +114,11 @@ class Lookup:
     items: tuple[_LookupItem, ...]
     _matches: dict[int, Match | None] = field(default_factory=dict)
 
+    @property
+    def is_date(self) -> bool:
+        """Whether a date is looked up, and nothing else."""
+        return len(self.items) == 1 and self.items[0].date is not None
+
     def match(self, passage: StoredPassage) -> Match | None:
         """Return how a passage, with its title, headings and path, has all items near each other; None if not."""
         if passage.id not in self._matches:

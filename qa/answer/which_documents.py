@@ -7,24 +7,28 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from index import StoredPassage
+from corpus.formats import format_of
+from index import StoredPassage, word_terms
 from qa.answer.extract import Extract
 from qa.answer.lookup import Lookup
 from qa.answer.results import Answer, Highlight
 
 # Kinds of documents. Things that are asked for by number, such as a page or a clause, are none.
 _KINDS = (
-    r"abstract|article|document|doc|e-?mail|essay|file|letter|mail|memo|message|note|paper|poem|post|publication|recipe"
+    r"abstract|article|document|doc|e-?mail|essay|file|letter|mail|memo|message|minutes|note|paper|poem|post|publication|recipe"
     r"|report|stor(?:y|ie)|stud(?:y|ie)|talk|thread|transcript"
 )
+# Mail is known by its format; some other kinds by a word in the title or path.
+_MAIL = frozenset({"mail", "mails", "email", "emails", "message", "messages"})
+_NAMED = re.compile(r"letters?|memos?|minutes|reports?|transcripts?")
 _ABOUT = (
     r"on|about|regarding|concerning|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
     r"|refer(?:s|ring)? to|talk(?:s|ing)? about|(?:is|are) (?:about|on)"
 )
 _DOCUMENTS = re.compile(
     r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
-    rf"|the|my|our|your|other|more)\s+)*(?:{_KINDS})s?\s+(?:(?:are |is )?there\s+)?(?:(?:that|which|do|does)\s+)?"
-    rf"(?:{_ABOUT})\s+(?P<topic>.+?)\W*",
+    rf"|the|my|our|your|other|more)\s+)*(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
+    rf"(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s+(?P<topic>.+?)\W*",
     re.IGNORECASE,
 )
 
@@ -33,6 +37,18 @@ def topic_of_documents(question: str) -> str | None:
     """Return the topic of a question that asks for documents and nothing else; None for other questions."""
     found = _DOCUMENTS.fullmatch(question)
     return None if found is None else found["topic"]
+
+
+def is_of_asked_kind(question: str, passage: StoredPassage) -> bool:
+    """Whether a document is of the kind that a question asks for, such as mail, as far as its title or path tells."""
+    found = _DOCUMENTS.fullmatch(question)
+    kind = "" if found is None else found["kind"].lower().replace("-", "")
+    path = passage.document.path
+    if kind in _MAIL and (named := format_of(path)) is not None and named.reader == "records.mail":
+        return True
+    words = re.findall(r"[^\W\d_]+", f"{passage.title} {path}".lower())
+    is_known = kind in _MAIL or _NAMED.fullmatch(kind)
+    return not is_known or any(word_terms(word) == word_terms(kind) for word in words)
 
 
 def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int) -> Answer | None:

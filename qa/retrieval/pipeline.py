@@ -19,11 +19,11 @@ from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
-from qa.answer.heading_answer import heading_answer, with_definition
+from qa.answer.heading_answer import heading_answer, with_definition, with_other_fields
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import Hit, IndexInfo, Mode, Result
-from qa.answer.which_documents import titles_answer, with_title
+from qa.answer.which_documents import is_of_asked_kind, titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.support_article import resolving
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
@@ -156,7 +156,7 @@ class Pipeline:
         else:
             ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
             ranked = _matches_first(query.lookup, ranked)
-            ranked = one_per_document(ranked) if query.for_documents else ranked
+            ranked = _of_asked_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
         clock.lap("passages")
         return ranked
 
@@ -238,6 +238,12 @@ def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[Rank
     return [*sorted(head, key=lambda one: one.level), *ranked[_LOOKUP_DEPTH:]]
 
 
+def _of_asked_kind(query: Query, lookup: Lookup, ranked: list[RankedPassage]) -> list[RankedPassage]:
+    """Return the documents of the kind that is asked for, if any of these matches; else all."""
+    of_kind = [one for one in ranked if is_of_asked_kind(query.asked, one.passage)]
+    return of_kind if any(lookup.rank(one.passage) for one in of_kind) else ranked
+
+
 def _rows_first(rows: RowsAnswer, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Put the passages of the answering rows before all others."""
     known = {one.passage.id: one for one in ranked}
@@ -265,6 +271,8 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         extracted = from_heading or extract(
             passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
         )
+        if match is not None and match.at is not None and query.lookup is not None and query.lookup.is_date:
+            extracted = with_other_fields(passage, extracted)
         extracts[passage.id] = with_definition(query.text, passage, extracted)
         if query.for_documents and query.lookup is not None:
             extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])

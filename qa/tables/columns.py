@@ -38,6 +38,7 @@ class Parts:
     Attributes:
         head: The words that say what is asked for: "servers" in "which servers have ...?"
         is_who: Whether the question asks for a person.
+        is_when: Whether it asks for dates.
         top: The superlative, if there is one.
         limits: The bounds on amounts.
         negations: The ends of the negating words, in characters.
@@ -46,6 +47,7 @@ class Parts:
 
     head: range
     is_who: bool
+    is_when: bool
     top: Superlative | None
     limits: tuple[Bound, ...]
     negations: tuple[int, ...]
@@ -60,6 +62,8 @@ def target_column(explained: Explained, parts: Parts) -> int:
     """Return the column that the question asks for, -1 for the measured one; raises NotExplainedError."""
     if parts.is_who:
         return _person_column(explained, parts)
+    if parts.is_when:
+        return _date_column(explained)
     head = parts.head
     # In "which high priority tickets are open?" the priority is no column that is asked for, but part of a value.
     of_values = {(one.column, at) for one in explained.values for at in (one.first, one.end)}
@@ -77,6 +81,14 @@ def target_column(explained: Explained, parts: Parts) -> int:
     if parts.top is None:
         raise NotExplainedError
     return _top_column(explained, parts.top)
+
+
+def _date_column(explained: Explained) -> int:
+    """Return the one column of dates in a table without times; raises NotExplainedError."""
+    kinds = [explained.kind(i) for i in range(len(explained.table.columns))]
+    if kinds.count("date") != 1 or "time" in kinds:
+        raise NotExplainedError
+    return kinds.index("date")
 
 
 def _person_column(explained: Explained, parts: Parts) -> int:

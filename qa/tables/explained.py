@@ -197,9 +197,9 @@ class Explained:
             exact = {at for at, cell_stems in candidates.items() if cell_stems == stems}
             partial = {at for at, cell_stems in candidates.items() if not is_number and _affirms(cell_stems, stems)}
             found = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
-            columns = {i for i, _ in exact or found}
+            columns = _without_copies({i for i, _ in exact or found}, exact | found)
             if len(columns) > 1:
-                columns &= {one.column for one in self.mentions if one.end == first or one.first == end}
+                columns &= self._named_beside(first, end)
             # Box 123 is no row with the shelf 123.
             before = {one.column for one in self.mentions if one.end == first} if is_number else columns
             if (exact or found) and (len(columns) != 1 or (before and before != columns)):
@@ -253,6 +253,15 @@ class Explained:
         self.values.append(value)
         self.explain(self.words[value.first].start, self.words[value.end - 1].end)
 
+    def _named_beside(self, first: int, end: int) -> set[int]:
+        """Return the columns named nearest to a range of words, with nothing but plain words between."""
+        by_distance: dict[int, set[int]] = {}
+        for one in self.mentions:
+            between = self.words[min(one.end, end) : max(one.first, first)]
+            if all(word.is_plain for word in between):
+                by_distance.setdefault(len(between), set()).add(one.column)
+        return by_distance[min(by_distance)] if by_distance else set()
+
     def _has_fractions(self, column: int) -> bool:
         return self.measures(column) is not None and any(
             not {".", ","}.isdisjoint(c) for c in self.table.column(column)
@@ -296,6 +305,12 @@ def words_of(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     return _SHORT.get(word) or next(iter(word_terms(word)), word)
+
+
+def _without_copies(columns: set[int], found: set[tuple[int, int]]) -> set[int]:
+    """Return the columns of some cells, or only the first if each has its cells in the same rows."""
+    rows = {frozenset(row for i, row in found if i == column) for column in columns}
+    return {min(columns)} if len(rows) == 1 else columns
 
 
 def _is_among(stem: str, names: Sequence[str]) -> bool:

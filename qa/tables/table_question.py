@@ -19,7 +19,7 @@ from qa.tables.table_answer import RowsAnswer
 from qa.tables.whole_table import WholeTable, whole_tables
 
 _ASKS = re.compile(
-    r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|who|list|show|name|find)\b"
+    r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|who|when|list|show|name|find)\b"
     r"(?: (?:are|is|was|were)(?= the\b))?(?: (?:all|of|the|our|my|me|every|each)\b)*",
     re.IGNORECASE,
 )
@@ -77,9 +77,9 @@ def _explain(explained: Explained, asks: re.Match[str]) -> Parts:
     negations = [one.span() for one in _NEGATION.finditer(question)]
     if len(tops) > 1:
         raise NotExplainedError
-    is_who = asks["word"].lower() == "who"
+    is_who, is_when = asks["word"].lower() == "who", asks["word"].lower() == "when"
     stop = min((*(top.span[0] for top in tops), *(limit.span[0] for limit in limits)), default=len(question))
-    head = _head(explained.words, asks.end(), stop, is_who=is_who)
+    head = range(0) if is_when else _head(explained.words, asks.end(), stop, is_who=is_who)
     for span in (asks.span(), *(top.span for top in tops), *(limit.span for limit in limits), *negations):
         explained.explain(*span)
     explained.name_states()
@@ -98,7 +98,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> Parts:
         previous = word.text
     top = tops[0] if tops else None
     ends = tuple(end for _, end in negations)
-    return Parts(head, is_who, top, tuple(limits), ends, verbs[0] if verbs else ANY)
+    return Parts(head, is_who, is_when, top, tuple(limits), ends, verbs[0] if verbs else ANY)
 
 
 def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool) -> range:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from corpus.formats import page_label
 from qa.answer.display import count
 from qa.explore.results import Similar, SimilarDocument, Topic, Topics
 from qa.terminal.answers import BOLD, DIM, Places, TerminalStyle, hits
@@ -53,7 +54,10 @@ def _topic(topic: Topic, noun: str, style: TerminalStyle, place: Places) -> Iter
         parts = "; ".join(f"{part.id} {clean_line(part.label) or 'others'} ({part.size:,})" for part in topic.topics)
         yield style.fit(parts, indent=_INDENT)
     for hit in topic.passages:
-        yield _INDENT + style.paint(place.cited(hit), DIM)
+        # A sheet has many rows.
+        is_sheet = hit.source.page is not None and page_label(hit.source.path) == "sheet"
+        row = "  " + style.separator.join(map(clean_line, hit.heading)) if is_sheet and hit.heading else ""
+        yield _INDENT + style.paint(place.cited(hit) + row, DIM)
 
 
 def drawn(file: Path, size: int) -> str:

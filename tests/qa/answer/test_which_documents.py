@@ -21,6 +21,7 @@ from tests.qa.indexes import build, opened
         ("Which notes mention the boiler?", "the boiler"),
         ("which note is about TM-429", "TM-429"),
         ("Are there any e-mails about the roof?", "the roof"),
+        ("Which minutes mention the roof?", "the roof"),
         ("show me stories that deal with ghosts", "ghosts"),
         ("what do the notes say about the boiler?", None),
         ("Which paper won the prize?", None),
@@ -101,3 +102,30 @@ def test_documents_of_one_title_are_told_apart_by_their_paths_and_each_is_cited(
     assert shown in str(found)
     assert found.as_json()["answer"]["cited_by_line"] == [[1], [2]]
     assert "cited_by_line" not in notes.ask("notes about bees").as_json()["answer"]
+
+
+@pytest.mark.parametrize(
+    ("question", "listed"),
+    [
+        ("Which mails mention the trailer?", {"booking.eml"}),
+        ("Which e-mails mention the trailer?", {"booking.eml"}),
+        ("Which minutes mention the trailer?", {"minutes.md"}),
+        ("Which reports mention the trailer?", {"booking.eml", "budget.txt", "minutes.md", "notes.md"}),
+        ("Which notes mention the trailer?", {"booking.eml", "budget.txt", "minutes.md", "notes.md"}),
+    ],
+)
+def test_only_documents_of_the_kind_are_listed_if_some_are_known_to_be(
+    tmp_path: Path, question: str, listed: set[str]
+) -> None:
+    """Mail is known by its format, minutes by their name; what is no "note" by name may be one."""
+    files = {
+        "booking.eml": "From: a@b.org\nSubject: Booking\n\nThe trailer is booked for Saturday.\n",
+        "budget.txt": "The trailer costs 450 this year.\n",
+        "minutes.md": "# Committee\n\nThe trailer is to be repaired.\n",
+        "notes.md": "# Boats\n\nThe trailer is blue.\n",
+    }
+    build(tmp_path, files)
+    with opened(tmp_path) as retriever:
+        found = retriever.ask(question)
+    assert found.answer is not None
+    assert {found.passages[rank - 1].source.path for rank in found.answer.citations} == listed

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from qa.retrieval import retriever
+from tests.corpus.readers.samples.archives import xlsx
 from tests.qa.commands import BagRetriever, qa
 
 
@@ -55,6 +56,15 @@ def test_topics(real: Path) -> None:
     asked = qa("ask", "Lyon", "--topic", "9")
     assert asked.exit_code == 2
     assert "no topic 9" in asked.stderr
+
+
+def test_topics_tell_the_rows_of_a_sheet_apart(real: Path) -> None:
+    rows: list[list[str | float]] = [["Hook", "Opens"], ["left", "Shed"], ["right", "Gate"]]
+    (real / "keys.xlsx").write_bytes(xlsx({"Keys": rows}))
+    qa("index")
+    shown = qa("topics", "-n", "1", "--path", "keys.xlsx").stdout
+    assert "keys.xlsx, sheet 1  Keys" in shown
+    assert {"Row 2", "Row 3"} <= {line.rpartition(" › ")[2] for line in shown.splitlines()}
 
 
 def test_map(real: Path) -> None:

@@ -204,6 +204,22 @@ def test_a_missing_place_is_reported_in_its_own_terms(office: Path, place: str, 
         show(office, place)
 
 
+@pytest.mark.parametrize(
+    "place", ["keys.xlsx, sheet 2  Keys › Row 3", "keys.xlsx, sheet 2 › Row 3", "keys.xlsx, sheet 2  Row 3"]
+)
+def test_a_row_of_a_sheet_is_marked_alone(tmp_path: Path, place: str) -> None:
+    """The rows of another sheet may have the same numbers."""
+    rows: list[list[str | float]] = [["Hook", "Opens"], ["left", "Shed"], ["right", "Gate"]]
+    other: list[list[str | float]] = [["Oar", "Side"], ["long", "port"], ["short", "bow"]]
+    (tmp_path / "keys.xlsx").write_bytes(archives.xlsx({"Oars": other, "Keys": rows}))
+    build(tmp_path)
+    marked = [line for _, line in show(tmp_path, place, context=0).lines]
+    assert "Opens: Gate" in marked
+    assert "Opens: Shed" not in marked
+    assert {"Opens: Gate", "Opens: Shed"} <= {text for _, text in show(tmp_path, "keys.xlsx, sheet 2  Keys").lines}
+    assert "Side: bow" in [line for _, line in show(tmp_path, "keys.xlsx, row 3", context=0).lines]
+
+
 def test_a_record_can_be_called_a_row(tmp_path: Path) -> None:
     build(tmp_path, {"staff.json": '[{"name": "Ida", "desk": "4"}, {"name": "Tom", "desk": "9"}]'})
     assert "desk: 9" in [line for _, line in show(tmp_path, "staff.json, row 2", context=0).lines]

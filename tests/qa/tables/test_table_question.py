@@ -151,6 +151,22 @@ REPAIRS = table(
     "wall | not yet started | Bo",
     "door | started | Bo",
 )
+MEMBERS = table(
+    "members.csv",
+    "name | category | squad",
+    "Oliver Tan | junior | juniors",
+    "Joan Silk | adult | seniors",
+    "Ella Hart | junior | juniors",
+    "Ben Okafor | student | seniors",
+)
+ROTA = table(
+    "rota.csv",
+    "date | launch duty | first aider",
+    "7 June 2026 | Ben Okafor | Joan Silk",
+    "13 June 2026 | Martin Feeley | Ben Okafor",
+    "14 June 2026 | Ben Okafor | Martin Feeley",
+)
+CLASSES = table("classes.csv", "date | starts | class", "7 June 2026 | 10:00 | yoga", "8 June 2026 | 18:00 | judo")
 RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
 
 
@@ -196,6 +212,11 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (STAFF, "which staff joined before 2016", ["Ada Lum"]),
         (STAFF, "which staff joined in 2022", ["Bo Riis"]),
         (SERVERS, "which server owner has the most memory?", ["Mia Roth"]),
+        (MEMBERS, "Which members are juniors?", ["Oliver Tan", "Ella Hart"]),
+        (MEMBERS, "Who are the junior members?", ["Oliver Tan", "Ella Hart"]),
+        (ROTA, "When is Ben Okafor on launch duty?", ["7 June 2026", "14 June 2026"]),
+        (ROTA, "On which dates is Ben Okafor first aider?", ["13 June 2026"]),
+        (STAFF, "When did Cleo Strand join?", ["2018-07-03"]),
         (INVOICES, "which invoices are unpaid?", ["R-102"]),
         (INVOICES, "what are the invoices of Hartmann?", ["R-101", "R-103"]),
         (INVOICES, "which invoices are over 400 EUR?", ["R-101", "R-102"]),
