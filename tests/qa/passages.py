@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,3 +53,11 @@ def reading(
     starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2
     logits = [sure * np.asarray(where, dtype=np.float32) for where in (starts, ends)]
     return Reading(answered, relevant, logits[0], logits[1], none, spans)
+
+
+def mail(text: str, number: int) -> StoredPassage:
+    """A passage of a message, quoted if the text begins with a mark."""
+    passage = stored(text.removeprefix("> "), path="a.eml")
+    heading = ("Oars", "Quoted: Ida wrote" if text.startswith(">") else "Ida to Tom")
+    document = replace(passage.document, media_type="message/rfc822")
+    return replace(passage, id=number, document=document, heading=heading)

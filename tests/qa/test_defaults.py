@@ -23,7 +23,7 @@ from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build
-from tests.qa.passages import stored
+from tests.qa.passages import mail, stored
 
 # What a stage computes, in numbers and names.
 Found = dict[str, object]
@@ -83,6 +83,7 @@ def deduplicated(root: Path) -> Found:
             "in one pool": order((100, (a, b, c))),
             "in several": order((1599, (a, b)), (1600, (a, b, c)), (6400, (a, b, c, last))),
             "front matter": front_matter(root.parent / "stated"),
+            "words an original may lack": [quotation_first(words, lacking) for words, lacking in ((10, 1), (19, 2))],
         }
 
 
@@ -92,6 +93,14 @@ def front_matter(root: Path) -> str:
         ids = tuple(snapshot.passages_of(f"{name}.md")[0].id for name in "abcd")
         found = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4)
         return " ".join(str(one.level) for one in found)
+
+
+def quotation_first(words: int, lacking: int) -> bool:
+    """Whether a quotation of so many words stays before a passage that lacks some of them."""
+    text = " ".join("abcdefghijklmnopqrs"[:words])
+    quotation, other = mail(f"> {text}", 0), mail(text[2 * lacking :], 1)
+    ranked = distinct.originals_first([distinct.RankedPassage(one, 1.0, 0.0) for one in (quotation, other)], 2)
+    return ranked[0].passage.id == 0
 
 
 def highlighted(_: Path) -> Found:
@@ -155,7 +164,12 @@ EXPECTED: dict[ModuleType, Found] = {
         "fox": [7.90393519, 6.81541192, 6.50082714],
         "red": [2.07600166e-06, 2.07353566e-06, 2.07250259e-06],
     },
-    distinct: {"in one pool": "a0 c0 b1", "in several": "a0 c1 b2 z4", "front matter": "0 0 1 1"},
+    distinct: {
+        "in one pool": "a0 c0 b1",
+        "in several": "a0 c1 b2 z4",
+        "front matter": "0 0 1 1",
+        "words an original may lack": [False, True],
+    },
     extract: {
         "close": ["A one.", "B two."],
         "closer": ["A one.", "B two.", "C three."],

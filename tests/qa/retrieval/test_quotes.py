@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from index import StoredPassage
 from qa import Retriever, build_index
 from qa.retrieval.distinct import RankedPassage, originals_first
 from tests.qa.indexes import write
-from tests.qa.passages import stored
+from tests.qa.passages import mail
 
 FIRST = "just a reminder that the grant report is due on 14 March. It may have\n{}12 pages at most."
 MAILS = {
@@ -62,11 +60,3 @@ def test_a_quotation_gives_way_only_to_a_passage_with_its_words_and_numbers(
     assert [one.passage.id for one in found] == expected
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)
-
-
-def mail(text: str, number: int) -> StoredPassage:
-    """A passage of a message, quoted if the text begins with a mark."""
-    passage = stored(text.removeprefix("> "), path="a.eml")
-    heading = ("Oars", "Quoted: Ida wrote" if text.startswith(">") else "Ida to Tom")
-    document = replace(passage.document, media_type="message/rfc822")
-    return replace(passage, id=number, document=document, heading=heading)
