@@ -8,7 +8,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -41,11 +40,9 @@ BAD = {
 
 
 def failure(url: str, **more: Any) -> str:
-    """The error of an endpoint that fails, within a minute."""
-    begun = time.monotonic()
+    """The error of an endpoint that fails."""
     with pytest.raises(EndpointError) as error:
         list(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES))
-    assert time.monotonic() < begun + 60
     return str(error.value)
 
 
