@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import IncompatibleError, UsageError
+from corpus.errors import DamagedIndexError, IncompatibleError, UsageError
 from index.dense.search import Candidate
 from index.snapshot import Snapshot
 from tests.encoders import BagEncoder
@@ -114,3 +116,19 @@ def test_threads_can_share_a_snapshot(root: Path) -> None:
             answers = list(pool.map(ask, range(200)))
         assert answers == [answers[0]] * 200
         assert len(answers[0][1]) == 3
+
+
+def test_a_lost_duplicate_is_noticed(root: Path) -> None:
+    """A passage that another one repeats is missing, so "also in" would leave its place out."""
+    for name in ("one.md", "two.md", "three.md"):
+        (root / name).write_text("# Owls\n\nOwls hunt at night.\n", encoding="utf-8")
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        (first,) = snapshot.passages_of("one.md")
+        assert len(snapshot.duplicates([first])[first.id]) == 2
+    with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection, connection:
+        connection.execute(
+            "DELETE FROM passages WHERE id = (SELECT max(id) FROM passages WHERE text_digest = ?)", (first.text_digest,)
+        )
+    with Snapshot(root / ".qa") as snapshot, pytest.raises(DamagedIndexError, match="duplicates of passage"):
+        snapshot.duplicates([first])
