@@ -32,7 +32,7 @@ _ASKS_FOR_NUMBER = re.compile(
 )
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
-    r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do)"
+    r"|what d(?:o|oes|id) (?:[\w.-]+ ){1,6}(?:say|mean|do)"
     r"|and (?:(?:at|by|for|from|in|on|to|with) )?(?:how|wh(?:at|en|ere|ich|om?|ose|y)|in \d+)(?! other))\b",
     re.IGNORECASE,
 )

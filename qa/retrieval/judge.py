@@ -15,6 +15,7 @@ from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as
 from qa.answer.results import Mode
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
+from qa.reader.said import topic_of_sender
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, QueryTokens
@@ -130,6 +131,8 @@ def _asked_of(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
     context = _reader_context(query.question, passage)
     if names_month(query.question):
         context = dates_in_words(context)
+    if topic := topic_of_sender(query.question, passage):
+        return f"What about {topic}?", context, passage.text
     question = with_dates_as_in(f"{context}\n{passage.text}", query.question)
     return query.text if question is None else question, context, passage.text
 

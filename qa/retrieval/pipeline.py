@@ -25,6 +25,7 @@ from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_asked_kind, titles_answer, with_title
 from qa.filters import Filter, select
+from qa.reader.said import says_all
 from qa.reader.support_article import resolving
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
@@ -208,7 +209,7 @@ def _confidence(
     )
     model = confidence.model_for(query.asked, is_read=reading is not None, is_reranked=bool(judgements))
     probability = round(confidence.probability(features, model), 4)
-    if has_rows or extracts[best.id].is_named_list:
+    if has_rows or extracts[best.id].is_named_list or says_all(query.question, best):
         probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
     elif query.lookup is not None:
         is_found = query.lookup.match(best) is not None

@@ -41,6 +41,33 @@ def test_the_original_is_cited_and_then_the_replies_own_words(tmp_path: Path) ->
         assert all(">" not in mark.text for hit in pages.passages for mark in hit.highlights)
 
 
+def test_what_a_sender_said_is_found_in_their_mail_only(tmp_path: Path) -> None:
+    """The words themselves do not say who wrote them."""
+    first = "Please send the five vials to Bern. The freezer is being defrosted on 12 March."
+    write(
+        tmp_path,
+        {
+            "1.eml": f"Subject: samples\nFrom: Lea Amacher <a@b.org>\nTo: Ida <i@b.org>\n\n{first}\n",
+            "2.eml": "Subject: Re: samples\nFrom: Ida <i@b.org>\nTo: Lea Amacher <a@b.org>\n\nFine with me. About "
+            "the filters: the new ones cost 40 francs each, and the budget ends in April.\n",
+        },
+    )
+    build_index(tmp_path)
+    with Retriever.open(tmp_path) as retriever:
+        answers = {
+            (name, topic): retriever.ask(f"What did {name} say about the {topic}?")
+            for name in ("Amacher", "Ida", "Tom")
+            for topic in ("five vials", "filters")
+        }
+    assert {asked for asked, result in answers.items() if result.found} == {
+        ("Amacher", "five vials"),
+        ("Ida", "filters"),
+    }
+    answer = answers["Amacher", "five vials"].answer
+    assert answer is not None
+    assert answer.text == "Please send the five vials to Bern."
+
+
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
