@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from corpus.loading.load import digest, load, read_file
     from corpus.loading.prefetch import LoadedFile, load_all
     from corpus.loading.sandbox import Sandbox
+    from corpus.text.aligned import aligned_table
     from corpus.text.code_lines import code_spans, is_code
     from corpus.text.lines import FileLines, LineMap
     from corpus.text.path_words import path_words
@@ -33,6 +34,7 @@ _NAMES = {
     "loading.load": "digest load read_file",
     "loading.prefetch": "LoadedFile load_all",
     "loading.sandbox": "Sandbox",
+    "text.aligned": "aligned_table",
     "text.code_lines": "code_spans is_code",
     "text.lines": "FileLines LineMap",
     "text.path_words": "path_words",

@@ -12,12 +12,13 @@ from corpus.chunking.neighbours import belongs_to, introduces, parent_items
 from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
 from corpus.errors import Unreadable
 from corpus.readers.assemble.gaps import MAX_GAP
+from corpus.text.aligned import aligned_table
 from corpus.text.lines import BULLETS, FileLines
 from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever a document would be split or its passages named differently; documents are then split again.
-VERSION = 14
+VERSION = 15
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -35,8 +36,9 @@ _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–�
 _MARKER = re.compile(rf"^\s*(?:[{BULLETS}]|\(?\w{{1,4}}[.)])\s+")
 # Enough for the longest label after a marker and some blanks.
 _LABEL_CHARACTERS = 400
-# Maximum length of a table's column names.
+# Maximum length of a table's column names, and of the lines that show where columns without bars are.
 _COLUMN_CHARACTERS = 300
+_ALIGNED_CHARACTERS = 3000
 
 
 def splitter_version() -> int:
@@ -290,8 +292,11 @@ class _Splitter:
 
     def _columns(self, table: Block) -> str:
         """Return the first line of a table, with its column names, or "" if it has only one cell."""
-        line = self._text[table.start : min(table.end, table.start + _COLUMN_CHARACTERS)].split("\n", 1)[0]
-        return " | ".join(cell.strip() for cell in line.strip("| ").split("|")) if "|" in line else ""
+        start = self._text.rfind("\n", 0, table.start) + 1
+        lines = self._text[start : min(table.end, start + _ALIGNED_CHARACTERS)].split("\n")
+        aligned = None if "|" in lines[0] else aligned_table(lines)
+        names = aligned.columns if aligned else lines[0][:_COLUMN_CHARACTERS].strip("| ").split("|")
+        return " | ".join(name.strip() or "–" for name in names) if len(names) > 1 else ""
 
     def _label(self, item: Block) -> str:
         """Return the first words of a list item, up to a colon or the end of the sentence, or "" if too many."""

@@ -1,13 +1,14 @@
 """Find the tables in a passage, and rewrite them for the reader, with each cell after the name of its column.
 
-A table is lines with bars, as in Markdown; other formats are converted to it. Six layers cannot count bars to find the
-column of a cell, so the reader is given `Model: HX-220; Weight (kg): 7.9` instead of `| HX-220 | 7.9 |`.
+A table is lines with bars, as in Markdown, to which other formats are converted, or with aligned cells. Six layers
+cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220; Weight (kg): 7.9`
+instead of `| HX-220 | 7.9 |`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -15,8 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from corpus import aligned_table
+
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"(?=.*--)[\s|:-]+")
+_ALIGNED = re.compile(r"\S  +\S|\t")
 
 Span = tuple[int, int]
 
@@ -49,18 +53,20 @@ class Readable(NamedTuple):
 
 
 def tables(text: str, context: str = "") -> list[TextTable]:
-    """Return the tables of a text: two or more consecutive lines with bars.
+    """Return the tables of a text: two or more consecutive lines with bars, or else those of aligned cells.
 
     If a table continues from another passage, the column names are the last part of the context, and one line is
     enough.
     """
-    if "|" not in text:
+    if "|" not in text and not _ALIGNED.search(text):
         return []
     from_context = tuple(name.strip() for name in context.rsplit(" › ", 1)[-1].split("|"))
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
         at += len(line) + 1
+    if "|" not in text:
+        return list(_aligned(lines, from_context if len(from_context) > 1 else ()))
     blocks = [list(block) for has_bars, block in groupby(lines, key=lambda one: "|" in one[1]) if has_bars]
     found = []
     for block in blocks:
@@ -68,6 +74,18 @@ def tables(text: str, context: str = "") -> list[TextTable]:
         if len(block) > 1 or (names and len(_cells(*block[0])) == len(names)):
             found.append(_table(block, names))
     return found
+
+
+def _aligned(lines: Sequence[tuple[int, str]], names: tuple[str, ...]) -> Iterator[TextTable]:
+    texts, at = [line for _, line in lines], 0
+    while at < len(lines):
+        if table := aligned_table(texts, at, () if at else names) or aligned_table(texts, at):
+            rows = (tuple((lines[i][0] + start, lines[i][0] + end) for start, end in row) for i, row in table.rows)
+            end, line = lines[table.end - 1]
+            yield TextTable((lines[at][0], end + len(line)), table.columns, tuple(rows))
+            at = table.end
+        else:
+            at += 1
 
 
 def _table(lines: Sequence[tuple[int, str]], columns: tuple[str, ...]) -> TextTable:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from corpus.readers.assemble.gaps import fill_gaps, is_blank
 from corpus.readers.plaintext.record_pages import find_records
+from corpus.text.aligned import aligned_table
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
     MAX_HEADING,
@@ -144,7 +145,12 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
     pieces: list[_Piece] = []
     i = 0
     titles = _are_two_titles(lines)
+    texts = [line.text for line in lines]
     while i < len(lines):
+        if table := aligned_table(texts, i):
+            pieces.append(_Piece(BlockKind.TABLE, lines[i].start, lines[table.end - 1].end, ""))
+            i = table.end
+            continue
         heading, used = _marked_heading(lines, i, styles)
         if heading is not None:
             pieces.append(heading)
@@ -152,7 +158,11 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
             continue
         j = i + 1
         while (
-            not titles and j < len(lines) and _continues(lines, i, j) and _marked_heading(lines, j, styles)[0] is None
+            not titles
+            and j < len(lines)
+            and _continues(lines, i, j)
+            and _marked_heading(lines, j, styles)[0] is None
+            and aligned_table(texts, j) is None
         ):
             j += 1
         piece = _piece(text, lines, i, j)

@@ -117,6 +117,10 @@ def test_pieces_of_a_table_have_its_column_names_in_their_context() -> None:
     wide = "| " + "word " * 70 + "| b |"
     found = passages(f"# Fees\n\n{wide}\n|---|---|\n{rows}", path="a.md", max_tokens=80)
     assert {passage.context for passage in found} == {"Fees"}, "names that leave no room"
+    aligned = "".join(f"boat {n}    {n} EUR   pier {n}\n" for n in range(10, 36))
+    found = passages(f"# Fees\n\n           Fee      Where\n{aligned}", max_tokens=64)
+    assert [passage.context for passage in found] == ["Fees", *["Fees › – | Fee | Where"] * (len(found) - 1)]
+    assert found[1].text.startswith("boat ")
 
 
 def test_nested_items_have_the_item_above_as_a_heading() -> None:

@@ -27,6 +27,12 @@ FEES = (
         ("| Yacht | 120 | x |", "Fees › Boat | Fee", "| Yacht | 120 | x |"),
         ("Yacht | 120 | x\nKayak", "", "Yacht | 120 | x\nKayak"),
         ("a || b, in code", "", "a || b, in code"),
+        (
+            "Fees:\n           Summer   Winter\nYacht      120      70\nKayak               5\n",
+            "",
+            "Fees:\nYacht; Summer: 120; Winter: 70.\nKayak; Winter: 5.\n\n",
+        ),
+        ("Yacht   120   cash", "Fees › Boat | Fee | How", "Boat: Yacht; Fee: 120; How: cash.\n"),
         ("x|y|\n z | ", "", "x: z.\n"),
     ],
 )

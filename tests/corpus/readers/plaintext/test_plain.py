@@ -90,6 +90,15 @@ def test_rows_with_bars_or_tabs_are_a_table() -> None:
     assert blocks(text)[1][1] == "| a | b |\n| 1 | 2 |\nx\ty\tz"
 
 
+def test_aligned_lines_are_a_table_and_their_names_no_heading() -> None:
+    table = (
+        "item        2023    from\n-----------------------\nethanol     38.50   Chemstore\nties        -       Garage"
+    )
+    found = blocks(f"ORDERS\n\nAll net.\n{table}\nMore words.\n")
+    assert ("table", table, ("ORDERS",)) in [(kind, text.strip(), heading) for kind, text, heading in found]
+    assert [heading for _, _, heading in found] == [("ORDERS",)] * len(found)
+
+
 def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:
     """A paragraph continues after a full line, or with a line that begins in lower case."""
     wide = "These words fill the page up to about seventy columns, so it goes on,"

@@ -1,0 +1,110 @@
+"""Tables whose columns are told by blanks or tabs alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.text.aligned import aligned_table
+
+SQUADS = """\
+squad           coach         crew no.
+Juniors A       Renske V      8
+Women's quad    Fern M        6 (2 subs)
+Masters         Len Crozier   5   (new)
+* from July, before that Teal
+"""
+PRICES = """\
+item                  2023     2024   supplier
+-----------------------------------------------
+ethanol 96 %, 10 l    38.50   41.00   Chemstore
+cable ties green          -   13.40   hardware shop
+tyres                         264.0   Garage
+a very long name here    1.00  2.00   Garage
+"""
+HOISTS = """\
+                    Big hoist            Davit
+Safe working load   650 kg               180 kg
+Power               mains, 16 A socket   hand crank
+"""
+PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   bed C\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "rows"),
+    [
+        (
+            SQUADS,
+            ("squad", "coach", "crew no."),
+            ["Juniors A|Renske V|8", "Women's quad|Fern M|6 (2 subs)", "Masters|Len Crozier|5   (new)"],
+        ),
+        (
+            PRICES,
+            ("item", "2023", "2024", "supplier"),
+            [
+                "ethanol 96 %, 10 l|38.50|41.00|Chemstore",
+                "cable ties green|-|13.40|hardware shop",
+                "tyres||264.0|Garage",
+                "a very long name here|1.00|2.00|Garage",
+            ],
+        ),
+        (
+            HOISTS,
+            ("", "Big hoist", "Davit"),
+            ["Safe working load|650 kg|180 kg", "Power|mains, 16 A socket|hand crank"],
+        ),
+        ("site\tGammarus\tflow\nSK1\t4\t\nSK2\t0\t41\n", ("site", "Gammarus", "flow"), ["SK1|4|", "SK2|0|41"]),
+        # No line has the names.
+        (PLANTED, (), ["peas|12 Mar|bed B", "potatoes|10 Apr|bed A", "beans|26 Feb|bed C"]),
+    ],
+)  # fmt: skip
+def test_cells_belong_to_the_column_above(text: str, columns: tuple[str, ...], rows: list[str]) -> None:
+    lines = text.splitlines()
+    table = aligned_table(lines)
+    assert table is not None
+    assert table.columns == columns
+    assert ["|".join(lines[number][slice(*cell)] for cell in row) for number, row in table.rows] == rows
+    assert table.end == table.rows[-1][0] + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It rained.  We stayed.  Cold.\nIt poured.  We hidden.  Mild.\nIt snowed.  We slid on.  Late.\n",
+        "Safe load     650 kg\nReach         3.2 m\nPower         mains\n",
+        "squad           coach         crew no.\n",
+        "squad           coach         crew no.\n\nJuniors A       Renske V      8\n",
+        "peas     12 Mar   bed B\n  only    this one line   is wide\nand then prose follows\n",
+        "one",
+        "",
+    ],
+    ids=["two blanks after a stop", "two columns", "one line", "a blank line", "not below", "a word", "nothing"],
+)  # fmt: skip
+def test_other_lines_are_no_table(text: str) -> None:
+    assert aligned_table(text.splitlines() or [""]) is None
+
+
+def test_a_table_that_continues_has_the_names_given() -> None:
+    """One row is enough; a row with an empty cell is placed by one without."""
+    names = ("item", "2023", "2024", "supplier")
+    lines = PRICES.splitlines()
+    table = aligned_table([lines[4], lines[2]], names=names)
+    assert table is not None
+    assert table.columns == names
+    assert [lines[4][slice(*cell)] for cell in table.rows[0][1]] == ["tyres", "", "264.0", "Garage"]
+    assert aligned_table(lines[2:3], names=names) is not None
+    assert aligned_table(lines[2:3], names=names[1:]) is None
+
+
+def test_all_lines_of_a_long_text_are_looked_at_once() -> None:
+    """A line that is no table must not be compared with all that follow."""
+    looked = 0
+
+    class Counted(list[str]):
+        def __getitem__(self, at):  # type: ignore[no-untyped-def]
+            nonlocal looked
+            looked += 1
+            return super().__getitem__(at)
+
+    lines = Counted([f"entry {i}    and more {i}" for i in range(2000)])
+    assert all(aligned_table(lines, at) is None for at in range(len(lines)))
+    assert looked < 20 * len(lines)
