@@ -26,6 +26,7 @@ from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_asked_kind, titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.said import says_all
+from qa.reader.sibling import is_of_another
 from qa.reader.support_article import resolving
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
@@ -220,7 +221,9 @@ def _confidence(
         probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
     lead = extracts[best.id].lead
     if not has_rows and (
-        is_about_another(numbered_in(query.asked), best, lead) or _is_other_row(snapshot, query.asked, best, lead)
+        is_about_another(numbered_in(query.asked), best, lead)
+        or is_of_another(snapshot, query.asked, best)
+        or _is_other_row(snapshot, query.asked, best, lead)
     ):
         probability = min(probability, confidence.IS_ABOUT_ANOTHER)
     return probability, features
