@@ -6,7 +6,8 @@ A folder often has much the same text about several things: the manuals of two m
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from pathlib import PurePosixPath
 
 from index import Index, StoredDocument, StoredPassage
@@ -29,21 +30,34 @@ def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> boo
     The headings or the path of the other have the name, or two words in a row. The passage has none of these words, nor
     has its file if another file is named.
     """
-    own, document = terms(f"{passage.context} {passage.text}"), passage.document
-    title, below_title = _title_terms(document), terms(f"{' '.join(passage.heading[1:])} {passage.text[passage.body :]}")
+    document, title = passage.document, _title_terms(passage.document)
+    below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
     names = [one for one in _names(question) if not one & below_title]
-    files = [
-        name
-        for name in (*names, *_pairs(question))
-        if not name & (own | title)
-        if any(name <= other and (title & other or other == name) for other in _titles_beside(snapshot, document, name))
-    ]
-    if not (names or files) or document.passages > _MAX_PASSAGES:
+    pairs = [one for one in _pairs(question) if not one & below_title]
+    beside = {name: _titles_beside(snapshot, document, name) for name in (*names, *pairs) if not name & title}
+    files = [name for name, titles in beside.items() if any(_names_like(names, name, title, one) for one in titles)]
+    has_sections = bool((names or pairs) and passage.heading[1:])
+    if not (has_sections or files) or document.passages > _MAX_PASSAGES:
         return False
     rest = snapshot.passages_of(document.path)
-    sections = [terms(one) for part in rest for one in part.heading[1:] if one not in passage.heading]
-    whole = title.union(*(terms(f"{one.context} {one.text}") for one in rest))
-    return any(name in sections for name in names if passage.heading[1:]) or any(not name & whole for name in files)
+    whole = title.union(*(terms(f"{one.context} {one.text}") for one in rest)) if files else set()
+    return any(not name & whole for name in files) or any(
+        _names_like(names, name, terms(own), terms(other))
+        for one in (rest if has_sections else ())
+        for own, other in _differing(passage.heading, one.heading)
+        for name in (*names, *pairs)
+    )
+
+
+def _differing(own: tuple[str, ...], other: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the first headings in which two passages differ, unless it is the title."""
+    pairs = ((mine, its) for mine, its in zip(own[1:], other[1:], strict=False) if mine != its)
+    yield from islice(pairs if own[:1] == other[:1] else (), 1)
+
+
+def _names_like(names: Sequence[frozenset[str]], name: frozenset[str], own: set[str], other: set[str]) -> bool:
+    """Whether a name is in another title that is like the own one: they share a word, or it is but a name."""
+    return name <= other and bool(own & other or (other == name and name in names))
 
 
 def _titles_beside(snapshot: Index, document: StoredDocument, name: frozenset[str]) -> list[set[str]]:

@@ -12,6 +12,7 @@ from tests.qa.indexes import built, opened
 
 FILES = {
     "pets.md": "# Bruno and Mia\n\n## Bruno\n\nNext vaccination: May 2026. He bit Omar.\n\n## Mia\n\nAfraid of dogs.\n",
+    "class.md": "# All\n\n## Class 4a (Ida)\n\nStarts at 8.\n\n## Class 7c (Ola)\n\nEnds at 3.\n\n## Bus stop\n\nMind!\n",
     "manuals/boiler-holiday-flat.md": "# Boiler\n\nF28: no gas. See the fault list.\n",
     "manuals/boiler-garden-house.md": "# Boiler\n\nServiced in August.\n",
     "manuals/oven.md": "# Oven\n\nMay be used as a boiler.\n",
@@ -33,6 +34,7 @@ def is_another(root: Path, question: str, path: str, text: str) -> bool:
     ("question", "path", "text"),
     [
         ("When is Mia's next vaccination?", "pets.md", "vaccination"),
+        ("When does Ida's school end?", "class.md", "Ends"),
         ("What does F28 mean on the boiler in the garden house?", "manuals/boiler-holiday-flat.md", "F28"),
         ("When was the boiler of the holiday flat serviced?", "manuals/boiler-garden-house.md", "August"),
         ("May I drink wine with Perimox?", "drugs/leaflet-solvadin.txt", "wine"),
@@ -49,6 +51,8 @@ def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -
         ("When is the dog's next vaccination?", "pets.md", "vaccination"),
         ("What does F28 mean on the boiler in the holiday flat?", "manuals/boiler-holiday-flat.md", "F28"),
         ("What does F28 mean on the boiler in the cellar?", "manuals/boiler-holiday-flat.md", "F28"),
+        ("When does Ola's school end?", "class.md", "Ends"),
+        ("When does the bus stop start to be used?", "class.md", "Starts"),
         # The files have nothing in common, or the name is elsewhere in the file.
         ("When does the Board meet?", "rules.md", "Mondays"),
         ("Is the oven used in the garden house?", "manuals/oven.md", "boiler"),
