@@ -28,6 +28,7 @@ from qa.filters import Filter, select
 from qa.reader.said import says_all
 from qa.reader.sibling import is_of_another
 from qa.reader.support_article import resolving
+from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
@@ -230,7 +231,7 @@ def _confidence(
 
 
 def _is_other_row(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
-    if not _ROWS.search(passage.text):
+    if not (tables(passage.text, passage.context) or _ROWS.search(passage.text)):
         return False
     from qa.tables.other_row import is_other_row  # noqa: PLC0415 - prose has no rows
 
