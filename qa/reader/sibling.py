@@ -11,13 +11,15 @@ from itertools import islice, pairwise
 from pathlib import PurePosixPath
 
 from index import Index, StoredDocument, StoredPassage
-from qa.answer.values import MONTH
 from qa.reader.steps import terms
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?\b")
-_CALENDAR = re.compile(rf"\b(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b")
+_CALENDAR = re.compile(
+    r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b"
+)
 # How many passages with a name are searched for the files that it names.
 _DEPTH = 20
 # Files with more passages are not searched for a name.

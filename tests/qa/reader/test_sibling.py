@@ -12,7 +12,7 @@ from tests.qa.indexes import built, opened
 
 FILES = {
     "pets.md": "# Bruno and Mia\n\n## Bruno\n\nNext vaccination: May 2026. He bit Omar.\n\n## Mia\n\nAfraid of dogs.\n",
-    "class.md": "# All\n\n## Class 4a (Ida)\n\nStarts at 8.\n\n## Class 7c (Ola)\n\nEnds at 3.\n\n## Bus stop\n\nMind!\n",
+    "class.md": "# All\n\n## Class 4a (Ida)\n\nStarts at 8.\n\n## Class 7c (Ola)\n\nEnds at 3.\n\n## Bus stop\n\nA.\n",
     "manuals/boiler-holiday-flat.md": "# Boiler\n\nF28: no gas. See the fault list.\n",
     "manuals/boiler-garden-house.md": "# Boiler\n\nServiced in August.\n",
     "manuals/oven.md": "# Oven\n\nMay be used as a boiler.\n",
