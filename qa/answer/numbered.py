@@ -1,4 +1,4 @@
-"""Things that a question names by a number, letter or code: "box 123", "room 12B", "version 2.1", "annex C".
+"""Things that a question names by a number, letter or code, a side or a year: "box 123", "annex C", "the left eye".
 
 A sentence about another one of them, such as "shelf 123 holds box 369", looks much like an answer but is none.
 """
@@ -53,6 +53,24 @@ _BOUND_BEHIND = re.compile(
 _MARKER = re.compile(r"\s*\(?(\d{1,2})[.)]\s+")
 _ITEMS = ("item", "point", "rule", "step")
 _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
+# Words of which only one is true of a thing: "left eye", "rear tyre", "winter timetable".
+_PAIRS = (
+    ("left", "right"), ("front", "rear", "back"), ("upper", "lower"), ("inner", "outer"), ("indoor", "outdoor"),
+    ("upstairs", "downstairs"), ("summer", "winter"), ("hot", "cold"), ("north", "south", "east", "west"),
+)  # fmt: skip
+_SIDES = {side: "/".join(pair) for pair in _PAIRS for side in pair}
+_SIDE = rf"\b(?:{'|'.join(_SIDES)})\b"
+_SIDED = re.compile(rf"({_SIDE})(?:(?:\s?(?:,|/|&|and|or)\s?{_SIDE})?\s(?!ones?\b)([^\W\d_]{{3,}}))?", re.IGNORECASE)
+# The noun of a year, which it needs not stand beside.
+_OF_YEAR = "#year"
+_YEARS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:\s?[-–—/]\s?((?:19|20)?\d\d))?(?!\d)")
+# What is true since, until or after a date, and what happened once and lasts, may be true in other years.
+_LASTS = re.compile(
+    r"\b(?:since|from|until|till|before|after|than|by|as of|always|valid|rais|lower|increas|reduc|chang|introduc|adopt"
+    r"|agree|decid|approv|set|new|built|found|open|join|elect|appoint|hire|mov|bought|install|sign|start|began|beg[iu]n"
+    r"|born|renew|replac|correct|updat|publish|issu|warrant|guarant|next)",
+    re.IGNORECASE,
+)
 
 
 class Numbered(NamedTuple):
@@ -91,7 +109,11 @@ def _in_order(*codes: str) -> bool:
 
 def numbered_in(question: str) -> list[Numbered]:
     """Return the things that a question names by number, but not amounts, as in "may I bring 3 guests?"."""
-    return [one for one in _numbered(question, _DOERS) if one.noun and not one.is_loose]
+    named = [*_numbered(question, _DOERS), *_sided(question)]
+    years = _YEARS.findall(question)
+    if len(years) == 1 and not years[0][1] and not _LASTS.search(question):
+        named.append(Numbered(_OF_YEAR, years[0][0]))
+    return [one for one in named if one.noun and not one.is_loose]
 
 
 def of_the_things(
@@ -123,8 +145,10 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
     if not things:
         return False
     own = [*_above(passage), *_own(passage, lead)]
-    everywhere = [*own, *_numbered(passage.text)]
+    everywhere = [*own, *_named(passage.text)]
     is_row = bool(_row(passage, lead))
+    if any(_is_of_another_year(thing.code, passage, lead) for thing in things if thing.noun == _OF_YEAR):
+        return True
     return any(
         not _has(own if is_row else everywhere, thing)
         and (
@@ -135,6 +159,19 @@ def is_about_another(things: Sequence[Numbered], passage: StoredPassage, lead: t
             )
         )
         for thing in things
+        if thing.noun != _OF_YEAR
+    )
+
+
+def _is_of_another_year(year: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
+    """Whether a sentence or row has another year, and what surrounds it lacks the one asked for, in whatever form."""
+    sentence = _row(passage, lead) or passage.text[slice(*lead)]
+    everywhere = f"{passage.document.path} {passage.title} {passage.context} {passage.text}"
+    if _LASTS.search(sentence) or re.search(rf"(?<!\d)(?:{year[:2]})?{year[2:]}(?!\d)", everywhere):
+        return False
+    ranges = [(first, last) for first, last in _YEARS.findall(everywhere) if last]
+    return bool(_YEARS.search(sentence)) and not any(
+        first <= year <= (last if len(last) > 2 else first[:2] + last) for first, last in ranges
     )
 
 
@@ -151,7 +188,7 @@ def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
 
     It is not if the headings name a step by number: the items then are parts of that.
     """
-    named = list(_numbered(_row(passage, span) or passage.text[slice(*span)]))
+    named = _named(_row(passage, span) or passage.text[slice(*span)])
     marker = _MARKER.fullmatch(passage.text, passage.text.rfind("\n", 0, span[0]) + 1, span[0])
     if marker and not any(one.noun in _ITEMS for one in _above(passage)):
         named += [Numbered(noun, marker[1]) for noun in _ITEMS]
@@ -161,7 +198,7 @@ def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
 def _above(passage: StoredPassage) -> list[Numbered]:
     """Return what the path, the title and the headings of a passage name by number."""
     path = re.sub(r"[/_-]+", " ", str(PurePosixPath(passage.document.path).with_suffix("")))
-    return list(_numbered("\n".join((path, passage.title, *passage.heading, passage.text[: passage.body]))))
+    return _named("\n".join((path, passage.title, *passage.heading, passage.text[: passage.body])))
 
 
 def row_at(passage: StoredPassage, at: int) -> list[tuple[str, tuple[int, int]]]:
@@ -183,6 +220,20 @@ def _row(passage: StoredPassage, lead: tuple[int, int]) -> str:
         text[max(text.rfind("\n\n", 0, lead[0]), passage.body, 0) : end if end >= 0 else len(text)].strip().split("\n")
     )
     return "\n".join(lines) if len(lines) > 1 and all(map(_FIELD.fullmatch, lines)) else ""
+
+
+def _named(text: str) -> list[Numbered]:
+    return [*_numbered(text), *_sided(text)]
+
+
+def _sided(text: str) -> Iterator[Numbered]:
+    """Yield what a text names by a side: "left eye" and "right eye" are two eyes, "left and right eye" is both."""
+    for at in re.finditer(_SIDE, text, re.IGNORECASE):
+        found = _SIDED.match(text, at.start())
+        word = (found[2] or "").lower() if found else ""
+        noun = next(iter(word_terms(word)), "") if word not in STOP_WORDS else ""
+        side = at[0].lower()
+        yield Numbered(f"{noun} {_SIDES[side]}" if noun else "", side)
 
 
 def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[Numbered]:

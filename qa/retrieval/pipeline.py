@@ -26,7 +26,9 @@ from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_asked_kind, titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.said import says_all
+from qa.reader.sibling import is_of_another
 from qa.reader.support_article import resolving
+from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
@@ -87,7 +89,9 @@ class Pipeline:
             answer = titles_answer(query.lookup, [one.passage for one in candidates], len(passages))
         answer = answer or exact_answer(query.text, passages, extracts, readings)
         clock.lap("extract")
-        probability, features = _confidence(query, candidates, extracts, judgements, has_rows=rows is not None)
+        probability, features = _confidence(
+            self.snapshot, query, candidates, extracts, judgements, has_rows=rows is not None
+        )
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info, cross_encoder = self.snapshot.info, self.models.cross_encoder if request.rerank else None
@@ -192,6 +196,7 @@ class Pipeline:
 
 
 def _confidence(
+    snapshot: Index,
     query: Query,
     ranked: Sequence[RankedPassage],
     extracts: Mapping[int, Extract],
@@ -215,9 +220,22 @@ def _confidence(
         is_found = query.lookup.match(best) is not None
         is_nowhere = query.lookup.is_nowhere(one.passage for one in ranked)
         probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
-    if not has_rows and is_about_another(numbered_in(query.asked), best, extracts[best.id].lead):
+    lead = extracts[best.id].lead
+    if not has_rows and (
+        is_about_another(numbered_in(query.asked), best, lead)
+        or is_of_another(snapshot, query.asked, best)
+        or _is_other_row(snapshot, query.asked, best, lead)
+    ):
         probability = min(probability, confidence.IS_ABOUT_ANOTHER)
     return probability, features
+
+
+def _is_other_row(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
+    if not (tables(passage.text, passage.context) or _ROWS.search(passage.text)):
+        return False
+    from qa.tables.other_row import is_other_row  # noqa: PLC0415 - prose has no rows
+
+    return is_other_row(snapshot, question, passage, lead)
 
 
 def _names_something(query: Query) -> bool:

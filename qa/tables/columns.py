@@ -14,7 +14,7 @@ AUXILIARIES = frozenset({
     "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "don", "doesn", "didn", "can", "could",
     "will", "would", "must", "should", "may",
 })  # fmt: skip
-_PERSON_COLUMN = frozenset({
+PERSON_COLUMN = frozenset({
     "approver", "assignee", "author", "client", "coach", "colleague", "contact", "creator", "customer", "driver",
     "editor", "employee", "engineer", "lead", "leader", "manager", "member", "name", "owner", "participant", "patient",
     "person", "player", "reporter", "requester", "responsible", "reviewer", "speaker", "staff", "student", "supervisor",
@@ -93,7 +93,7 @@ def _date_column(explained: Explained) -> int:
 
 def _person_column(explained: Explained, parts: Parts) -> int:
     names = [words_of(name) for name in explained.table.columns]
-    people = [i for i, name in enumerate(names) if _PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
+    people = [i for i, name in enumerate(names) if PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
     # For "who cooks on Monday?" it is the column of cooks, if its cells say who.
     verb = next((one.column for one in explained.mentions if one.first == 1), -1)
     if not people and verb >= 0 and explained.measures(verb) is None:

@@ -21,6 +21,7 @@ _LEAST = 2
 # Where the name of a column in camel case is divided: "unitPrice", but not "kWh".
 _CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _FIELD = re.compile(r"([^\s:][^\n:]{0,39}):(?: (.*))?")
+_STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 
 Span = tuple[int, int]
 
@@ -30,7 +31,7 @@ class Row:
     """A row of a table.
 
     Attributes:
-        cells: One for each column; "" if the row lacks it.
+        cells: One for each column, without what is struck out; "" if the row lacks it.
         passage: The passage that contains the row.
         span: Its characters in the passage's text, end exclusive.
     """
@@ -122,7 +123,8 @@ def _rows(passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], Row]]:
 def _cells(text: str, table: TextTable) -> Iterator[tuple[tuple[str, ...], Span]]:
     for row in table.rows if len(table.columns) >= _LEAST else ():
         if len(row) == len(table.columns):
-            yield tuple(text[slice(*cell)].replace(r"\|", "|") for cell in row), (row[0][0], row[-1][1])
+            cells = (_STRUCK_OUT.sub("", text[slice(*cell)]).strip() for cell in row)
+            yield tuple(cell.replace(r"\|", "|") for cell in cells), (row[0][0], row[-1][1])
 
 
 def _fields(block: str) -> list[tuple[str, str]]:

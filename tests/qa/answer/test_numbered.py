@@ -42,6 +42,20 @@ ABOUT_ANOTHER = [
     ("what is step 7?", "1. Shake.\n2. Rinse.", "Rinse."),
     ("who took S-030?", "S-011–S-025 were taken by Ada.", ""),
     ("who took S-030?", "S-011 to S-025 were taken by Ada.", ""),
+    ("when was the left eye operated?", "The right eye was operated on 3 May.", ""),
+    (
+        "date of the operation on her left eye",
+        "Operation right eye: 3 May. Left: next year.",
+        "Operation right eye: 3 May.",
+    ),
+    ("pressure of the rear tyres", "Front tyres: 2.3 bar", ""),
+    (
+        "pressure of the rear tyres",
+        "| Tyres | Bar |\n|---|---|\n| Front tyres | 2.3 |\n| Rear tyres | 2.5 |",
+        "Front tyres | 2.3",
+    ),
+    ("how long did the fire drill 2026 take?", "The last fire drill on 18 September 2025 took 4 minutes.", ""),
+    ("how many came in 2019?", "In 2021 310 people came.", ""),
 ]
 OF_THE_SAME = [
     ("which shelf holds box 123?", "Shelf 5 holds box 123.", ""),
@@ -88,6 +102,21 @@ OF_THE_SAME = [
     ("who took sample S-018?", "Samples S-011 to S-025 were taken by Ada.", ""),
     ("what is step 2?", "1. Shake.\n2. Rinse.", "Rinse."),
     ("what causes error E42?", "E42: an empty tank. Error E24: a leak", ""),
+    ("when was the left eye operated?", "The left eye was operated on 3 May, the right eye in June.", ""),
+    ("when was the left eye operated?", "Both the right and left eye were operated on 3 May.", ""),
+    ("when was the left eye operated?", "The right eye was operated in June, the left one on 3 May.", ""),
+    ("what is left of the budget?", "Of the right budget, 300 EUR remain.", ""),
+    ("where is the front door key?", "The key is on the right.", ""),
+    ("how long did the fire drill 2026 take?", "The fire drill on 3/5/26 took 4 minutes, in 2025 5.", ""),
+    (
+        "how long did the fire drill 2025 take?",
+        "It took 5 minutes in 2024.\nFire drills 2025",
+        "It took 5 minutes in 2024.",
+    ),
+    ("what did a ticket cost in 2024?", "A ticket cost 20 EUR in the seasons 2023-25; in 2022 it was 18.", ""),
+    ("what is the yearly fee in 2025?", "The yearly fee was raised to 48 EUR in 2023.", ""),
+    ("who has serviced the lift since 2022?", "In 2021 Otavo serviced the lift.", ""),
+    ("what was spent in 2022 and 2023?", "In 2021 300 EUR were spent.", ""),
 ]
 
 

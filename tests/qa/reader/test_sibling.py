@@ -1,0 +1,70 @@
+"""Passages of another file or section than the one that a question names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qa.answer import confidence
+from qa.reader.sibling import is_of_another
+from tests.qa.indexes import built, opened
+
+FILES = {
+    "pets.md": "# Bruno and Mia\n\n## Bruno\n\nNext vaccination: May 2026. He bit Omar.\n\n## Mia\n\nAfraid of dogs.\n",
+    "class.md": "# All\n\n## Class 4a (Ida)\n\nStarts at 8.\n\n## Class 7c (Ola)\n\nEnds at 3.\n\n## Bus stop\n\nA.\n",
+    "manuals/boiler-holiday-flat.md": "# Boiler\n\nF28: no gas. See the fault list.\n",
+    "manuals/boiler-garden-house.md": "# Boiler\n\nServiced in August.\n",
+    "manuals/oven.md": "# Oven\n\nMay be used as a boiler.\n",
+    "drugs/leaflet-perimox.txt": "Ten drops a day.\n",
+    "drugs/leaflet-solvadin.txt": "One glass of wine does no harm. Keep it in the fridge.\n\nNot with Zephrin.\n",
+    "drugs/leaflet-zephrin.txt": "Zephrin may be taken with wine.\n",
+    "drugs/march.txt": "In March the leaflet was printed.\n",
+    "board-minutes.md": "# Minutes of the board\n\nA new roof.\n",
+    "rules.md": "# Rules\n\nThe committee meets on Mondays.\n",
+}
+
+
+def is_another(root: Path, question: str, path: str, text: str) -> bool:
+    with built(root, FILES) as snapshot:
+        return is_of_another(snapshot, question, next(one for one in snapshot.passages_of(path) if text in one.text))
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "text"),
+    [
+        ("When is Mia's next vaccination?", "pets.md", "vaccination"),
+        ("When does Ida's school end?", "class.md", "Ends"),
+        ("What does F28 mean on the boiler in the garden house?", "manuals/boiler-holiday-flat.md", "F28"),
+        ("When was the boiler of the holiday flat serviced?", "manuals/boiler-garden-house.md", "August"),
+        ("May I drink wine with Perimox?", "drugs/leaflet-solvadin.txt", "wine"),
+    ],
+)
+def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
+    assert is_another(tmp_path, question, path, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "text"),
+    [
+        ("When is Bruno's next vaccination?", "pets.md", "vaccination"),
+        ("When is the dog's next vaccination?", "pets.md", "vaccination"),
+        ("What does F28 mean on the boiler in the holiday flat?", "manuals/boiler-holiday-flat.md", "F28"),
+        ("What does F28 mean on the boiler in the cellar?", "manuals/boiler-holiday-flat.md", "F28"),
+        ("When does Ola's school end?", "class.md", "Ends"),
+        ("When does the bus stop start to be used?", "class.md", "Starts"),
+        # The files have nothing in common, or the name is elsewhere in the file.
+        ("When does the Board meet?", "rules.md", "Mondays"),
+        ("Is the oven used in the garden house?", "manuals/oven.md", "boiler"),
+        ("May I drink wine with Zephrin?", "drugs/leaflet-solvadin.txt", "wine"),
+        ("Could I drink wine in March?", "drugs/leaflet-solvadin.txt", "wine"),
+    ],
+)
+def test_none_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
+    assert not is_another(tmp_path, question, path, text)
+
+
+def test_a_passage_of_another_file_is_not_found(tmp_path: Path) -> None:
+    with built(tmp_path, FILES), opened(tmp_path) as retriever:
+        assert retriever.ask("does wine do no harm with Zephrin?").found
+        assert retriever.ask("does a glass of wine do no harm with Perimox?").confidence <= confidence.IS_ABOUT_ANOTHER

@@ -1,0 +1,112 @@
+"""Rows that are not the ones asked for, or lack the value asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qa.answer import confidence
+from qa.tables.other_row import is_other_row
+from tests.qa.indexes import built, opened
+
+TRADES = """# Trades
+
+Lena Holt has the spare key.
+
+| trade | name | phone | called | remark |
+|---|---|---|---|---|
+| builder | Dora Keld | 0555 066 303 | 2023 | mail better |
+| tiler | Gus Ott | - | 2024 | |
+| roof | Mona Reyes | 0555 033 870 | 2024 | Bram is her brother |
+| plumber | Bram | 0555 033 112 | n/a | |
+"""
+RATES = """| item | supplier | 2024 | 2025 | discount |
+|---|---|---|---|---|
+| coarse mesh | Moll | 3.20 | - | none |
+| fine mesh | Moll | 4.10 | 4.40 | none |
+"""
+ROTA = """| date | bar | cleaning |
+|---|---|---|
+| 7 June | Petra Lund | Sven Aalto |
+| 14 June | Sven Aalto | |
+| 12.07.2025 | Ida Moe | Petra Lund |
+"""
+FAULTS = """| code | meaning |
+|---|---|
+| E17 | no water |
+| F3 | door open |
+"""
+STOCK = "item,price,serial number\noven,699,\nfreezer,,NF-88213\nkettle,35,PC-1203\n"
+WORDS = """| | |
+|---|---|
+| Weight | 1,450 kg |
+| Engine | Yarrow 60 |
+"""
+
+# A question, a table, and the answering sentence in it.
+OTHER = [
+    ("Ian Prowse the builder phone number", TRADES, "builder | Dora Keld"),
+    ("What is the phone number of Lisa Wen, the roof lady?", TRADES, "0555 033 870"),
+    ("what is Bram's phone number?", TRADES, "0555 066 303"),
+    ("phone number of Gus Ott", TRADES, "tiler | Gus Ott"),
+    ("phone of the tiler", TRADES, "tiler | Gus Ott"),
+    ("When was Bram called?", TRADES, "plumber | Bram"),
+    ("price of coarse mesh from Moll in 2025", RATES, "coarse mesh | Moll"),
+    ("who does the bar on 14 June?", ROTA, "7 June | Petra Lund"),
+    ("who does the bar on 21 June 2025?", ROTA, "14 June | Sven Aalto"),
+    ("who does the cleaning on 14 June?", ROTA, "14 June | Sven Aalto"),
+    ("what does code F3 mean?", FAULTS, "no water"),
+    ("serial number of the oven", STOCK, "item: oven"),
+    ("what did the freezer cost?", STOCK, "serial number: NF-88213"),
+]
+RIGHT = [
+    ("phone number of Dora Keld, the builder", TRADES, "0555 066 303"),
+    ("what is the builder's phone number?", TRADES, "0555 066 303"),
+    ("who is the builder of Ian Prowse?", TRADES, "Dora Keld"),
+    ("phone number of the builder at Penrose Hotel", TRADES, "0555 066 303"),
+    ("which builder does Lena Holt call?", TRADES, "builder | Dora Keld"),
+    ("phone number of Lena Holt's builder", TRADES, "builder | Dora Keld"),
+    ("who is the brother of Mona?", TRADES, "Bram is her brother"),
+    ("which trade has no phone?", TRADES, "tiler | Gus Ott"),
+    ("does the tiler have a phone?", TRADES, "tiler | Gus Ott"),
+    ("who came instead of Bram?", TRADES, "tiler | Gus Ott"),
+    ("price of coarse mesh from Moll in 2024", RATES, "coarse mesh | Moll"),
+    ("which discount does Moll give on coarse mesh?", RATES, "coarse mesh | Moll"),
+    ("who does the bar on 14 June?", ROTA, "14 June | Sven Aalto"),
+    ("who does the bar on 12 July 2025?", ROTA, "12.07.2025"),
+    ("who does the bar after 7 June?", ROTA, "14 June | Sven Aalto"),
+    ("what does code E17 mean?", FAULTS, "no water"),
+    ("serial number of the kettle", STOCK, "item: kettle"),
+    ("how heavy is it without the Engine?", WORDS, "Weight"),
+    ("how heavy is the boat with its engine?", WORDS, "Weight"),
+]
+
+
+def is_other(root: Path, question: str, text: str, answer: str) -> bool:
+    path = "list.csv" if text is STOCK else "list.md"
+    with built(root, {path: text}) as snapshot:
+        passage = next(one for one in snapshot.passages_of(path) if answer in one.text)
+        start = passage.text.index(answer)
+        return is_other_row(snapshot, question, passage, (start, start + len(answer)))
+
+
+@pytest.mark.parametrize(("question", "text", "answer"), OTHER)
+def test_rows_that_are_not_asked_for(tmp_path: Path, question: str, text: str, answer: str) -> None:
+    assert is_other(tmp_path, question, text, answer)
+
+
+@pytest.mark.parametrize(("question", "text", "answer"), RIGHT)
+def test_rows_that_may_be_asked_for(tmp_path: Path, question: str, text: str, answer: str) -> None:
+    assert not is_other(tmp_path, question, text, answer)
+
+
+def test_text_that_is_no_row(tmp_path: Path) -> None:
+    assert not is_other(tmp_path, "what is Bram's spare key for?", TRADES, "Lena Holt has the spare key.")
+
+
+def test_another_row_is_not_found(tmp_path: Path) -> None:
+    """Although all words of the lookup are in the row and the names of its columns."""
+    with built(tmp_path, {"trades.md": TRADES}), opened(tmp_path) as retriever:
+        assert retriever.ask("builder phone").found
+        assert retriever.ask("tiler phone").confidence <= confidence.IS_ABOUT_ANOTHER
