@@ -11,8 +11,9 @@ from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, meet, replacement, whole_value, with_bound, years
+from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
+from qa.superseded import Quoted, current, replaced_in
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
 _ASKS_FOR_WORDS = re.compile(
@@ -104,7 +105,8 @@ def exact_answer(
     if not fits or not adds_information(question, answer.text):
         return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    alternatives = _replacements(question, answer, passages) or _alternatives(question, answer, others)
+    replaced = _replacements(Quoted(question, answer.text, first, best.lead), passages)
+    alternatives = replaced or _alternatives(question, answer, others)
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
 
 
@@ -150,13 +152,13 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
-def _replacements(question: str, answer: _PassageAnswer, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
-    """Return what replaces the answer's value according to other passages: "£48,000" is replaced by "£51,500"."""
+def _replacements(old: Quoted, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
+    """Return what replaces the answer's value according to the passages: "£48,000" is replaced by "£51,500"."""
     found: dict[object, tuple[str, list[int]]] = {}
     for rank, one in enumerate(passages, start=1):
-        new = "" if rank == answer.rank else replacement(answer.text, one.text[one.body :], years(question))
-        if new and not is_same(new, answer.text):
-            found.setdefault(compared(new), (new, []))[1].append(rank)
+        new = replaced_in(old, one)
+        if new and not is_same(new.value, old.value):
+            found.setdefault(compared(new.value), (new.value, []))[1].append(rank)
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
@@ -181,6 +183,7 @@ def _candidate(
     part = _not_struck_out(text, sentence, reading)
     found = _in_asked_column(question, passage, reading.best(*part) or part)
     found = whole_value(question, text, completed(text, found, part), part)
+    found = current(question, text, found, part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)

@@ -11,8 +11,9 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import replacement, years
+from qa.answer.values import years
 from qa.reader.reading import Reading
+from qa.superseded import replacement
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
 
@@ -361,7 +362,8 @@ FEE = "The yearly fee of the allotment is €96, payable in March."
     [
         ("What is the yearly fee?", FEE, "€96", "In rule 4, “€96” is replaced by “€108” from 2025 on.", "€108"),
         ("What is the yearly fee?", FEE, "€96", "The fee was €96 and is now €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "Members pay €108 instead of €96.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "The fee is €108 instead of €96.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "Guests pay a deposit of €108 instead of €96.", ""),
         ("What is the yearly fee?", FEE, "€96", "The fee is no longer €96 but €108.", "€108"),
         ("What is the yearly fee?", FEE, "€96", "The fee was raised from 96 to €108.", "€108"),
         ("What is the yearly fee?", FEE, "€96", "The old fee was €96. Rule 4 is replaced by rule 5.", ""),
