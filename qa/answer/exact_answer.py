@@ -11,9 +11,9 @@ from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
+from qa.answer.superseded import Quoted, current, replaced_in
 from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
-from qa.superseded import Quoted, current, replaced_in
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
 _ASKS_FOR_WORDS = re.compile(

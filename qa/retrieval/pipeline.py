@@ -1,6 +1,7 @@
 """Answer a question from one generation of the index, stage by stage.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> extract -> confidence -> supersede -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> extract -> confidence ->
+supersede -> cite
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from qa.answer.heading_answer import heading_answer, with_definition, with_other
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import Answer, Hit, IndexInfo, Mode, Result
-from qa.answer.which_documents import is_of_asked_kind, titles_answer, with_title
+from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.filters import Filter, select
 from qa.reader.said import says_all
 from qa.reader.support_article import resolving
@@ -34,8 +35,8 @@ from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank_by_model
-from qa.retrieval.stopwatch import Stopwatch
-from qa.superseded import Quoted, replacements, with_replacements
+from qa.retrieval.which_documents import is_of_asked_kind, titles_answer, with_title
+from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer

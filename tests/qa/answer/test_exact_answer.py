@@ -11,9 +11,9 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
+from qa.answer.superseded import replacement
 from qa.answer.values import years
 from qa.reader.reading import Reading
-from qa.superseded import replacement
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
 
