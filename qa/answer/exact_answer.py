@@ -51,6 +51,10 @@ _MARKED = re.compile(
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
+# What is before a line that a message quotes, and the line; ">40 mg" is none.
+_QUOTED_LINE = re.compile(r"(?:>[ \t]*)+(?!\d)[ \t]*(?=\S)")
+# A value that the sentence denies, and no bound, such as "not before 8:00".
+_DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # Least `answered` logit of a passage for it to count as agreeing, or as contradicting.
@@ -90,7 +94,8 @@ def exact_answer(
     best = extracts[first.id]
     if best.name:
         return Answer(best.name, (rank,), sentence=best.answer)
-    whole = Answer(best.answer, (rank,), sentence=best.answer)
+    sentence = _unquoted(best.answer)
+    whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
@@ -102,7 +107,7 @@ def exact_answer(
     answer, *others = candidates
     is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
     fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
-    if not fits or not adds_information(question, answer.text):
+    if not fits or _DENIED.match(answer.text) or not adds_information(question, answer.text):
         return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     replaced = _replacements(Quoted(question, answer.text, first, best.lead), passages)
@@ -186,7 +191,15 @@ def _candidate(
     found = current(question, text, found, part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
-    return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
+    answer = text[start:end]
+    if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
+        answer = _unquoted(answer)
+    return _PassageAnswer(rank, answer, _unquoted(text[slice(*sentence)]), reading, passage)
+
+
+def _unquoted(line: str) -> str:
+    """Return a line without the marks of a quotation before it."""
+    return _QUOTED_LINE.sub("", line, count=1) if line.startswith(">") else line
 
 
 def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> tuple[int, int]:

@@ -59,7 +59,11 @@ _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
 # A telephone number begins with + or 0, and has three or more groups.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
-_WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
+# Such as 4.0 g ± 0.02.
+_TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–−]){_BLANK}?{_NUMBER}"
+_WHOLE = re.compile(
+    rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
+)
 _WORD = re.compile(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound.
 _BOUND = re.compile(
