@@ -75,7 +75,7 @@ _REPLACES = re.compile(
     rf"|~~{_WAS}~~{_NEAR}{_BY}"
     rf"|{_DRAFT}{_NEAR}{_WAS}{_GAP};?{_GAP}{_FINAL}{_GAP}{_BY}"
     rf"|{_BY}{_NEAR}[(,;–-]\s*{_UNTIL_NOW}[:,]?\s+{_PREPOSITION}{_WAS_BRIEF}"
-    rf"|{_BY}{_GAP}{_INSTEAD}{_GAP}{_WAS}"
+    rf"|{_BY}{_GAP}{_INSTEAD}(?:{_GAP}{_WAS}|\s+{_PREPOSITION}{_WAS_BRIEF})"
     rf"|\bnot {_PREPOSITION}{_WAS_BRIEF},?\s+but {_GAP}{_BY}"
     rf"|{_BY}{_NEAR}(?:,|\(|\s[–-]|\band)\s*not\s+{_PREPOSITION}{_WAS_BRIEF}",
     re.IGNORECASE,
@@ -237,6 +237,8 @@ def _form(value: str) -> _Form | None:
     old = [_VALUE_FORMS["blank"] if part["blank"] else re.escape(part[0]) for part in parts]
     new = [_TIME if ":" in part[0] else _VALUE_FORMS[part.lastgroup or "blank"] for part in parts]
     was, by = (between[0] + "".join(map("".join, zip(one, between[1:], strict=True))) for one in (old, new))
+    # "One day" may become "two days".
+    by = re.sub(r"(?<=[^\W\d_]{2})s?$", "s?", by, count=1) if between[-1] else by
     number = re.escape(next(part[0] for part in parts if part["number"] or part["small"]))
     patterns = (rf"(?<![\w.,]){one}(?!\w|[.,]\d)" for one in (was, number, by))
     return _Form(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
@@ -338,9 +340,14 @@ class Quoted:
 
     def is_replaced_by(self, new: Newer, rarity: Mapping[str, float]) -> bool:
         """Whether it surely is about the same thing, by the number of its section or the words of the question."""
-        is_of_topic = self.topic <= terms(new.said) and bool(self.topic & terms(new.sentence))
+        said = terms(new.said)
+        is_of_topic = self.topic <= said and not self.topic.isdisjoint(terms(new.sentence))
         is_rare = sum(rarity.get(one, 0.0) for one in self.topic) >= _LEAST_RARITY
-        return self.section in new.sections or (is_of_topic and is_rare)
+        # Sections of other documents have the same numbers.
+        document = terms(f"{self.passage.title}\n{path_words(self.passage.document.path)}")
+        named = terms(self.question) & document - terms(self.passage.text[slice(*self.lead)])
+        is_of_section = self.section in new.sections and named <= said
+        return is_of_section or (is_of_topic and is_rare)
 
     def is_read_in(self, new: Newer, read: Read) -> bool:
         """Whether the reader finds the answer to the question in a sentence that replaces the value."""
@@ -374,6 +381,8 @@ def replacements(
 ) -> list[Newer]:
     """Return what replaces the value of an exact answer, and what replaces that, and so on.
 
+    Of a value that was changed and changed back nobody knows which change was the last, so nothing replaces it.
+
     Args:
         snapshot: Where to search.
         old: The answering sentence.
@@ -385,10 +394,12 @@ def replacements(
     values = [old.value]
     while len(chain) < _MOST:
         found = _found(snapshot, old, values[-1], documents)
-        likely = (one for one in found if one.value not in values and one.is_change and old.seems_replaced_by(one))
+        likely = (one for one in found if one.is_change and old.seems_replaced_by(one))
         new = next((one for one in likely if old.is_replaced_by(one, rarity) or old.is_read_in(one, read)), None)
         if new is None:
             break
+        if new.value in values:
+            return []
         chain.append(new)
         values.append(new.value)
     return chain

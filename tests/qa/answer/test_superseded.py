@@ -36,6 +36,8 @@ def new_value(value: str, text: str) -> str:
         ("44 %", "The preprint said 44 %; the published version says 38 %.", "38 %"),
         ("18:30", "1.2: until 17:30 instead of 18:30.", "17:30"),
         ("€240", "Pay ~~€240~~ €225.", "€225"),
+        ("27 days", "To 3.1: 28 days instead of 27.", "28 days"),
+        ("one day a week", "“One day” becomes “two days”.", "two days"),
         ("€240", "The fee of €240\nis now €225.", "€225"),
     ],
 )
@@ -167,6 +169,26 @@ def test_values_are_replaced_by_what_the_reader_finds_to_answer(
 def test_an_older_document_replaces_nothing(tmp_path: Path) -> None:
     files = {"a.md": "# Fees 2025\n\n2.1 The fee is £12.\n", "b.md": "# Fees 2023\n\n2.1 The fee is £10 (was £12).\n"}
     assert chain(tmp_path, files, "What is the fee?", "£12") == []
+
+
+@pytest.mark.parametrize(("club", "expected"), [("tennis", ["£7"]), ("chess", [])])
+def test_sections_of_another_document_have_the_same_numbers(tmp_path: Path, club: str, expected: list[str]) -> None:
+    files = {
+        "a.md": "# Rules of the tennis club\n\n4.1 Guests pay £6.\n",
+        "b.md": f"# Changes to the rules of the {club} club\n\n4.1: £7 (was £6).\n",
+    }
+    assert chain(tmp_path, files, "What do guests of the tennis club pay?", "£6") == expected
+
+
+def test_a_value_that_was_changed_back_is_not_replaced(tmp_path: Path) -> None:
+    files = {
+        "a.md": "2.1 The timeout is 30 seconds.\n",
+        "b.md": "# 1.2\n\nIn 2.1 the timeout was lowered from 30 seconds to 20 seconds.\n",
+        "c.md": "# 1.5\n\nIn 2.1 the timeout was raised from 20 seconds to 30 seconds.\n",
+    }
+    assert chain(tmp_path, files, "What is the timeout?", "30 seconds") == []
+    del files["c.md"]
+    assert chain(tmp_path / "other", files, "What is the timeout?", "30 seconds") == ["20 seconds"]
 
 
 def newer(number: int, text: str, value: str, *, is_correction: bool = False) -> Newer:
