@@ -11,7 +11,8 @@ from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, meet, replacement, whole_value, with_bound, years
+from qa.answer.superseded import Quoted, current, replaced_in
+from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -50,6 +51,10 @@ _MARKED = re.compile(
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
+# What is before a line that a message quotes, and the line; ">40 mg" is none.
+_QUOTED_LINE = re.compile(r"(?:>[ \t]*)+(?!\d)[ \t]*(?=\S)")
+# A value that the sentence denies, and no bound, such as "not before 8:00".
+_DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # Least `answered` logit of a passage for it to count as agreeing, or as contradicting.
@@ -89,7 +94,8 @@ def exact_answer(
     best = extracts[first.id]
     if best.name:
         return Answer(best.name, (rank,), sentence=best.answer)
-    whole = Answer(best.answer, (rank,), sentence=best.answer)
+    sentence = _unquoted(best.answer)
+    whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
@@ -101,10 +107,11 @@ def exact_answer(
     answer, *others = candidates
     is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
     fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
-    if not fits or not adds_information(question, answer.text):
+    if not fits or _DENIED.match(answer.text) or not adds_information(question, answer.text):
         return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    alternatives = _replacements(question, answer, passages) or _alternatives(question, answer, others)
+    replaced = _replacements(Quoted(question, answer.text, first, best.lead), passages)
+    alternatives = replaced or _alternatives(question, answer, others)
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
 
 
@@ -150,13 +157,13 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
-def _replacements(question: str, answer: _PassageAnswer, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
-    """Return what replaces the answer's value according to other passages: "£48,000" is replaced by "£51,500"."""
+def _replacements(old: Quoted, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
+    """Return what replaces the answer's value according to the passages: "£48,000" is replaced by "£51,500"."""
     found: dict[object, tuple[str, list[int]]] = {}
     for rank, one in enumerate(passages, start=1):
-        new = "" if rank == answer.rank else replacement(answer.text, one.text[one.body :], years(question))
-        if new and not is_same(new, answer.text):
-            found.setdefault(compared(new), (new, []))[1].append(rank)
+        new = replaced_in(old, one)
+        if new and not is_same(new.value, old.value):
+            found.setdefault(compared(new.value), (new.value, []))[1].append(rank)
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
@@ -181,9 +188,18 @@ def _candidate(
     part = _not_struck_out(text, sentence, reading)
     found = _in_asked_column(question, passage, reading.best(*part) or part)
     found = whole_value(question, text, completed(text, found, part), part)
+    found = current(question, text, found, part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
-    return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
+    answer = text[start:end]
+    if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
+        answer = _unquoted(answer)
+    return _PassageAnswer(rank, answer, _unquoted(text[slice(*sentence)]), reading, passage)
+
+
+def _unquoted(line: str) -> str:
+    """Return a line without the marks of a quotation before it."""
+    return _QUOTED_LINE.sub("", line, count=1) if line.startswith(">") else line
 
 
 def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> tuple[int, int]:

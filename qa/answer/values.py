@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from corpus import sentence_spans
-
 # The canonical name of each unit, for comparison; codes are their own.
 _UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
 _UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
@@ -50,6 +48,7 @@ _DATE = (
     rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\s?[–-]\s?{_DAY})?(?:\.?\s|-|\sof\s){MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
     rf"|\b{MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
 )
+DAY_AND_MONTH = rf"{_DAY}(?:\.?\s|-|\sof\s){MONTH}|{MONTH}\.?\s{_DAY}"
 _ADDRESS = (
     r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])\w[\w.+-]*@\w[\w-]*(?:\.\w[\w-]*)+"
     r"|(?<![\w.-])(?:\w[\w-]+\.)+[a-z]{2,24}\b(?:/[^\s<>\"]*[\w/])?"
@@ -60,7 +59,11 @@ _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
 # A telephone number begins with + or 0, and has three or more groups.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
-_WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
+# Such as 4.0 g ± 0.02.
+_TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–−]){_BLANK}?{_NUMBER}"
+_WHOLE = re.compile(
+    rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
+)
 _WORD = re.compile(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound.
 _BOUND = re.compile(
@@ -91,26 +94,6 @@ _OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
 # Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
 _DIGIT = re.compile(r"\d")
-# Values that a later text replaces.
-_SMALL_NUMBER = (
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)\b"
-)
-# What may differ between a value and the one that replaces it.
-_VALUE_FORMS = {"number": r"\d+(?:[.,:]\d+)*", "small": _SMALL_NUMBER, "month": rf"\b{MONTH}", "blank": r"\s+"}
-_OLD_PART = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _VALUE_FORMS.items()), re.IGNORECASE)
-_BARE_NUMBER = re.compile(rf"\d{{1,2}}|{_SMALL_NUMBER}", re.IGNORECASE)
-# A number with what is right before it, and the word after it.
-_CORE_VALUE = re.compile(
-    rf"(?P<amount>[^\w\s(“‘\"']?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: \w+)?", re.IGNORECASE
-)
-_MARKS = r"[\"'“”‘’„«»*_`]*"
-# Words between the old value and the new one, and between the new one and the old one.
-_BECOMES = (
-    r"\b(?:(?:replaced|substituted|superseded) (?:by|with)|(?:amended|changed|corrected|increased|lowered|raised"
-    r"|reduced) to|now reads?|(?:is|are) now|becomes?)\b"
-)
-_INSTEAD = r"\b(?:instead of|in place of|replac(?:es|ing)|supersed(?:es|ing))\b"
-_GAP = r"[^;\n]{0,60}?"
 
 Span = tuple[int, int]
 Value = Decimal | str
@@ -196,25 +179,6 @@ def years(text: str) -> set[str]:
     return {year for token in tokens for year in _YEARS.findall(token)}
 
 
-def replacement(value: str, text: str, question_years: set[str]) -> str:
-    """Return the value of the same form that a text puts in place of a value, or "".
-
-    A bare small number is no value, and a sentence about another year than the question's replaces nothing.
-    """
-    cores = list(_CORE_VALUE.finditer(value))
-    # Of "not less than six months’ notice" also "six months" and "six"; of "£48,000 a year" also "£48,000".
-    forms = [value, cores[0][0], cores[0]["amount"]] if len(cores) == 1 else [value]
-    patterns = [pattern for pattern in map(_pattern, dict.fromkeys(forms)) if pattern]
-    for start, end in sentence_spans(text) if patterns else ():
-        own_years = years(text[start:end])
-        if question_years and own_years and question_years.isdisjoint(own_years):
-            continue
-        for found in filter(None, (pattern.search(text, start, end) for pattern in patterns)):
-            new: str = next(filter(None, found.groups()))
-            return new
-    return ""
-
-
 def _value(number: str, *, is_money: bool) -> Value:
     """Parse a number with English or continental separators; return a time, version or date as written."""
     plain = re.sub("[\u00a0\u202f'’]", "", number)
@@ -242,23 +206,3 @@ def _stripped(text: str, start: int, end: int) -> Span:
 def meet(one: Span, other: Span) -> bool:
     """Return whether two spans share a character."""
     return one[0] < other[1] and other[0] < one[1]
-
-
-def _pattern(value: str) -> re.Pattern[str] | None:
-    """Return the pattern of a sentence that replaces a value, with the new one as its only group that is not empty."""
-    parts = list(_OLD_PART.finditer(value))
-    if _BARE_NUMBER.fullmatch(value) or not any(part["number"] or part["small"] for part in parts):
-        return None
-    edges = [0, *(at for part in parts for at in part.span()), len(value)]
-    between = [re.escape(value[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]
-    old = [_VALUE_FORMS["blank"] if part["blank"] else re.escape(part[0]) for part in parts]
-    new = [_VALUE_FORMS[part.lastgroup or "blank"] for part in parts]
-    before, after = rf"(?<![\w.,]){_MARKS}", rf"{_MARKS}(?!\w|[.,]\d)"
-    was, by = (between[0] + "".join(map("".join, zip(one, between[1:], strict=True))) for one in (old, new))
-    was, by = f"{before}{was}{after}", f"{before}({by}){after}"
-    number = next(part[0] for part in parts if part["number"] or part["small"])
-    return re.compile(
-        rf"{was}{_GAP}{_BECOMES}{_GAP}{by}|\bno longer\b{_GAP}{was}{_GAP}\bbut\b{_GAP}{by}"
-        rf"|\bfrom (?:{was}|{re.escape(number)}) to {_GAP}{by}|{by}{_GAP}{_INSTEAD}{_GAP}{was}",
-        re.IGNORECASE,
-    )

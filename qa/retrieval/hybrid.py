@@ -16,7 +16,7 @@ import numpy as np
 from index import Index, Link
 from qa.answer.results import Mode
 from qa.retrieval.query import Floats, Query
-from qa.retrieval.stopwatch import Stopwatch
+from qa.stopwatch import Stopwatch
 
 # Candidates that each half contributes to the first pool; each further pool is deeper by this factor.
 POOL_DEPTH = 100

@@ -20,7 +20,7 @@ from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, QueryTokens
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgement, rerank
-from qa.retrieval.stopwatch import Stopwatch
+from qa.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 

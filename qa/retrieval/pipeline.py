@@ -1,6 +1,7 @@
 """Answer a question from one generation of the index, stage by stage.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> extract -> confidence -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> extract -> confidence ->
+supersede -> cite
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.heading_answer import heading_answer, with_definition, with_other_fields
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
-from qa.answer.results import Hit, IndexInfo, Mode, Result
-from qa.answer.which_documents import is_of_asked_kind, titles_answer, with_title
+from qa.answer.results import Answer, Hit, IndexInfo, Mode, Result
+from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.filters import Filter, select
 from qa.reader.said import says_all
 from qa.reader.sibling import is_of_another
@@ -36,7 +37,8 @@ from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judgement, rerank_by_model
-from qa.retrieval.stopwatch import Stopwatch
+from qa.retrieval.which_documents import is_of_asked_kind, titles_answer, with_title
+from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer
@@ -92,6 +94,9 @@ class Pipeline:
         probability, features = _confidence(
             self.snapshot, query, candidates, extracts, judgements, has_rows=rows is not None
         )
+        if answer is not None and rows is None and query.lookup is None and probability >= confidence.THRESHOLD:
+            ranked, extracts, answer = self._with_replacements(query, ranked, extracts, answer, judgements)
+        clock.lap("extract")
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info, cross_encoder = self.snapshot.info, self.models.cross_encoder if request.rerank else None
@@ -108,6 +113,35 @@ class Pipeline:
             rerank_model=None if cross_encoder is None else cross_encoder.name,
         )
         return result, features
+
+    def _with_replacements(
+        self,
+        query: Query,
+        ranked: list[RankedPassage],
+        extracts: dict[int, Extract],
+        answer: Answer,
+        judgements: dict[int, Judgement],
+    ) -> tuple[list[RankedPassage], dict[int, Extract], Answer]:
+        """Answer with what replaces the value of an exact answer, if anything does; else return all as it is."""
+        passages = [one.passage for one in ranked]
+        quoted = passages[answer.citations[0] - 1]
+        if answer.text == answer.sentence or query.tokens is None:
+            return ranked, extracts, answer
+        judge = PassageJudge(query, query.tokens, self.models, Stopwatch(), judgements)
+        chain = replacements(
+            self.snapshot,
+            Quoted(query.text, answer.text, quoted, extracts[quoted.id].lead),
+            documents=query.documents,
+            rarity=query.rarity,
+            read=lambda one: judge.reading_of(one) or judge.read([one])[0],
+        )
+        if not chain:
+            return ranked, extracts, answer
+        ordered, answer = with_replacements(query.text, answer, passages, chain)
+        told = {quoted.id, *(one.passage.id for one in chain)}
+        known = {one.passage.id: one for one in ranked if one.passage.id not in told}
+        ranked = [known.get(one.id) or replace(ranked[0], passage=one) for one in ordered]
+        return ranked, extracts | {one.passage.id: one.extract for one in chain}, answer
 
     def _analyse(self, request: AskRequest, among: Among, clock: Stopwatch) -> Query:
         models = self.models

@@ -37,7 +37,7 @@ from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
 from qa.retrieval.question_text import AskRequest
-from qa.retrieval.stopwatch import Stopwatch
+from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from qa.explore.map import CollectionMap

@@ -20,7 +20,7 @@ from qa.answer.results import Mode
 from qa.retrieval import distinct, hybrid
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.query import Query, analyse_question
-from qa.retrieval.stopwatch import Stopwatch
+from qa.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build
 from tests.qa.passages import mail, stored

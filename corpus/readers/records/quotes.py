@@ -18,6 +18,12 @@ _ATTRIBUTION = re.compile(
     r".*(?:@|\b(?:wrote|writes|said|schrieb|schreibt|a écrit|escribió|escreveu|ha scritto|skrev|schreef)\b).*:",
     re.DOTALL | re.IGNORECASE,
 )
+# The same as the first line or two of what is quoted, with a time or year.
+_OWN_ATTRIBUTION = re.compile(
+    r"(?=[^\n]*(?:\d:\d\d|(?:19|20)\d\d))(?:[^\n]*\n)??[^\n]*"
+    r"\b(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|skrev|schreef)\b[^\n]*:[ \t]*(?:\n\s*|\Z)",
+    re.IGNORECASE,
+)
 _MAX_ATTRIBUTION = 300
 
 
@@ -55,6 +61,8 @@ def parts_of(body: str) -> Iterator[BodyPart]:
             elif before.paragraphs and before.paragraphs[-1].rstrip().endswith("?"):
                 part.paragraphs.insert(0, before.paragraphs.pop())
             yield before
+        if depth and not attributions.get(depth):
+            attributions[depth] = _taken_from_start(part)
         part.attribution = attributions.get(depth, "")
         before = part
     if before is not None:
@@ -85,3 +93,12 @@ def _taken_attribution(above: BodyPart) -> str:
         return ""
     above.paragraphs.pop()
     return last
+
+
+def _taken_from_start(part: BodyPart) -> str:
+    """Remove the attribution that begins a part, as some mail programs quote it too, and return it."""
+    found = _OWN_ATTRIBUTION.match(part.paragraphs[0], 0, _MAX_ATTRIBUTION) if part.paragraphs else None
+    if found is None:
+        return ""
+    part.paragraphs[:1] = filter(None, [part.paragraphs[0][found.end() :]])
+    return found[0].strip()

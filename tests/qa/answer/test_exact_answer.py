@@ -11,7 +11,8 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import replacement, years
+from qa.answer.superseded import replacement
+from qa.answer.values import years
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
@@ -353,6 +354,29 @@ def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
     assert contradicts(one, other) is contradicts(other, one) is expected
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("> The boat comes out on 27 October.", "> The boat", "The boat"),
+        ("> 27 October is fine.", "> 27 October", "27 October"),
+        ("The dose is > 40 mg.", "> 40 mg", "> 40 mg"),
+        ("Add leaves.\n4.0 g ± 0.02 per bag.", "± 0.02 per bag", "4.0 g ± 0.02 per bag"),
+        ("It opens on Monday, not 3 May.", "not 3 May", "It opens on Monday, not 3 May."),
+        ("It opens not before 8:00.", "not before 8:00", "not before 8:00"),
+    ],
+)
+def test_answers_begin_neither_with_a_mark_of_quotation_nor_with_half_a_value_nor_with_what_is_denied(
+    text: str, words: str, expected: str
+) -> None:
+    assert answer_text("What is it?", text, words) == expected
+
+
+def test_a_sentence_is_without_its_mark_of_quotation() -> None:
+    found = answer("Why does it come out?", [("> The boat comes out, as it is cold.", "", 3)])
+    assert found is not None
+    assert found.text == found.sentence == "The boat comes out, as it is cold."
+
+
 FEE = "The yearly fee of the allotment is €96, payable in March."
 
 
@@ -361,7 +385,8 @@ FEE = "The yearly fee of the allotment is €96, payable in March."
     [
         ("What is the yearly fee?", FEE, "€96", "In rule 4, “€96” is replaced by “€108” from 2025 on.", "€108"),
         ("What is the yearly fee?", FEE, "€96", "The fee was €96 and is now €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "Members pay €108 instead of €96.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "The fee is €108 instead of €96.", "€108"),
+        ("What is the yearly fee?", FEE, "€96", "Guests pay a deposit of €108 instead of €96.", ""),
         ("What is the yearly fee?", FEE, "€96", "The fee is no longer €96 but €108.", "€108"),
         ("What is the yearly fee?", FEE, "€96", "The fee was raised from 96 to €108.", "€108"),
         ("What is the yearly fee?", FEE, "€96", "The old fee was €96. Rule 4 is replaced by rule 5.", ""),

@@ -17,7 +17,7 @@ from qa.answer.results import Mode
 from qa.retrieval import hybrid
 from qa.retrieval.hybrid import Pool, Retrieved, fuse, min_max, pools, retrieve
 from qa.retrieval.query import Query, analyse_question
-from qa.retrieval.stopwatch import Stopwatch
+from qa.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
 from tests.qa.indexes import built
 

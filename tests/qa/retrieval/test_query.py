@@ -16,7 +16,7 @@ from index.snapshot import Snapshot
 from qa.answer.results import Mode
 from qa.retrieval.query import Floats, Query, analyse_question
 from qa.retrieval.question_text import ask_text
-from qa.retrieval.stopwatch import Stopwatch
+from qa.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
 from tests.qa.indexes import built
 

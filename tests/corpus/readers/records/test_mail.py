@@ -116,6 +116,18 @@ def test_what_was_quoted_more_often_is_a_part_of_its_own() -> None:
     assert found == [("Eva", "Fine."), ("Quoted by Eva", "More time?"), ("Quoted 2 times by Eva", "It is due.")]
 
 
+@pytest.mark.parametrize("blank", ["", ">\n"])
+def test_an_attribution_may_be_quoted_with_what_it_is_about(blank: str) -> None:
+    """It then is no sentence of the quotation; a line that merely ends in a colon is one."""
+    tom = f"> On Tue, 5 Mar 2024 at 10:00\n> Tom wrote:\n{blank}> More time?\n> I need it.\n"
+    ida = f">> On Mon, 4 Mar 2024, Ida wrote:\n{blank.replace('>', '>>')}>> In 2023 Bo needed:\n>> a week.\n"
+    assert quoted(f"Fine.\n\n{tom}{ida}") == [
+        ("Eva", "Fine."),
+        ("Quoted: On Tue, 5 Mar 2024 at 10:00 Tom wrote", "More time?\nI need it."),
+        ("Quoted: On Mon, 4 Mar 2024, Ida wrote", "In 2023 Bo needed:\na week."),
+    ]
+
+
 @pytest.mark.parametrize("above", ["> Who steers?\n\n", ">Who steers?\n", "> > Who steers?\n"])
 def test_a_quoted_question_belongs_to_its_answer(above: str) -> None:
     found = quoted(f"> The boat is new.\n>\n{above}Bo does.\n\nEva")

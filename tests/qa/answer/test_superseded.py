@@ -1,0 +1,226 @@
+"""Values that a later text replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qa.answer.results import Alternative, Answer
+from qa.answer.superseded import Newer, Quoted, Replacement, current, replacement, replacements, with_replacements
+from qa.reader.reading import Reading
+from tests.growth import check_growth
+from tests.qa.indexes import build, built, opened
+from tests.qa.passages import reading, stored
+
+
+def new_value(value: str, text: str) -> str:
+    found = replacement(value, text, set())
+    return "" if found is None else text[slice(*found.value)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "new"),
+    [
+        ("at most three times", "In rule 9 for “three times” put “four times”.", "four times"),
+        ("€2.50", 'In 2.3 replace "€2.50" by "€2.90".', "€2.90"),
+        ("31 March", "Leave must now be taken by 30 April (was 31 March).", "30 April"),
+        ("31 March 2024", "It is due on 30 April instead of 31 March.", "30 April"),
+        ("60 hours", "The upper limit is 50 hours (was 60).", "50 hours"),
+        ("£96", "Adults £104, previously £96.", "£104"),
+        ("27 October", "The boat is out from 3 November, not 27 October as I wrote.", "3 November"),
+        ("£299", "Family is £295,\nnot £299.", "£295"),
+        ("27 October", "It is not on 27 October, but on 3 November.", "3 November"),
+        ("44 %", "The preprint said 44 %; the published version says 38 %.", "38 %"),
+        ("18:30", "1.2: until 17:30 instead of 18:30.", "17:30"),
+        ("€240", "Pay ~~€240~~ €225.", "€225"),
+        ("27 days", "To 3.1: 28 days instead of 27.", "28 days"),
+        ("one day a week", "“One day” becomes “two days”.", "two days"),
+        ("€240", "The fee of €240\nis now €225.", "€225"),
+    ],
+)
+def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None:
+    assert new_value(value, text) == new
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("3 August", "The camp runs from 3 August to 10 August."),
+        ("£330", "The chair proposed £350 instead of £330."),
+        ("30 days", "3. Notice: 60 days instead of 30 days.\n   WITHDRAWN after discussion."),
+        ("£20", "If we paid £25 instead of £20, we would run out of money."),
+        ("£20", "Fee\nNot £20 a day."),
+        ("three", "For three put four."),
+    ],
+)
+def test_sentences_that_replace_nothing(value: str, text: str) -> None:
+    """Periods, proposals, and bare small numbers."""
+    assert new_value(value, text) == ""
+
+
+def test_what_was_rejected_is_one_item() -> None:
+    assert new_value("£5", "1. The fee is £6 (was £5).\n2. Raise the quorum. Rejected.") == "£6"
+
+
+def test_finding_what_replaces_a_value_takes_linear_time() -> None:
+    text = "€96 becomes instead of €96 no longer not €96 but (was €96 ~~€96 preprint €96 €97 "
+    check_growth(lambda text: replacement("€96", text, set()), text * 200, text * 800)
+
+
+CORRECTED = "The boat is out from 3 November, not 27 October as I wrote."
+PAPER = "The preprint said 44 %; the published version says 38 %."
+BUS = "On Sundays it leaves at 8:40, not at 6:15 as on weekdays."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "words", "expected"),
+    [
+        ("Until when can I take the boat?", CORRECTED, "not 27 October", "3 November"),
+        ("Until when did you write that the boat is in originally?", CORRECTED, "27 October", "27 October"),
+        ("What share is wrong?", PAPER, "44 %", "38 %"),
+        ("What share did the preprint give?", PAPER, "44 %", "44 %"),
+        ("When does it leave on weekdays?", BUS, "6:15", "6:15"),
+        ("What do adults take?", "Children take 5 mg instead of 10 mg.", "10 mg", "10 mg"),
+        ("What is the limit?", "The limit is now 5 mg instead of 10 mg.", "10 mg", "5 mg"),
+    ],
+)
+def test_an_answer_is_not_the_value_that_its_sentence_revokes(
+    question: str, text: str, words: str, expected: str
+) -> None:
+    at = text.index(words)
+    found = current(question, text, (at, at + len(words)), (0, len(text)))
+    assert text[slice(*found)] == expected
+
+
+RULES = "# Rules\n\n## 9 Guests\n9.2 A guest may sail at most three times in a season.\n"
+FIRST = "Amendment of 2024\n\n(c) Rule 9.2: for “three times” put “four times”.\n"
+SECOND = "Amendment of 2025\n\n2. Guests. In rule 9.2 for “four times” put “five times”.\n"
+SAIL = "How often may a guest sail?"
+
+
+def chain(
+    root: Path,
+    files: Mapping[str, str],
+    question: str,
+    value: str,
+    *,
+    rarity: Mapping[str, float] | None = None,
+    read: Reading | None = None,
+) -> list[str]:
+    """What replaces a value that "a.md" gives."""
+    with built(root, files) as snapshot:
+        passage = next(one for one in snapshot.passages_of("a.md") if value in one.text)
+        at = passage.text.index(value)
+        lead = passage.text.rfind("\n", 0, at) + 1, at + len(value)
+        old = Quoted(question, value, passage, lead)
+        found = replacements(snapshot, old, documents=None, rarity=rarity or {}, read=lambda _: read)
+        return [one.value for one in found]
+
+
+def test_values_are_replaced_again_and_again_by_the_number_of_their_section(tmp_path: Path) -> None:
+    files = {"a.md": RULES, "b.txt": FIRST, "c.txt": SECOND}
+    assert chain(tmp_path, files, SAIL, "three times") == ["four times", "five times"]
+
+
+def test_a_section_is_named_above(tmp_path: Path) -> None:
+    files = {
+        "a.md": "# Book\n\n## 3.1 Leave\n\nDays left over go on 31 March.\n",
+        "b.txt": "Changes\n\n4) 3.1 Carry-over\n   It must be taken by 30 April (was 31 March).\n",
+    }
+    assert chain(tmp_path, files, "When do I lose leave?", "31 March") == ["30 April"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("Correction: the summer regatta is on 19 July, not 12 July.", ["19 July"]),
+        ("Correction: the autumn regatta is on 19 July, not 12 July.", []),
+        ("The summer regatta is on 19 July, not 12 July.", []),
+        ("3.2 The summer regatta is on 19 July (was 12 July).", []),
+    ],
+)
+def test_values_are_replaced_by_what_has_the_words_of_the_question(
+    tmp_path: Path, change: str, expected: list[str]
+) -> None:
+    """But not in another section, or if it may be another case rather than a change."""
+    files = {"a.md": "2.1 The summer regatta is on 12 July.\n", "b.txt": change}
+    rarity = {"summer": 0.5, "regatta": 0.5}
+    assert chain(tmp_path, files, "When is the summer regatta?", "12 July", rarity=rarity) == expected
+
+
+def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:
+    files = {"a.md": "The fee is £12.\n", "b.txt": "The fee is £14 (was £12)."}
+    assert chain(tmp_path, files, "What is the fee?", "£12", rarity={"fee": 0.1}) == []
+
+
+@pytest.mark.parametrize(("answered", "expected"), [(2.0, ["£14"]), (1.0, [])])
+def test_values_are_replaced_by_what_the_reader_finds_to_answer(
+    tmp_path: Path, answered: float, expected: list[str]
+) -> None:
+    text = "A locker is £14 (was £12)."
+    read = reading(text, answer="£14", answered=answered)
+    files = {"a.md": "The locker fee is £12.\n", "b.txt": text}
+    assert chain(tmp_path, files, "What is the locker fee?", "£12", read=read) == expected
+
+
+def test_an_older_document_replaces_nothing(tmp_path: Path) -> None:
+    files = {"a.md": "# Fees 2025\n\n2.1 The fee is £12.\n", "b.md": "# Fees 2023\n\n2.1 The fee is £10 (was £12).\n"}
+    assert chain(tmp_path, files, "What is the fee?", "£12") == []
+
+
+@pytest.mark.parametrize(("club", "expected"), [("tennis", ["£7"]), ("chess", [])])
+def test_sections_of_another_document_have_the_same_numbers(tmp_path: Path, club: str, expected: list[str]) -> None:
+    files = {
+        "a.md": "# Rules of the tennis club\n\n4.1 Guests pay £6.\n",
+        "b.md": f"# Changes to the rules of the {club} club\n\n4.1: £7 (was £6).\n",
+    }
+    assert chain(tmp_path, files, "What do guests of the tennis club pay?", "£6") == expected
+
+
+def test_a_value_that_was_changed_back_is_not_replaced(tmp_path: Path) -> None:
+    files = {
+        "a.md": "2.1 The timeout is 30 seconds.\n",
+        "b.md": "# 1.2\n\nIn 2.1 the timeout was lowered from 30 seconds to 20 seconds.\n",
+        "c.md": "# 1.5\n\nIn 2.1 the timeout was raised from 20 seconds to 30 seconds.\n",
+    }
+    assert chain(tmp_path, files, "What is the timeout?", "30 seconds") == []
+    del files["c.md"]
+    assert chain(tmp_path / "other", files, "What is the timeout?", "30 seconds") == ["20 seconds"]
+
+
+def newer(number: int, text: str, value: str, *, is_correction: bool = False) -> Newer:
+    at = text.index(value)
+    span = Replacement((at, at + len(value)), (0, len(text)), is_correction, may_differ=False)
+    return Newer(replace(stored(text, path=f"{number}.txt"), id=number), span)
+
+
+@pytest.mark.parametrize("question", ["How often may a guest sail?", "How often could a guest sail originally?"])
+def test_the_newest_value_answers_unless_the_old_one_is_asked_for(question: str) -> None:
+    passages = [replace(stored(text), id=number) for number, text in enumerate(("Three times.", "x", "y"), start=1)]
+    found = [newer(9, "For three put four times.", "four times"), newer(2, "For four put five times.", "five times")]
+    answer = Answer("Three times", (1, 3), "Three times.", (Alternative("two times", (3,)),))
+    shown, given = with_replacements(question, answer, passages, found)
+    if "originally" in question:
+        assert [one.id for one in shown] == [1, 9, 2]
+        others = Alternative("four times", (2,)), Alternative("five times", (3,))
+        assert given == Answer("Three times", (1,), "Three times.", others)
+    else:
+        assert [one.id for one in shown] == [2, 9, 1]
+        others = Alternative("four times", (2,)), Alternative("Three times", (3,))
+        assert given == Answer("five times", (1,), "For four put five times.", others)
+
+
+def test_an_amendment_that_has_no_word_of_the_question_answers_it(tmp_path: Path) -> None:
+    """It is shown first, with the sentence that replaces the value, and the old value as an alternative."""
+    build(tmp_path, {"a.md": RULES, "b.txt": FIRST} | {f"{at}.txt": f"The jetty has plank {at}." for at in range(9)})
+    with opened(tmp_path, reader=True) as retriever:
+        result = retriever.ask(SAIL, k=3)
+    assert result.answer is not None
+    assert (result.answer.text, result.answer.citations) == ("four times", (1,))
+    assert [one.citations for one in result.answer.alternatives] == [(2,)]
+    assert [hit.source.path for hit in result.passages[:2]] == ["b.txt", "a.md"]
+    assert [light.text for light in result.passages[0].highlights] == [result.answer.sentence]
+    assert [hit.score for hit in result.passages] == sorted((hit.score for hit in result.passages), reverse=True)
