@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
+from qa.answer.confidence import asks_yes_or_no
 from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Highlight
 from qa.answer.values import MONTH
-from qa.reader.steps import is_named, is_step, tasks, terms
+from qa.reader.steps import asks_for_way, has_bare_number, is_below_way, is_named, is_step, tasks, terms
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -34,6 +35,13 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
+# Questions for a reason, or for what follows.
+_ASKS_FOR_REASON = re.compile(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
+_HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
+# A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
+_ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
+# The end of a sentence that a list completes: "The file is refused if".
+_UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 # A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
 _YES_OR_NO = re.compile(
     r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
@@ -113,15 +121,53 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
     if whole:
         lead, items = whole[0], whole[1:]
+    elif looked_up is None and not items and _asks_for_explanation(question):
+        lead = _all_below_its_question(question, passage, spans, lead)
     top = (whole or items or [lead])[0]
     is_way = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
-    further = [span for span in near if span != lead]
+    further = [span for span in near if span[1] <= lead[0] or span[0] >= lead[1]]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
     is_named_list = is_way and is_named(question, passage, top[0])
     return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
+
+
+def _all_below_its_question(
+    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
+) -> tuple[int, int]:
+    """Return all that is below a question or heading that asks the same, if it is short; else the sentence.
+
+    It asks the same if the sentence has no word of the question that it lacks itself.
+    """
+    text, first = passage.text, spans.index(lead)
+    last, asked = first, ""
+    while first and not asked:
+        if _is_question(text, spans[first - 1]):
+            asked = text[slice(*spans[first - 1])]
+        else:
+            first -= 1
+    if asked:
+        while last + 1 < len(spans) and "\n\n" not in text[spans[last][1] : spans[last + 1][0]]:
+            last += 1
+    elif passage.body and _ASKS_AS_HEADING.match(heading := passage.context.rsplit(" › ", 1)[-1]):
+        last, asked = len(spans) - 1, heading
+    start, end = spans[first][0], spans[last][1]
+    shared = terms(question) & terms(asked)
+    is_same = bool(shared) and not (terms(question) & terms(text[slice(*lead)])) - shared
+    return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else lead
+
+
+def _asks_for_explanation(question: str) -> bool:
+    """Whether a question asks for a way, a reason, what follows, or yes or no."""
+    return asks_for_way(question) or _ASKS_FOR_REASON.match(question) is not None or asks_yes_or_no(question)
+
+
+def _is_question(text: str, span: tuple[int, int]) -> bool:
+    """Whether a sentence is a question, or a line such as "How to open it"."""
+    sentence = text[slice(*span)]
+    return bool(_ASKS.fullmatch(sentence.rstrip(_CLOSING)) or _HOW_TO.fullmatch(sentence))
 
 
 def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -137,17 +183,18 @@ def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) ->
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
     """Return the best sentence, or if it is a question, the first one after it that is none."""
     after = spans[spans.index(best) :]
-    return next((span for span in after if not _ASKS.fullmatch(text[slice(*span)].rstrip(_CLOSING))), best)
+    return next((span for span in after if not _is_question(text, span)), best)
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the items of the list that a sentence introduces by a final colon, if any."""
-    if not text[lead[0] : lead[1]].rstrip().endswith(":"):
+    """Return the items of the list that a sentence introduces by a final colon, or that ends it, if any."""
+    is_open = not _is_item(text, lead) and _UNFINISHED.search(text[slice(*lead)]) is not None
+    if not (is_open or text[lead[0] : lead[1]].rstrip().endswith(":")):
         return []
     items: list[tuple[int, int]] = []
     for start, end in spans[spans.index(lead) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        is_item = _with_marker(text, start) < start
+        is_item = _with_marker(text, start) < start or has_bare_number(text, line)
         # Further sentences of an item belong to it; a paragraph after the list does not.
         continues_item = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
         if len(items) == _MAX_LIST_ITEMS or not (is_item or continues_item):
@@ -161,11 +208,12 @@ def _whole_list(
 ) -> list[tuple[int, int]]:
     """Return the list around a sentence if the question asks for several things, or for a way of which it is a step."""
     below = spans[spans.index(lead) + 1 :][:1]
-    # A line above the steps, such as a heading without marks.
+    # A line above a list, such as a heading without marks.
     is_title = not _is_item(passage.text, lead) and passage.text[lead[1] - 1] not in ".!?:"
-    if below and is_title and is_step(question, passage, below[0]):
+    asks_for_several = _ASKS_FOR_SEVERAL.match(question)
+    if below and is_title and (asks_for_several or is_step(question, passage, below[0])):
         lead = below[0]
-    is_asked = _ASKS_FOR_SEVERAL.match(question) or is_step(question, passage, lead)
+    is_asked = asks_for_several or is_step(question, passage, lead)
     return _list_around(question, passage, spans, lead) if is_asked else []
 
 
@@ -186,7 +234,7 @@ def _list_around(
     items = list(spans[first:last][:_MAX_LIST_ITEMS])
     topic_terms = terms(question)
     above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
-    is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
+    is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0 or is_below_way(question, passage)
     is_whole = (
         is_step(question, passage, lead)
         or topic_terms <= above
@@ -197,7 +245,7 @@ def _list_around(
 
 def _is_item(text: str, span: tuple[int, int]) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
-    return bool(_MARKER.match(text[line : span[1]].lstrip()))
+    return bool(_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
 
 
 def _with_marker(text: str, start: int) -> int:

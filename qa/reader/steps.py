@@ -14,17 +14,21 @@ _ASKS_HOW_TO = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
+# A number without a mark at the beginning of a line, but no day of a month: "3 rinse it".
+_MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
+_BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH})(?=[^\W\d])", re.IGNORECASE)
 _BULLET = re.compile(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
 # A heading that says that what follows is a way: "How to descale it", "Descaling it", "Steps". Bullets may be anything.
 _WAY = re.compile(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
 # Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
 _ASKS_FOR_OPEN = re.compile(
     r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
-    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
+    r"|(?:not|never|\w+n['’]t)(?: (?:yet|been|ever|all|fully))* (?:done|finished|completed|(?:tick|cross)ed(?: off)?)"
+    r"|un(?:ticked|checked)|open (?:task|item|point|issue|job)s?"
     r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
+_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
 _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 # Other tasks before one.
 _BOXES = re.compile(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
@@ -58,13 +62,34 @@ def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> boo
     They are numbered, or have bullets below a heading that says that this is a way to do just that.
     """
     text = passage.text
-    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]].lstrip()
-    if not _ASKS_HOW_TO.match(question):
+    at = text.rfind("\n", 0, span[0]) + 1
+    line = text[at : span[1]].lstrip()
+    if not asks_for_way(question):
         return False
-    if _STEP.match(line):
+    if _STEP.match(line) or has_bare_number(text, at):
         return True
     heading, topic = _heading(passage), terms(_subject(question) or "")
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
+
+
+def asks_for_way(question: str) -> bool:
+    """Whether a question asks how to do something."""
+    return _ASKS_HOW_TO.match(question) is not None
+
+
+def has_bare_number(text: str, line: int) -> bool:
+    """Whether a line, by its first character, has a number without a mark, and one next to it the one next to that."""
+    found = _BARE_NUMBER.match(text, line)
+    near = ((text.rfind("\n", 0, max(line - 1, 0)) + 1, -1), (text.find("\n", line) + 1, 1))
+    others = ((_BARE_NUMBER.match(text, at), step) for at, step in near if at != line)
+    return found is not None and any(one and int(one[1]) == int(found[1]) + step for one, step in others)
+
+
+def is_below_way(question: str, passage: StoredPassage) -> bool:
+    """Whether the heading right above a passage says that this is a way, and nothing that the question does not."""
+    heading = _heading(passage)
+    named = terms(_INTRODUCES.sub("", heading))
+    return bool(named and _WAY.search(heading)) and named <= terms(question)
 
 
 def is_named(question: str, passage: StoredPassage, first: int) -> bool:
