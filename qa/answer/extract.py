@@ -6,16 +6,25 @@ The caller supplies the scores: from the reader, late interaction, or shared wor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.numbered import numbered_in, of_the_things
-from qa.answer.results import Highlight
+from qa.answer.results import Answer, Highlight
 from qa.answer.values import MONTH
-from qa.reader.steps import asks_for_way, has_bare_number, is_below_way, is_named, is_step, tasks, terms
+from qa.reader.steps import (
+    asks_for_way,
+    has_bare_number,
+    is_below_topic,
+    is_named,
+    is_step,
+    step_number,
+    tasks,
+    terms,
+)
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -134,6 +143,39 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
 
 
+def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
+    """Extract the steps of a passage with a part of a numbered list: the last ones if it is the first part."""
+    text = passage.text
+    spans = _sentences(text, passage.body, passage.context)
+    runs: list[list[int]] = []
+    before = 0
+    for at, (start, _) in enumerate(spans):
+        number = step_number(text, start)
+        if number is not None:
+            runs += [] if runs and number == before + 1 else [[]]
+            runs[-1].append(at)
+            before = number
+    run = runs[-1 if is_first else 0]
+    last = run[-1]
+    while last + 1 < len(spans) and "\n" not in text[spans[last][1] : spans[last + 1][0]]:
+        last += 1
+    items = spans[run[0] : last + 1]
+    highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
+    return Extract(tuple(highlights), 0.0, items[0], text[_with_marker(text, items[0][0]) : items[-1][1]])
+
+
+def all_steps(
+    parts: Sequence[StoredPassage], passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]
+) -> Answer | None:
+    """Answer with the steps of all parts of a list that are among the passages shown; None if none is."""
+    ranks = {one.id: rank for rank, one in enumerate(passages, start=1)}
+    shown = [(ranks[one.id], extracts[one.id].answer) for one in parts if one.id in ranks]
+    text = "\n".join(answer for _, answer in shown)
+    by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
+    cited = tuple(sorted(rank for rank, _ in shown))
+    return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
+
+
 def _all_below_its_question(
     question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
 ) -> tuple[int, int]:
@@ -234,12 +276,10 @@ def _list_around(
     items = list(spans[first:last][:_MAX_LIST_ITEMS])
     topic_terms = terms(question)
     above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
-    is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0 or is_below_way(question, passage)
-    is_whole = (
-        is_step(question, passage, lead)
-        or topic_terms <= above
-        or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
-    )
+    is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
+    is_way = is_step(question, passage, lead)
+    is_above = is_above or (is_way and is_below_topic(question, passage))
+    is_whole = is_way or topic_terms <= above or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
     return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
 
 

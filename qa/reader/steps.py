@@ -17,6 +17,11 @@ _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
 # A number without a mark at the beginning of a line, but no day of a month: "3 rinse it".
 _MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
 _BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH})(?=[^\W\d])", re.IGNORECASE)
+_NUMBERED = re.compile(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
+_FIRST_STEPS = re.compile(r"^[ \t]*\(?(1)[.) ][ \t]*\S.*(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
+# At most this many passages of one list are put together.
+_MOST_PARTS = 8
+_HOW_TO = re.compile(r"\W*how to\b", re.IGNORECASE)
 _BULLET = re.compile(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
 # A heading that says that what follows is a way: "How to descale it", "Descaling it", "Steps". Bullets may be anything.
 _WAY = re.compile(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
@@ -85,11 +90,63 @@ def has_bare_number(text: str, line: int) -> bool:
     return found is not None and any(one and int(one[1]) == int(found[1]) + step for one, step in others)
 
 
-def is_below_way(question: str, passage: StoredPassage) -> bool:
-    """Whether the heading right above a passage says that this is a way, and nothing that the question does not."""
-    heading = _heading(passage)
-    named = terms(_INTRODUCES.sub("", heading))
-    return bool(named and _WAY.search(heading)) and named <= terms(question)
+def is_below_topic(question: str, passage: StoredPassage) -> bool:
+    """Whether the heading above a passage says nothing that the question does not; "Steps" says nothing at all."""
+    parts = (passage.title, *passage.context.split(" › "))
+    named = next(filter(None, (terms(_INTRODUCES.sub("", part)) for part in reversed(parts))), set())
+    return bool(named) and named <= terms(question)
+
+
+def parts_of_way(
+    question: str, passages: Sequence[StoredPassage], best: StoredPassage, lead: tuple[int, int]
+) -> Sequence[StoredPassage]:
+    """Return the passages with the numbered steps of what a question asks how to do, in order; none if nothing says so.
+
+    Either the answering sentence is one of several steps below "How to ..." or a heading that says nothing that the
+    question does not, or the best passage is below a heading that names all of the question, and so are the steps.
+
+    Args:
+        question: The question.
+        passages: All passages of the best one's document, in order.
+        best: The best passage.
+        lead: Its answering sentence.
+    """
+    if step_number(best.text, lead[0]) is not None:
+        says_so = is_below_topic(question, best) or is_named(question, best, lead[0])
+        parts = _parts_of_list(passages, best) if says_so or _HOW_TO.match(_line_above(best, lead[0])) else ()
+        return parts if len(parts) > 1 else ()
+    for one in passages:
+        first = _FIRST_STEPS.search(one.text, one.body) if one.context == best.context else None
+        if first is not None and is_named(question, one, first.start(1)):
+            return _parts_of_list(passages, one)
+    return ()
+
+
+def step_number(text: str, start: int) -> int | None:
+    """Return the number before or at a sentence, by its first character, if a line begins with it."""
+    found = _NUMBERED.match(text, text.rfind("\n", 0, start) + 1)
+    return int(found[1]) if found is not None and start <= found.end() else None
+
+
+def _parts_of_list(passages: Sequence[StoredPassage], one: StoredPassage) -> Sequence[StoredPassage]:
+    """Return the passages of a numbered list of which one has a part, in order: each goes on with the next number.
+
+    Args:
+        passages: All passages of the document, in order.
+        one: The passage.
+    """
+    first = last = [other.id for other in passages].index(one.id)
+    while first and _goes_on(passages[first - 1], passages[first]):
+        first -= 1
+    while last + 1 < len(passages) and _goes_on(passages[last], passages[last + 1]):
+        last += 1
+    return passages[first : last + 1] if last - first < _MOST_PARTS else passages[:0]
+
+
+def _goes_on(one: StoredPassage, other: StoredPassage) -> bool:
+    last = [found[1] for found in _NUMBERED.finditer(one.text, one.body)][-1:]
+    following = _NUMBERED.match(other.text[other.body :].lstrip("\n"))
+    return one.context == other.context and following is not None and [str(int(following[1]) - 1)] == last
 
 
 def is_named(question: str, passage: StoredPassage, first: int) -> bool:
