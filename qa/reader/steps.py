@@ -14,11 +14,15 @@ _ASKS_HOW_TO = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
+# The beginning of a clause or a rule rather than of a step: "3. The lease ends if".
+_STATEMENT = re.compile(
+    r"(?:\(?\d{1,2}[.)]?\s+)?(?:the|an?|any|each|every|all|both|either|neither|such)\b", re.IGNORECASE
+)
 # A number without a mark at the beginning of a line, but no day of a month: "3 rinse it".
 _MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
 _BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH})(?=[^\W\d])", re.IGNORECASE)
 _NUMBERED = re.compile(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
-_FIRST_STEPS = re.compile(r"^[ \t]*\(?(1)[.) ][ \t]*\S.*(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
+_FIRST_STEPS = re.compile(r"^[ \t]*(\(?1[.) ][ \t]*\S.*)(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
 # At most this many passages of one list are put together.
 _MOST_PARTS = 8
 _HOW_TO = re.compile(r"\W*how to\b", re.IGNORECASE)
@@ -64,12 +68,13 @@ def tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tu
 def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> bool:
     """Whether a sentence is one of the steps of what the question asks how to do.
 
-    They are numbered, or have bullets below a heading that says that this is a way to do just that.
+    They are numbered and no clauses ("3. The lease ends if"), or have bullets below a heading that says that this is a
+    way to do just that.
     """
     text = passage.text
     at = text.rfind("\n", 0, span[0]) + 1
     line = text[at : span[1]].lstrip()
-    if not asks_for_way(question):
+    if not asks_for_way(question) or _STATEMENT.match(line):
         return False
     if _STEP.match(line) or has_bare_number(text, at):
         return True
@@ -112,12 +117,14 @@ def parts_of_way(
         lead: Its answering sentence.
     """
     if step_number(best.text, lead[0]) is not None:
+        if not is_step(question, best, lead):
+            return ()
         says_so = is_below_topic(question, best) or is_named(question, best, lead[0])
         parts = _parts_of_list(passages, best) if says_so or _HOW_TO.match(_line_above(best, lead[0])) else ()
         return parts if len(parts) > 1 else ()
     for one in passages:
         first = _FIRST_STEPS.search(one.text, one.body) if one.context == best.context else None
-        if first is not None and is_named(question, one, first.start(1)):
+        if first is not None and is_step(question, one, first.span(1)) and is_named(question, one, first.start(1)):
             return _parts_of_list(passages, one)
     return ()
 

@@ -359,6 +359,12 @@ def test_steps_below_a_heading_that_says_so_are_answered_whole() -> None:
     assert extracted("How do I rinse the filter of a Lotse 3?", STEPS, context="Lotse › How to clean").answer == rinse
 
 
+def test_clauses_are_no_steps() -> None:
+    clauses = "1. The tenant pays.\n2. The lease can be ended.\n3. Any change is written."
+    found = extracted("How do I end the lease of the house?", clauses, context="Lease of the house")
+    assert found.answer == "The lease can be ended."
+
+
 SAW = "1. Check the oil.\n2. Pull the cord."
 
 
