@@ -37,6 +37,7 @@ _NEARLY = 0.92
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
+_TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
 # A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
@@ -155,6 +156,8 @@ def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
             runs += [] if runs and number == before + 1 else [[]]
             runs[-1].append(at)
             before = number
+    if not runs:  # a number may be within what counts as one sentence
+        return Extract()
     run = runs[-1 if is_first else 0]
     last = run[-1]
     while last + 1 < len(spans) and "\n" not in text[spans[last][1] : spans[last + 1][0]]:
@@ -169,7 +172,7 @@ def all_steps(
 ) -> Answer | None:
     """Answer with the steps of all parts of a list that are among the passages shown; None if none is."""
     ranks = {one.id: rank for rank, one in enumerate(passages, start=1)}
-    shown = [(ranks[one.id], extracts[one.id].answer) for one in parts if one.id in ranks]
+    shown = [(ranks[one.id], extracts[one.id].answer) for one in parts if one.id in ranks and extracts[one.id].answer]
     text = "\n".join(answer for _, answer in shown)
     by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
     cited = tuple(sorted(rank for rank, _ in shown))
@@ -188,17 +191,26 @@ def _all_below_its_question(
     while first and not asked:
         if _is_question(text, spans[first - 1]):
             asked = text[slice(*spans[first - 1])]
+        elif _is_apart(text, spans[first - 1], spans[first]):
+            break
         else:
             first -= 1
     if asked:
-        while last + 1 < len(spans) and "\n\n" not in text[spans[last][1] : spans[last + 1][0]]:
+        while last + 1 < len(spans) and not _is_apart(text, spans[last], spans[last + 1]):
             last += 1
     elif passage.body and _ASKS_AS_HEADING.match(heading := passage.context.rsplit(" › ", 1)[-1]):
-        last, asked = len(spans) - 1, heading
+        first, last, asked = 0, len(spans) - 1, heading
     start, end = spans[first][0], spans[last][1]
     shared = terms(question) & terms(asked)
     is_same = bool(shared) and not (terms(question) & terms(text[slice(*lead)])) - shared
     return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else lead
+
+
+def _is_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether a sentence is in another paragraph, item or turn of a talk than the one before it, or is a question."""
+    between = text[one[1] : other[0]]
+    is_new = "\n" in between and (_is_item(text, other) or _TURN.match(text, *other))
+    return "\n\n" in between or bool(is_new) or _is_question(text, other)
 
 
 def _asks_for_explanation(question: str) -> bool:

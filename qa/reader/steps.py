@@ -43,6 +43,8 @@ _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _BOXES = re.compile(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
 _ASKS_WHICH_TASKS = re.compile(r"\W*(?:which|what|list|name|show)\b", re.IGNORECASE)
 _TASK = re.compile(r"\b(?:tasks?|items?|points?|issues?|jobs?|things?|to-?dos?|lists?|yet|already)\b", re.IGNORECASE)
+# A verb that headings leave out: "How do I make the rye bread?" below "Rye bread".
+_MAKE = re.compile(r"\A\W*(?:\w+ )?(?:make|prepare)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 # Words without which a way is another one, and pairs that turn it around.
 _DECISIVE = frozenset({"not", "no", "never", "without", "don", "before", "after"})
@@ -182,7 +184,7 @@ def is_named(question: str, passage: StoredPassage, first: int) -> bool:
 def _subject(question: str) -> str | None:
     """Return what a question for steps or tasks says besides asking for them; None if it is another question."""
     if how := _ASKS_HOW_TO.match(question):
-        return question[how.start("when") if how["when"] else how.end() :]
+        return _MAKE.sub("", question[how.start("when") if how["when"] else how.end() :])
     if not _ASKS_WHICH_TASKS.match(question):
         return None
     rest = question

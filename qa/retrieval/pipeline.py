@@ -288,6 +288,7 @@ def _steps(parts: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> d
     return {
         number: replace(extracts[number], highlights=one.highlights, answer=one.answer) if number in extracts else one
         for number, one in found.items()
+        if one.highlights or number not in extracts
     }
 
 

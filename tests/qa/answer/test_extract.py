@@ -266,6 +266,10 @@ def test_a_question_is_answered_by_all_that_is_below_the_same_question(question:
     if answer == FAQ[20:]:
         bold = f"Hello.\n\n**Do I have to help?** {FAQ[20:]}\n\n**Is it cold?** No."
         assert extracted(question, bold, context="Club").answer == answer
+        chat = f"Al: Do I have to help?\nBo: {FAQ[20:]}\nAl: Fine."
+        assert extracted(question, chat, context="Club").answer == f"Bo: {answer}"
+        numbered = f"1. Do I have to help? {FAQ[20:]}\n2. Is it cold? No."
+        assert extracted(question, numbered, context="Club").answer == answer
 
 
 def test_what_is_below_a_heading_that_asks_nothing_or_is_long_is_not_answered_whole() -> None:
@@ -376,7 +380,10 @@ SAW = "1. Check the oil.\n2. Pull the cord."
         ("How do I start the chain saw?", "STARTING THE CHAIN SAW", True),
         ("What do I do when the saw gets stuck?", "Tools › When the saw gets stuck", True),
         ("How do I switch the saw on?", "Saw › Switching on", True),
+        ("How do I make the rye bread?", "Recipes › Rye bread", True),
+        ("how to prepare rye bread", "Recipes › Rye bread", True),
         # Another verb, machine or condition
+        ("How do I keep rye bread?", "Recipes › Rye bread", False),
         ("How do I stop the chain saw?", "Tools › Starting the chain saw", False),
         ("How do I clean the chain saw?", "Chain saw › Starting", False),
         ("How do I start the mower?", "Tools › Starting the chain saw", False),
