@@ -9,7 +9,8 @@ from index import STOP_WORDS, StoredPassage, word_terms
 
 # Questions for a way to do something, and a step of it.
 _ASKS_HOW_TO = re.compile(
-    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b|what are the steps\b"
+    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b"
+    r"|what(?:['’]s| is| are) the (?:steps|procedure|process|drill|routine)\b"
     r"|what (?:do|should|must) (?:i|we|you) do (?:to|(?P<when>if|when))\b)",
     re.IGNORECASE,
 )
@@ -50,9 +51,9 @@ _WORD = re.compile(r"\w+")
 _DECISIVE = frozenset({"not", "no", "never", "without", "don", "before", "after"})
 _CONDITIONS = frozenset({"if", "unless"})
 _OPPOSITES = (("on", "off"), ("up", "down"), ("in", "out"))
-# Words of an introducing line that say no more than that a list follows: "Follow these steps:".
+# Words of an introducing line or a heading that say no more than that a list follows: "Follow these steps:".
 _INTRODUCES = re.compile(
-    r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|way|please)\b", re.IGNORECASE
+    r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|directions|method|way|please)\b", re.IGNORECASE
 )
 
 
@@ -99,8 +100,7 @@ def has_bare_number(text: str, line: int) -> bool:
 
 def is_below_topic(question: str, passage: StoredPassage) -> bool:
     """Whether the heading above a passage says nothing that the question does not; "Steps" says nothing at all."""
-    parts = (passage.title, *passage.context.split(" › "))
-    named = next(filter(None, (terms(_INTRODUCES.sub("", part)) for part in reversed(parts))), set())
+    named = terms(_INTRODUCES.sub("", _heading(passage)))
     return bool(named) and named <= terms(question)
 
 
@@ -125,7 +125,7 @@ def parts_of_way(
         parts = _parts_of_list(passages, best) if says_so or _HOW_TO.match(_line_above(best, lead[0])) else ()
         return parts if len(parts) > 1 else ()
     for one in passages:
-        first = _FIRST_STEPS.search(one.text, one.body) if one.context == best.context else None
+        first = _FIRST_STEPS.search(one.text, one.body) if _place(one) == _place(best) else None
         if first is not None and is_step(question, one, first.span(1)) and is_named(question, one, first.start(1)):
             return _parts_of_list(passages, one)
     return ()
@@ -194,8 +194,16 @@ def _subject(question: str) -> str | None:
 
 
 def _heading(passage: StoredPassage) -> str:
-    """Return the heading right above a passage's text, or its title if there is none."""
-    return passage.context.rsplit(" › ", 1)[-1] or passage.title
+    """Return the nearest heading above a passage that names something, which "Steps" does not; else the title."""
+    return _place(passage).rsplit(" › ", 1)[-1] or passage.title
+
+
+def _place(passage: StoredPassage) -> str:
+    """Return the headings above a passage, down to the last one that names something."""
+    parts = passage.context.split(" › ")
+    while parts and not terms(_INTRODUCES.sub("", parts[-1])):
+        parts.pop()
+    return " › ".join(parts)
 
 
 def _line_above(passage: StoredPassage, first: int) -> str:

@@ -330,6 +330,7 @@ STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switc
     [
         ("How do I clean the filter?", STEPS),
         ("what are the steps to clean the filter", STEPS),
+        ("What's the procedure for cleaning the filter?", STEPS),
         ("How do I rinse it with warm water?", "Rinse the filter with warm water."),
         ("Why clean the filter?", "Rinse the filter with warm water."),
     ],
@@ -382,6 +383,8 @@ SAW = "1. Check the oil.\n2. Pull the cord."
         ("How do I switch the saw on?", "Saw › Switching on", True),
         ("How do I make the rye bread?", "Recipes › Rye bread", True),
         ("how to prepare rye bread", "Recipes › Rye bread", True),
+        ("How do I make the rye bread?", "Recipes › Rye bread › Method", True),
+        ("How do I start the chain saw?", "Starting the chain saw › Step by step", True),
         # Another verb, machine or condition
         ("How do I keep rye bread?", "Recipes › Rye bread", False),
         ("How do I stop the chain saw?", "Tools › Starting the chain saw", False),
