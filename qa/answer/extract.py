@@ -290,7 +290,7 @@ def _list_around(
     above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
     is_way = is_step(question, passage, lead)
-    is_above = is_above or (is_way and is_below_topic(question, passage))
+    is_above = is_above or (is_way and is_below_topic(question, passage, lead))
     is_whole = is_way or topic_terms <= above or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
     return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
 

@@ -98,10 +98,16 @@ def has_bare_number(text: str, line: int) -> bool:
     return found is not None and any(one and int(one[1]) == int(found[1]) + step for one, step in others)
 
 
-def is_below_topic(question: str, passage: StoredPassage) -> bool:
-    """Whether the heading above a passage says nothing that the question does not; "Steps" says nothing at all."""
-    named = terms(_INTRODUCES.sub("", _heading(passage)))
-    return bool(named) and named <= terms(question)
+def is_below_topic(question: str, passage: StoredPassage, step: tuple[int, int]) -> bool:
+    """Whether the heading above a step says nothing that the question does not, and the step nothing else of that.
+
+    It may have the question's verb: "Bake for 12 minutes" below "Scones" is a step of "how do I bake scones?", but
+    "Keep them warm at 80" answers "how do I keep them warm?" alone.
+    """
+    heading = terms(_INTRODUCES.sub("", _heading(passage)))
+    asked = _ordered_terms(_subject(question) or "")
+    others = set(asked[1:]) - heading
+    return bool(heading) and heading <= terms(question) and others.isdisjoint(terms(passage.text[slice(*step)]))
 
 
 def parts_of_way(
@@ -121,7 +127,7 @@ def parts_of_way(
     if step_number(best.text, lead[0]) is not None:
         if not is_step(question, best, lead):
             return ()
-        says_so = is_below_topic(question, best) or is_named(question, best, lead[0])
+        says_so = is_below_topic(question, best, lead) or is_named(question, best, lead[0])
         parts = _parts_of_list(passages, best) if says_so or _HOW_TO.match(_line_above(best, lead[0])) else ()
         return parts if len(parts) > 1 else ()
     for one in passages:
