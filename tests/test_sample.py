@@ -118,7 +118,7 @@ def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
         assert answer.answer is not None
         rank = answer.answer.citations[0]
         first, sentence = answer.passages[rank - 1].highlights[0].text, answer.answer.sentence
-        assert sentence == first or (first.endswith(":") and sentence.startswith(f"{first}\n"))
+        assert sentence == first or sentence.startswith(f"{first}\n")
         assert answer.answer.text in sentence
         assert sentence in answer.passages[rank - 1].text
         assert 0 <= answer.confidence <= 1

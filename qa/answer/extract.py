@@ -6,15 +6,25 @@ The caller supplies the scores: from the reader, late interaction, or shared wor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
+from qa.answer.confidence import asks_yes_or_no
 from qa.answer.numbered import numbered_in, of_the_things
-from qa.answer.results import Highlight
+from qa.answer.results import Answer, Highlight
 from qa.answer.values import MONTH
-from qa.reader.steps import is_named, is_step, tasks, terms
+from qa.reader.steps import (
+    asks_for_way,
+    has_bare_number,
+    is_below_topic,
+    is_named,
+    is_step,
+    step_number,
+    tasks,
+    terms,
+)
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -27,6 +37,7 @@ _NEARLY = 0.92
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
+_TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
 # A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
@@ -34,6 +45,13 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
+# Questions for a reason, or for what follows.
+_ASKS_FOR_REASON = re.compile(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
+_HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
+# A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
+_ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
+# The end of a sentence that a list completes: "The file is refused if".
+_UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 # A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
 _YES_OR_NO = re.compile(
     r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
@@ -113,15 +131,97 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
     if whole:
         lead, items = whole[0], whole[1:]
+    elif looked_up is None and not items and _asks_for_explanation(question):
+        lead = _all_below_its_question(question, passage, spans, lead)
     top = (whole or items or [lead])[0]
     is_way = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
-    further = [span for span in near if span != lead]
+    further = [span for span in near if span[1] <= lead[0] or span[0] >= lead[1]]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
     is_named_list = is_way and is_named(question, passage, top[0])
     return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
+
+
+def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
+    """Extract the steps of a passage with a part of a numbered list: the last ones if it is the first part."""
+    text = passage.text
+    spans = _sentences(text, passage.body, passage.context)
+    runs: list[list[int]] = []
+    before = 0
+    for at, (start, _) in enumerate(spans):
+        number = step_number(text, start)
+        if number is not None:
+            runs += [] if runs and number == before + 1 else [[]]
+            runs[-1].append(at)
+            before = number
+    if not runs:  # a number may be within what counts as one sentence
+        return Extract()
+    run = runs[-1 if is_first else 0]
+    last = run[-1]
+    while last + 1 < len(spans) and "\n" not in text[spans[last][1] : spans[last + 1][0]]:
+        last += 1
+    items = spans[run[0] : last + 1]
+    highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
+    return Extract(tuple(highlights), 0.0, items[0], text[_with_marker(text, items[0][0]) : items[-1][1]])
+
+
+def all_steps(
+    parts: Sequence[StoredPassage], passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]
+) -> Answer | None:
+    """Answer with the steps of all parts of a list that are among the passages shown; None if none is."""
+    ranks = {one.id: rank for rank, one in enumerate(passages, start=1)}
+    shown = [(ranks[one.id], extracts[one.id].answer) for one in parts if one.id in ranks and extracts[one.id].answer]
+    text = "\n".join(answer for _, answer in shown)
+    by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
+    cited = tuple(sorted(rank for rank, _ in shown))
+    return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
+
+
+def _all_below_its_question(
+    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
+) -> tuple[int, int]:
+    """Return all that is below a question or heading that asks the same, if it is short; else the sentence.
+
+    It asks the same if the sentence has no word of the question that it lacks itself.
+    """
+    text, first = passage.text, spans.index(lead)
+    last, asked = first, ""
+    while first and not asked:
+        if _is_question(text, spans[first - 1]):
+            asked = text[slice(*spans[first - 1])]
+        elif _is_apart(text, spans[first - 1], spans[first]):
+            break
+        else:
+            first -= 1
+    if asked:
+        while last + 1 < len(spans) and not _is_apart(text, spans[last], spans[last + 1]):
+            last += 1
+    elif passage.body and _ASKS_AS_HEADING.match(heading := passage.context.rsplit(" › ", 1)[-1]):
+        first, last, asked = 0, len(spans) - 1, heading
+    start, end = spans[first][0], spans[last][1]
+    shared = terms(question) & terms(asked)
+    is_same = bool(shared) and not (terms(question) & terms(text[slice(*lead)])) - shared
+    return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else lead
+
+
+def _is_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether a sentence is in another paragraph, item or turn of a talk than the one before it, or is a question."""
+    between = text[one[1] : other[0]]
+    is_new = "\n" in between and (_is_item(text, other) or _TURN.match(text, *other))
+    return "\n\n" in between or bool(is_new) or _is_question(text, other)
+
+
+def _asks_for_explanation(question: str) -> bool:
+    """Whether a question asks for a way, a reason, what follows, or yes or no."""
+    return asks_for_way(question) or _ASKS_FOR_REASON.match(question) is not None or asks_yes_or_no(question)
+
+
+def _is_question(text: str, span: tuple[int, int]) -> bool:
+    """Whether a sentence is a question, or a line such as "How to open it"."""
+    sentence = text[slice(*span)]
+    return bool(_ASKS.fullmatch(sentence.rstrip(_CLOSING)) or _HOW_TO.fullmatch(sentence))
 
 
 def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -137,17 +237,18 @@ def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) ->
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
     """Return the best sentence, or if it is a question, the first one after it that is none."""
     after = spans[spans.index(best) :]
-    return next((span for span in after if not _ASKS.fullmatch(text[slice(*span)].rstrip(_CLOSING))), best)
+    return next((span for span in after if not _is_question(text, span)), best)
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the items of the list that a sentence introduces by a final colon, if any."""
-    if not text[lead[0] : lead[1]].rstrip().endswith(":"):
+    """Return the items of the list that a sentence introduces by a final colon, or that ends it, if any."""
+    is_open = not _is_item(text, lead) and _UNFINISHED.search(text[slice(*lead)]) is not None
+    if not (is_open or text[lead[0] : lead[1]].rstrip().endswith(":")):
         return []
     items: list[tuple[int, int]] = []
     for start, end in spans[spans.index(lead) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        is_item = _with_marker(text, start) < start
+        is_item = _with_marker(text, start) < start or has_bare_number(text, line)
         # Further sentences of an item belong to it; a paragraph after the list does not.
         continues_item = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
         if len(items) == _MAX_LIST_ITEMS or not (is_item or continues_item):
@@ -161,11 +262,12 @@ def _whole_list(
 ) -> list[tuple[int, int]]:
     """Return the list around a sentence if the question asks for several things, or for a way of which it is a step."""
     below = spans[spans.index(lead) + 1 :][:1]
-    # A line above the steps, such as a heading without marks.
+    # A line above a list, such as a heading without marks.
     is_title = not _is_item(passage.text, lead) and passage.text[lead[1] - 1] not in ".!?:"
-    if below and is_title and is_step(question, passage, below[0]):
+    asks_for_several = _ASKS_FOR_SEVERAL.match(question)
+    if below and is_title and (asks_for_several or is_step(question, passage, below[0])):
         lead = below[0]
-    is_asked = _ASKS_FOR_SEVERAL.match(question) or is_step(question, passage, lead)
+    is_asked = asks_for_several or is_step(question, passage, lead)
     return _list_around(question, passage, spans, lead) if is_asked else []
 
 
@@ -187,17 +289,15 @@ def _list_around(
     topic_terms = terms(question)
     above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
-    is_whole = (
-        is_step(question, passage, lead)
-        or topic_terms <= above
-        or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
-    )
+    is_way = is_step(question, passage, lead)
+    is_above = is_above or (is_way and is_below_topic(question, passage, lead))
+    is_whole = is_way or topic_terms <= above or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
     return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
 
 
 def _is_item(text: str, span: tuple[int, int]) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
-    return bool(_MARKER.match(text[line : span[1]].lstrip()))
+    return bool(_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
 
 
 def _with_marker(text: str, start: int) -> int:

@@ -183,7 +183,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answering text, taken word for word from the best passage.
+    """The answering text, taken word for word from the best passage, or of steps from all that have some.
 
     Attributes:
         text: A few words if they answer, else the sentence, with the list that it introduces; if the question asks for
@@ -193,7 +193,7 @@ class Answer:
         alternatives: Different dates or numbers that other passages give.
         more: If the question asks for documents or rows, how many matching ones are not shown.
         prose: The prose of a language model, if it was requested; see `qa.prose`.
-        cited_by_line: If `text` is a list of documents or cells, the citations of each.
+        cited_by_line: If `text` is a list of documents or cells, or steps from several passages, the citations of each.
     """
 
     text: str

@@ -9,35 +9,51 @@ from index import STOP_WORDS, StoredPassage, word_terms
 
 # Questions for a way to do something, and a step of it.
 _ASKS_HOW_TO = re.compile(
-    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b|what are the steps\b"
+    r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b"
+    r"|what(?:['’]s| is| are) the (?:steps|procedure|process|drill|routine)\b"
     r"|what (?:do|should|must) (?:i|we|you) do (?:to|(?P<when>if|when))\b)",
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
+# The beginning of a clause or a rule rather than of a step: "3. The lease ends if".
+_STATEMENT = re.compile(
+    r"(?:\(?\d{1,2}[.)]?\s+)?(?:the|an?|any|each|every|all|both|either|neither|such)\b", re.IGNORECASE
+)
+# A number without a mark at the beginning of a line, but no day of a month: "3 rinse it".
+_MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
+_BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH})(?=[^\W\d])", re.IGNORECASE)
+_NUMBERED = re.compile(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
+_FIRST_STEPS = re.compile(r"^[ \t]*(\(?1[.) ][ \t]*\S.*)(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
+# At most this many passages of one list are put together.
+_MOST_PARTS = 8
+_HOW_TO = re.compile(r"\W*how to\b", re.IGNORECASE)
 _BULLET = re.compile(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
 # A heading that says that what follows is a way: "How to descale it", "Descaling it", "Steps". Bullets may be anything.
 _WAY = re.compile(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
 # Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
 _ASKS_FOR_OPEN = re.compile(
     r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
-    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
+    r"|(?:not|never|\w+n['’]t)(?: (?:yet|been|ever|all|fully))* (?:done|finished|completed|(?:tick|cross)ed(?: off)?)"
+    r"|un(?:ticked|checked)|open (?:task|item|point|issue|job)s?"
     r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
+_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
 _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 # Other tasks before one.
 _BOXES = re.compile(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
 _ASKS_WHICH_TASKS = re.compile(r"\W*(?:which|what|list|name|show)\b", re.IGNORECASE)
 _TASK = re.compile(r"\b(?:tasks?|items?|points?|issues?|jobs?|things?|to-?dos?|lists?|yet|already)\b", re.IGNORECASE)
+# A verb that headings leave out: "How do I make the rye bread?" below "Rye bread".
+_MAKE = re.compile(r"\A\W*(?:\w+ )?(?:make|prepare)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 # Words without which a way is another one, and pairs that turn it around.
 _DECISIVE = frozenset({"not", "no", "never", "without", "don", "before", "after"})
 _CONDITIONS = frozenset({"if", "unless"})
 _OPPOSITES = (("on", "off"), ("up", "down"), ("in", "out"))
-# Words of an introducing line that say no more than that a list follows: "Follow these steps:".
+# Words of an introducing line or a heading that say no more than that a list follows: "Follow these steps:".
 _INTRODUCES = re.compile(
-    r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|way|please)\b", re.IGNORECASE
+    r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|directions|method|way|please)\b", re.IGNORECASE
 )
 
 
@@ -55,16 +71,97 @@ def tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tu
 def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> bool:
     """Whether a sentence is one of the steps of what the question asks how to do.
 
-    They are numbered, or have bullets below a heading that says that this is a way to do just that.
+    They are numbered and no clauses ("3. The lease ends if"), or have bullets below a heading that says that this is a
+    way to do just that.
     """
     text = passage.text
-    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]].lstrip()
-    if not _ASKS_HOW_TO.match(question):
+    at = text.rfind("\n", 0, span[0]) + 1
+    line = text[at : span[1]].lstrip()
+    if not asks_for_way(question) or _STATEMENT.match(line):
         return False
-    if _STEP.match(line):
+    if _STEP.match(line) or has_bare_number(text, at):
         return True
     heading, topic = _heading(passage), terms(_subject(question) or "")
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
+
+
+def asks_for_way(question: str) -> bool:
+    """Whether a question asks how to do something."""
+    return _ASKS_HOW_TO.match(question) is not None
+
+
+def has_bare_number(text: str, line: int) -> bool:
+    """Whether a line, by its first character, has a number without a mark, and one next to it the one next to that."""
+    found = _BARE_NUMBER.match(text, line)
+    near = ((text.rfind("\n", 0, max(line - 1, 0)) + 1, -1), (text.find("\n", line) + 1, 1))
+    others = ((_BARE_NUMBER.match(text, at), step) for at, step in near if at != line)
+    return found is not None and any(one and int(one[1]) == int(found[1]) + step for one, step in others)
+
+
+def is_below_topic(question: str, passage: StoredPassage, step: tuple[int, int]) -> bool:
+    """Whether the heading above a step says nothing that the question does not, and the step nothing else of that.
+
+    It may have the question's verb: "Bake for 12 minutes" below "Scones" is a step of "how do I bake scones?", but
+    "Keep them warm at 80" answers "how do I keep them warm?" alone.
+    """
+    heading = terms(_INTRODUCES.sub("", _heading(passage)))
+    asked = _ordered_terms(_subject(question) or "")
+    others = set(asked[1:]) - heading
+    return bool(heading) and heading <= terms(question) and others.isdisjoint(terms(passage.text[slice(*step)]))
+
+
+def parts_of_way(
+    question: str, passages: Sequence[StoredPassage], best: StoredPassage, lead: tuple[int, int]
+) -> Sequence[StoredPassage]:
+    """Return the passages with the numbered steps of what a question asks how to do, in order; none if nothing says so.
+
+    Either the answering sentence is one of several steps below "How to ..." or a heading that says nothing that the
+    question does not, or the best passage is below a heading that names all of the question, and so are the steps.
+
+    Args:
+        question: The question.
+        passages: All passages of the best one's document, in order.
+        best: The best passage.
+        lead: Its answering sentence.
+    """
+    if step_number(best.text, lead[0]) is not None:
+        if not is_step(question, best, lead):
+            return ()
+        says_so = is_below_topic(question, best, lead) or is_named(question, best, lead[0])
+        parts = _parts_of_list(passages, best) if says_so or _HOW_TO.match(_line_above(best, lead[0])) else ()
+        return parts if len(parts) > 1 else ()
+    for one in passages:
+        first = _FIRST_STEPS.search(one.text, one.body) if _place(one) == _place(best) else None
+        if first is not None and is_step(question, one, first.span(1)) and is_named(question, one, first.start(1)):
+            return _parts_of_list(passages, one)
+    return ()
+
+
+def step_number(text: str, start: int) -> int | None:
+    """Return the number before or at a sentence, by its first character, if a line begins with it."""
+    found = _NUMBERED.match(text, text.rfind("\n", 0, start) + 1)
+    return int(found[1]) if found is not None and start <= found.end() else None
+
+
+def _parts_of_list(passages: Sequence[StoredPassage], one: StoredPassage) -> Sequence[StoredPassage]:
+    """Return the passages of a numbered list of which one has a part, in order: each goes on with the next number.
+
+    Args:
+        passages: All passages of the document, in order.
+        one: The passage.
+    """
+    first = last = [other.id for other in passages].index(one.id)
+    while first and _goes_on(passages[first - 1], passages[first]):
+        first -= 1
+    while last + 1 < len(passages) and _goes_on(passages[last], passages[last + 1]):
+        last += 1
+    return passages[first : last + 1] if last - first < _MOST_PARTS else passages[:0]
+
+
+def _goes_on(one: StoredPassage, other: StoredPassage) -> bool:
+    last = [found[1] for found in _NUMBERED.finditer(one.text, one.body)][-1:]
+    following = _NUMBERED.match(other.text[other.body :].lstrip("\n"))
+    return one.context == other.context and following is not None and [str(int(following[1]) - 1)] == last
 
 
 def is_named(question: str, passage: StoredPassage, first: int) -> bool:
@@ -93,7 +190,7 @@ def is_named(question: str, passage: StoredPassage, first: int) -> bool:
 def _subject(question: str) -> str | None:
     """Return what a question for steps or tasks says besides asking for them; None if it is another question."""
     if how := _ASKS_HOW_TO.match(question):
-        return question[how.start("when") if how["when"] else how.end() :]
+        return _MAKE.sub("", question[how.start("when") if how["when"] else how.end() :])
     if not _ASKS_WHICH_TASKS.match(question):
         return None
     rest = question
@@ -103,8 +200,16 @@ def _subject(question: str) -> str | None:
 
 
 def _heading(passage: StoredPassage) -> str:
-    """Return the heading right above a passage's text, or its title if there is none."""
-    return passage.context.rsplit(" › ", 1)[-1] or passage.title
+    """Return the nearest heading above a passage that names something, which "Steps" does not; else the title."""
+    return _place(passage).rsplit(" › ", 1)[-1] or passage.title
+
+
+def _place(passage: StoredPassage) -> str:
+    """Return the headings above a passage, down to the last one that names something."""
+    parts = passage.context.split(" › ")
+    while parts and not terms(_INTRODUCES.sub("", parts[-1])):
+        parts.pop()
+    return " › ".join(parts)
 
 
 def _line_above(passage: StoredPassage, first: int) -> str:

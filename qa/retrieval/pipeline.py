@@ -19,7 +19,7 @@ from index import STOP_WORDS, Among, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
-from qa.answer.extract import Extract, SpanScore, extract
+from qa.answer.extract import Extract, SpanScore, all_steps, extract, steps
 from qa.answer.heading_answer import heading_answer, with_definition, with_other_fields
 from qa.answer.lookup import Lookup
 from qa.answer.numbered import is_about_another, numbered_in
@@ -28,6 +28,7 @@ from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.filters import Filter, select
 from qa.reader.said import says_all
 from qa.reader.sibling import is_of_another
+from qa.reader.steps import asks_for_way, parts_of_way
 from qa.reader.support_article import resolving
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
@@ -50,6 +51,8 @@ _MAX_SELECTED = 64
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
 # How many passages are searched for the terms of a lookup.
 _LOOKUP_DEPTH = 50
+# Steps are not looked for in longer documents, as all their passages would be loaded.
+_MAX_PASSAGES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +88,18 @@ class Pipeline:
         ranked = candidates[: request.k]
         passages = [one.passage for one in ranked]
         extracts = _extract(query, passages, judgements) | ({} if rows is None else rows.extracts())
+        parts = self._parts_of_way(query, passages, extracts) if rows is None else ()
+        if parts:
+            ranked = _parts_first(parts, ranked)[: request.k]
+            passages = [one.passage for one in ranked]
+            extracts |= _steps(parts, extracts)
         readings = {number: one.reading for number, one in judgements.items() if one.reading is not None}
         answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
             answer = titles_answer(query.lookup, [one.passage for one in candidates], len(passages))
-        answer = answer or exact_answer(query.text, passages, extracts, readings)
+        answer = (
+            answer or all_steps(parts, passages, extracts) or exact_answer(query.text, passages, extracts, readings)
+        )
         clock.lap("extract")
         probability, features = _confidence(
             self.snapshot, query, candidates, extracts, judgements, has_rows=rows is not None
@@ -142,6 +152,17 @@ class Pipeline:
         known = {one.passage.id: one for one in ranked if one.passage.id not in told}
         ranked = [known.get(one.id) or replace(ranked[0], passage=one) for one in ordered]
         return ranked, extracts | {one.passage.id: one.extract for one in chain}, answer
+
+    def _parts_of_way(
+        self, query: Query, passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]
+    ) -> Sequence[StoredPassage]:
+        """Return the passages with all steps of what is asked, if that is not just the first passage; else none."""
+        if not passages or passages[0].id not in extracts or query.lookup or isinstance(query.documents, Scope):
+            return ()
+        first = passages[0]
+        if not asks_for_way(query.text) or first.document.passages > _MAX_PASSAGES:
+            return ()
+        return parts_of_way(query.text, self.snapshot.passages_of(first.document.path), first, extracts[first.id].lead)
 
     def _analyse(self, request: AskRequest, among: Among, clock: Stopwatch) -> Query:
         models = self.models
@@ -304,6 +325,23 @@ def _rows_first(rows: RowsAnswer, ranked: Sequence[RankedPassage]) -> list[Ranke
     templates = ((one, known.get(one.id, best)) for one in rows.passages)
     first = {one.id: replace(template, passage=one, score=1.0, level=-1) for one, template in templates}
     return [*first.values(), *(one for one in ranked if one.passage.id not in first)]
+
+
+def _parts_first(parts: Sequence[StoredPassage], ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Put the parts of a list before all other passages; the best passage first if it is one of them."""
+    first, numbers = ranked[0], {one.id for one in parts}
+    own = (replace(first, passage=one) for one in sorted(parts, key=lambda one: one.id != first.passage.id))
+    return [*own, *(one for one in ranked if one.passage.id not in numbers)]
+
+
+def _steps(parts: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> dict[int, Extract]:
+    """Extract the steps of each part of a list; those of passages whose extracts are known keep their scores."""
+    found = {one.id: steps(one, is_first=one is parts[0]) for one in parts}
+    return {
+        number: replace(extracts[number], highlights=one.highlights, answer=one.answer) if number in extracts else one
+        for number, one in found.items()
+        if one.highlights or number not in extracts
+    }
 
 
 def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[int, Judgement]) -> dict[int, Extract]:

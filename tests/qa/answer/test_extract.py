@@ -76,6 +76,9 @@ OPEN, DONE = "[ ] repair the latch\n[ ] buy compost", "[x] cut the hedge\n[X] sw
         ("what has to be done in the garden", OPEN),
         ("what in the garden isn't done yet", OPEN),
         ("which tasks are open?", OPEN),
+        ("what in the garden was never ticked off?", OPEN),
+        ("what is unticked?", OPEN),
+        ("what was ticked off in the garden?", DONE),
         ("what is done in the garden?", DONE),
         ("repair the latch", "[ ] repair the latch"),
         ("When does the garden open?", TASKS),
@@ -111,6 +114,11 @@ def test_the_rows_of_a_table_are_extracted() -> None:
         ("**Guest:** When was it built? You may ask. In 1926.", "You may ask."),
         ("**When was it built?** Why? In 1926.", "In 1926."),
         ("It is old. When was it built?", "When was it built?"),
+        ("How to tell when it was built\n\nThe stone has it.", "The stone has it."),
+        (
+            "How to tell when it was built: the stone has the year.",
+            "How to tell when it was built: the stone has the year.",
+        ),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
         # A question mark in notes may express doubt.
         ("it was built when? 1926?\n\nIt is old.", "it was built when?"),
@@ -225,6 +233,52 @@ def test_a_list_is_highlighted_after_the_sentence_that_introduces_it() -> None:
     assert extracted("12 mice", LIST).answer == "12 mice"
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The file is refused if\n\n- rows are missing, or\n- it is late", True),
+        ("Cases of refused files\n- rows are missing, or\n- it is late", True),
+        ("The file is refused if\n\nrows are missing.", False),
+        ("The file is refused.\n\n- rows are missing", False),
+    ],
+)
+def test_a_list_that_ends_a_sentence_or_is_below_a_title_belongs_to_it(text: str, answer: bool) -> None:
+    found = extracted("What are the cases in which the file is refused?", text)
+    assert ("it is late" in found.answer) is answer
+
+
+FAQ = "Do I have to help?\n\nAdults give eight hours. Nobody pays. New members give four."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("do I really have to help", FAQ[20:]),
+        # The sentence has words of the question that the heading lacks, or a few words answer.
+        ("Do new members have to help?", "New members give four."),
+        ("Who has to help?", "Adults give eight hours."),
+        ("How do adults help?", "Adults give eight hours."),
+    ],
+)
+def test_a_question_is_answered_by_all_that_is_below_the_same_question(question: str, answer: str) -> None:
+    assert extracted(question, FAQ, body=20, context="Club › Do I have to help?").answer == answer
+
+    if answer == FAQ[20:]:
+        bold = f"Hello.\n\n**Do I have to help?** {FAQ[20:]}\n\n**Is it cold?** No."
+        assert extracted(question, bold, context="Club").answer == answer
+        chat = f"Al: Do I have to help?\nBo: {FAQ[20:]}\nAl: Fine."
+        assert extracted(question, chat, context="Club").answer == f"Bo: {answer}"
+        numbered = f"1. Do I have to help? {FAQ[20:]}\n2. Is it cold? No."
+        assert extracted(question, numbered, context="Club").answer == answer
+
+
+def test_what_is_below_a_heading_that_asks_nothing_or_is_long_is_not_answered_whole() -> None:
+    question = "do I have to help"
+    assert extracted(question, FAQ, body=20, context="Club › Help").answer == "New members give four."
+    long = FAQ + 60 * " So it is."
+    assert extracted(question, long, body=20, context="Club › Do I have to help?").answer == "New members give four."
+
+
 @pytest.mark.parametrize("text", ["The red fox eats:", "The red fox eats:\n\nhens and mice.", "Red fox: it eats hens."])
 def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
     assert len(extracted("red fox", text).highlights) == 1
@@ -276,6 +330,7 @@ STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switc
     [
         ("How do I clean the filter?", STEPS),
         ("what are the steps to clean the filter", STEPS),
+        ("What's the procedure for cleaning the filter?", STEPS),
         ("How do I rinse it with warm water?", "Rinse the filter with warm water."),
         ("Why clean the filter?", "Rinse the filter with warm water."),
     ],
@@ -283,6 +338,36 @@ STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switc
 def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> None:
     """If it is named above them, not if it is only one of the steps."""
     assert extracted(question, STEPS, context="Pond › Clean the filter").answer == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Fill the kettle.\n\nHow to reset the lamp (always forget)\n 1 doors shut\n 2 hold the button\n\nBye.", True),
+        # Neither days of a diary, nor years, nor a single number
+        ("Reset the lamp\n1 May sunny\n2 May rain", False),
+        ("Reset the lamp\n23 km\n24.5 km", False),
+        ("Reset the lamp\n3 cups\nand 7 spoons", False),
+    ],
+)
+def test_steps_may_lack_a_mark_after_their_numbers(text: str, answer: bool) -> None:
+    """If they are in order; the line above them without an end, which names what is asked, is no answer."""
+    found = extracted("How do I reset the lamp?", text)
+    assert (found.answer == "1 doors shut\n 2 hold the button") is answer
+    assert answer or found.answer.startswith("Reset the lamp")
+
+
+def test_steps_below_a_heading_that_says_so_are_answered_whole() -> None:
+    """Even if it names little of the question, but nothing else."""
+    assert extracted("How do I clean the filter of the Lotse 3?", STEPS, context="Lotse › How to clean").answer == STEPS
+    rinse = "Rinse the filter with warm water."
+    assert extracted("How do I rinse the filter of a Lotse 3?", STEPS, context="Lotse › How to clean").answer == rinse
+
+
+def test_clauses_are_no_steps() -> None:
+    clauses = "1. The tenant pays.\n2. The lease can be ended.\n3. Any change is written."
+    found = extracted("How do I end the lease of the house?", clauses, context="Lease of the house")
+    assert found.answer == "The lease can be ended."
 
 
 SAW = "1. Check the oil.\n2. Pull the cord."
@@ -296,7 +381,12 @@ SAW = "1. Check the oil.\n2. Pull the cord."
         ("How do I start the chain saw?", "STARTING THE CHAIN SAW", True),
         ("What do I do when the saw gets stuck?", "Tools › When the saw gets stuck", True),
         ("How do I switch the saw on?", "Saw › Switching on", True),
+        ("How do I make the rye bread?", "Recipes › Rye bread", True),
+        ("how to prepare rye bread", "Recipes › Rye bread", True),
+        ("How do I make the rye bread?", "Recipes › Rye bread › Method", True),
+        ("How do I start the chain saw?", "Starting the chain saw › Step by step", True),
         # Another verb, machine or condition
+        ("How do I keep rye bread?", "Recipes › Rye bread", False),
         ("How do I stop the chain saw?", "Tools › Starting the chain saw", False),
         ("How do I clean the chain saw?", "Chain saw › Starting", False),
         ("How do I start the mower?", "Tools › Starting the chain saw", False),

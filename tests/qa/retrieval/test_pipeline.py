@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from index.encoder.model_files import find
 from index.storage.rows import StoredPassage
 from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
-from qa.answer.results import Mode
+from qa.answer.results import Mode, Result
 from qa.filters import Filter, select
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
@@ -319,3 +320,59 @@ def test_the_reader_reads_prose_beside_settings(tmp_path: Path, monkeypatch: pyt
     with opened(tmp_path, reader=True) as retriever:
         retriever.ask("what did the fox see in the yard?")
     assert any("by the gate" in text for text in read)
+
+
+STARTING = "\n".join(
+    f"{number}. Turn wheel {letter} of it slowly, as always, and look at the gauge of wheel {letter}. Wait well."
+    for number, letter in enumerate("pqrstuv", start=1)
+)
+PUMP = f"# Pump\n\n## Starting the pump\n\n{STARTING}\n\nWhen starting, the pump hums.\n\n## Stopping\n\n1. Pull."
+
+
+def steps_of(folder: Path, question: str, k: int = 10) -> tuple[list[str], Result]:
+    """The numbers of the steps in the answer, and the result."""
+    with opened(folder) as retriever:
+        result = retriever.ask(question, k=k)
+    assert result.answer is not None
+    return re.findall(r"^(\d)\. ", result.answer.text, re.MULTILINE), result
+
+
+def test_all_steps_answer_however_many_passages_they_take(tmp_path: Path) -> None:
+    """Each is cited by its own passage."""
+    build(tmp_path, {"pump.md": PUMP})
+    numbers, result = steps_of(tmp_path, "How do I start the pump?")
+    answer = result.answer
+    assert answer is not None
+    assert numbers == list("1234567")
+    assert answer.citations == tuple(range(1, 1 + max(answer.citations))) != (1,)
+    assert len(answer.cited_by_line) == len(numbers)
+    for (rank,), line in zip(answer.cited_by_line, answer.text.splitlines(), strict=True):
+        assert line.strip() in result.passages[rank - 1].text
+
+
+def test_a_step_that_has_more_of_the_question_than_the_heading_answers_alone(tmp_path: Path) -> None:
+    build(tmp_path, {"pump.md": PUMP})
+    numbers, result = steps_of(tmp_path, "How do I turn wheel u when starting the pump?")
+    assert numbers == []
+    assert result.answer is not None
+    assert result.answer.text.startswith("Turn wheel u of it slowly")
+
+
+def test_only_steps_of_the_passages_shown_are_answered(tmp_path: Path) -> None:
+    build(tmp_path, {"pump.md": PUMP})
+    numbers, result = steps_of(tmp_path, "How do I start the pump?", k=1)
+    assert len(result.passages) == 1
+    assert 0 < len(numbers) < 7
+
+
+@pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("How do I start the pump?", "Stopping the pump"),
+        ("Why does starting the pump take long?", "Starting the pump"),
+        ("How do I start the pump if it hums?", "Starting the pump"),
+    ],
+)
+def test_the_steps_of_something_else_are_not_answered(tmp_path: Path, question: str, heading: str) -> None:
+    build(tmp_path, {"pump.md": PUMP.replace("Starting the pump", heading, 1)})
+    assert steps_of(tmp_path, question)[0] != list("1234567")
