@@ -15,7 +15,7 @@ import pytest
 
 from index.compiled import compiled_copy
 from index.compiled.compiled_copy import CompiledCopy, Hint
-from index.compiled.runtime import CompileError
+from index.compiled.runtime import CompileError, has_amx
 from index.encoder import load
 from index.encoder.load import FastestEncoder, load_encoder
 from index.encoder.model_files import find
@@ -240,13 +240,15 @@ def test_models_that_pool_without_their_prompt_are_not_compiled(tmp_path: Path, 
 def test_a_vector_does_not_depend_on_the_size_of_its_batch(in_float32: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bit for bit, at every padded length in the default precision and at some in float32."""
     if in_float32:
+        if not has_amx():
+            pytest.skip("float32 is the default precision here")
         monkeypatch.setattr(compiled_copy, "has_amx", lambda: False)
     encoder = CompiledEncoder(find())
     words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "how", "one", "dog", "after", "another", "ran", "by"]
     for length in range(6, 254, 48 if in_float32 else 16):
         texts = [" ".join(words[(place + n) % len(words)] for n in range(length - place)) for place in range(4)]
         together = encoder.encode_passages(texts)
-        for count in (1, 2, 3):
+        for count in (1, 3):
             assert np.array_equal(encoder.encode_passages(texts[:count]), together[:count]), (length, count)
         assert np.array_equal(encoder.encode_passages(texts[3:]), together[3:]), length
 
