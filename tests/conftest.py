@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from corpus.loading import prefetch, sandbox
+from corpus.loading.sandbox import Sandbox
 from tests.paths import SAMPLE
 
 # No property test fails for being slow.
@@ -43,6 +46,24 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
             # Two of the files consist of records, six and eight of them.
             assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
     return root
+
+
+class _KeptSandbox(Sandbox):
+    """A reading process that outlives whoever closes it."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture(scope="module")
+def one_reader() -> Iterator[None]:
+    """One process reads all files of a module's tests that need one: to start another takes a tenth of a second."""
+    kept = _KeptSandbox()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (sandbox, prefetch):
+            patch.setattr(module, "Sandbox", lambda: kept)
+        yield
+    Sandbox.close(kept)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
