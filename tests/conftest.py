@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
+from corpus.loading import prefetch, sandbox
+from corpus.loading.sandbox import Sandbox
 from tests.paths import SAMPLE
 
 # No property test fails for being slow.
@@ -19,26 +23,52 @@ os.environ["XDG_CONFIG_HOME"] = os.devnull
 # Several processes share the cores, so idle threads of torch and FAISS should sleep: spinning takes half the time.
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
-# Placed first so that one process runs all of it and computes its answers once: other processes steal from the end.
-FIRST = "tests/test_sample.py"
+# Placed first so that one process runs all of these, and computes answers and imports torch and its libraries once:
+# other processes steal from the end.
+FIRST = (
+    *("tests/test_sample.py", "tests/index/encoder/", "tests/index/compiled/", "tests/benchmarks/reader/"),
+    *("tests/robustness/test_changed_model.py", "tests/robustness/test_failing_disk.py"),
+    "tests/robustness/test_untrusted_models.py",
+)
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample collection, indexed with the real model; tests that change it copy it."""
+    """The sample collection, indexed with the real model, once for all processes; tests that change it copy it."""
     from qa import build_index
 
-    root = tmp_path_factory.mktemp("sample") / "sample"
-    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-    report = build_index(root)
-    # Two of the files consist of records, six and eight of them.
-    assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with FileLock(folder / "sample.lock"):
+        if not (root := folder / "sample").exists():
+            shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
+            report = build_index(root)
+            # Two of the files consist of records, six and eight of them.
+            assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
     return root
 
 
+class _KeptSandbox(Sandbox):
+    """A reading process that outlives whoever closes it."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture(scope="module")
+def one_reader() -> Iterator[None]:
+    """One process reads all files of a module's tests that need one: to start another takes a tenth of a second."""
+    kept = _KeptSandbox()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (sandbox, prefetch):
+            patch.setattr(module, "Sandbox", lambda: kept)
+        yield
+    Sandbox.close(kept)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark robustness tests by their path, and run the module with the most shared set-up first."""
+    """Mark robustness tests by their path, and run the modules with the most shared set-up first."""
     items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
     for item in items:
         if item.nodeid.startswith(TRUST):

@@ -20,12 +20,6 @@ from tests.paths import REPOSITORY
 from tests.qa.commands import run_python
 
 PACKAGES = ("corpus", "index", "qa")
-MODULES = {
-    path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for package in PACKAGES
-    for path in sorted((REPOSITORY / package).rglob("*.py"))
-    if "sample" not in path.parts
-}
 # Heavy and optional libraries may only be imported in these modules and folders.
 ADAPTERS = {
     "psycopg": {"index/postgres/"},
@@ -95,11 +89,22 @@ INTERFACES = ("qa/cli", "qa/conversation", "qa/integrations", "qa/mcp", "qa/web"
 
 
 @cache
+def trees() -> dict[str, ast.Module]:
+    """The syntax trees of all modules, by path."""
+    paths = (path for package in PACKAGES for path in sorted((REPOSITORY / package).rglob("*.py")))
+    return {
+        path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in paths
+        if "sample" not in path.parts
+    }
+
+
+@cache
 def imported(name: str) -> tuple[str, ...]:
     """Dotted names of all imports in a module, also inside functions; relative imports are made absolute."""
     found: list[str] = []
     package = name.split("/")[:-1]
-    for node in ast.walk(MODULES[name]):
+    for node in ast.walk(trees()[name]):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -109,14 +114,14 @@ def imported(name: str) -> tuple[str, ...]:
 
 
 def importers(library: str) -> set[str]:
-    return {name for name in MODULES if any(found.partition(".")[0] == library for found in imported(name))}
+    return {name for name in trees() if any(found.partition(".")[0] == library for found in imported(name))}
 
 
 def callers(*functions: str) -> set[str]:
     """Modules that call one of these functions by its plain name, such as `print`."""
     return {
         name
-        for name, tree in MODULES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
     }
@@ -176,8 +181,8 @@ def interface_of(folder: str) -> str | None:
 
 def test_all_modules_are_found() -> None:
     """The rules below are not checked against an empty set."""
-    assert {"corpus/chunking/splitter.py", "corpus/readers/plaintext/plain.py"} <= MODULES.keys()
-    assert {"index/dense/faiss_segments.py", "qa/retrieval/retriever.py"} <= MODULES.keys()
+    assert {"corpus/chunking/splitter.py", "corpus/readers/plaintext/plain.py"} <= trees().keys()
+    assert {"index/dense/faiss_segments.py", "qa/retrieval/retriever.py"} <= trees().keys()
     assert "corpus.types" in set(imported("corpus/chunking/splitter.py"))
     assert "index.storage.database" in set(imported("index/commit/store.py"))
 
@@ -197,12 +202,12 @@ def folder_of(module: str) -> str:
 def edges() -> set[tuple[str, str]]:
     """Pairs of folders of one package, the first of which imports from the second."""
     found = set()
-    for name in MODULES:
+    for name in trees():
         if name.count("/") == 1 and name.endswith(("__init__.py", "__main__.py")):
             continue  # a package imports lazily, and nothing imports `__main__`
         for module in imported(name):
             path = module.replace(".", "/")
-            there = path if f"{path}/__init__.py" in MODULES else folder_of(path)
+            there = path if f"{path}/__init__.py" in trees() else folder_of(path)
             if there.partition("/")[0] == name.partition("/")[0] and there != folder_of(name):
                 found.add((folder_of(name), there))
     return found
@@ -220,7 +225,7 @@ def test_packages_see_each_other_through_their_facades() -> None:
     """What a package exports is named in its `__init__`; only errors, formats and types are shared directly."""
     deep = {
         f"{name}: {module}"
-        for name in MODULES
+        for name in trees()
         for module in imported(name)
         if module.partition(".")[0] in PACKAGES
         and module.partition(".")[0] != name.partition("/")[0]
@@ -239,7 +244,7 @@ def test_folders_form_no_import_cycle(package: str) -> None:
 def needed(name: str) -> set[str]:
     """Files that a module imports at run time, immediately or later; imports for type checking are left out."""
     found = set()
-    parts: list[ast.AST] = [*MODULES[name].body]
+    parts: list[ast.AST] = [*trees()[name].body]
     while parts:
         node = parts.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -250,12 +255,12 @@ def needed(name: str) -> set[str]:
         else:
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         found |= {f"{module.replace('.', '/')}.py" for module in modules}
-    return (found & MODULES.keys()) - {name}
+    return (found & trees().keys()) - {name}
 
 
 def test_modules_form_no_import_cycle() -> None:
     """An import inside a function does not hide a cycle."""
-    TopologicalSorter({name: needed(name) for name in MODULES}).prepare()
+    TopologicalSorter({name: needed(name) for name in trees()}).prepare()
 
 
 @pytest.mark.parametrize(("package", "most"), [("corpus", 40), ("index", 30), ("qa", 23)])
@@ -271,7 +276,7 @@ def test_interfaces_are_independent() -> None:
 
 
 def test_no_folder_is_crowded() -> None:
-    counts = Counter(folder_of(name) for name in MODULES if not name.endswith("__init__.py"))
+    counts = Counter(folder_of(name) for name in trees() if not name.endswith("__init__.py"))
     assert {folder: count for folder, count in counts.items() if count > 12} == {}
 
 
@@ -286,7 +291,7 @@ def test_only_terminal_modules_print() -> None:
     assert callers("print") <= TERMINAL
     streams = {
         name
-        for name, tree in MODULES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
         and node.attr in {"stdout", "stderr"}
@@ -298,9 +303,9 @@ def test_only_terminal_modules_print() -> None:
 
 def test_one_module_changes_files() -> None:
     """All changes of files except SQLite's go through one module, which tests can make fail at each step."""
-    found = {f"{name}: {what}" for name, tree in MODULES.items() if name != DISK for what in file_changes(tree)}
+    found = {f"{name}: {what}" for name, tree in trees().items() if name != DISK for what in file_changes(tree)}
     assert found <= MAY_CHANGE
-    assert {"os.open", "os.write", "os.fsync", ".unlink", ".replace", ".mkdir"} <= set(file_changes(MODULES[DISK]))
+    assert {"os.open", "os.write", "os.fsync", ".unlink", ".replace", ".mkdir"} <= set(file_changes(trees()[DISK]))
 
 
 @pytest.mark.parametrize(
@@ -319,7 +324,7 @@ def test_code_that_changes_files_is_recognised(line: str) -> None:
 def test_class_names_are_unique() -> None:
     """No two classes share a name, even with a leading underscore, except the frameworks' retrievers."""
     names = Counter(
-        node.name.lstrip("_") for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+        node.name.lstrip("_") for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
     )
     assert {name for name, count in names.items() if count > 1} == {"QARetriever"}
 
@@ -347,7 +352,7 @@ def test_errors_are_defined_in_one_module() -> None:
     """Only subclasses of specific errors, and errors that are always caught, may be defined elsewhere."""
     own = {
         node.name
-        for name, tree in MODULES.items()
+        for name, tree in trees().items()
         if name != "corpus/errors.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)

@@ -39,12 +39,11 @@ def commands(session: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like a fresh clone, with a user's notes and questions."""
+def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like a fresh clone, with a user's notes, which were indexed before, and questions."""
     folder = tmp_path_factory.mktemp("readme")
-    ignore = shutil.ignore_patterns(".qa")
-    shutil.copytree(SAMPLE, folder / "corpus" / "sample", ignore=ignore)
-    shutil.copytree(SAMPLE, folder / "notes", ignore=ignore)
+    shutil.copytree(SAMPLE, folder / "corpus" / "sample", ignore=shutil.ignore_patterns(".qa"))
+    shutil.copytree(sample, folder / "notes")
     known = '{"id": "1", "question": "Who won the test of time award?", "file": "awards.md"}\n'
     files = {
         "notes/2025/questions.txt": "who won?\nwhere was it?\n",

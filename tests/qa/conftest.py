@@ -13,6 +13,11 @@ from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, TRAVEL, WordRetriever
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _one_reader(one_reader: None) -> None:
+    """For all tests of this folder."""
+
+
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of two documents, which is the working directory; models are replaced by doubles."""

@@ -243,8 +243,9 @@ def _environment() -> dict[str, str]:
 
 @cache
 def printed(count: int, *, links: bool = False) -> dict[str, bytes]:
-    """Print strings with each printer of `PRINTERS` on a terminal; return the output of each."""
-    program = [sys.executable, "-c", f"from tests.robustness.printing import show; show({count})"]
+    """Print strings with each printer, or those of links, on a terminal; return the output of each."""
+    names = sorted(LINKING) if links else [*PRINTERS]
+    program = [sys.executable, "-c", f"from tests.robustness.printing import show; show({count}, {names})"]
     code, data = shown_by(program, {"FORCE_HYPERLINK": str(int(links))})
     if code:
         raise RuntimeError(f"exit status {code}: {data[-300:]!r}")
@@ -252,13 +253,13 @@ def printed(count: int, *, links: bool = False) -> dict[str, bytes]:
     return {name.decode(): shown for name, shown in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def show(count: int) -> None:
-    """Print strings with each printer, after a NUL and its name."""
-    for name, printer in PRINTERS.items():
+def show(count: int, names: list[str]) -> None:
+    """Print strings with each of these printers, after a NUL and its name."""
+    for name in names:
         sys.stderr.flush()
         print(f"\0{name}", flush=True)
         for some in batches(count):
-            printer(some)
+            PRINTERS[name](some)
         sys.stdout.flush()
 
 

@@ -26,7 +26,7 @@ from tests.robustness.process import run, value_in_fork, value_of
 from tests.robustness.samples import QUESTIONS, SHAPES, Sample, commits, make, read_folder, write
 from tests.robustness.trials import GOOD, Outcome, Repaired, ask_and_judge, compare, try_repair
 
-SEED = 4
+SEED = 3
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +49,16 @@ def test_samples_have_the_intended_shapes(samples: dict[str, Sample]) -> None:
 
 
 def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
-    """After 90 flips and 36 losses of files, answers are right or refused in time; repairs embed nothing twice."""
-    found = value_of(partial(bit_flips.try_all, list(samples.values()), 90, 36, SEED, repair_every=12), seconds=300)
+    """After 54 flips and 24 losses of files, answers are right or refused in time; repairs embed nothing twice."""
+    found = value_of(partial(bit_flips.try_all, list(samples.values()), 54, 24, SEED, repair_every=8), seconds=300)
     assert found["violations"] == []
-    assert found["trials"] == 126
+    assert found["trials"] == 78
     # All files and all ways to lose one were tried, and some damage was repaired.
     assert found["by_kind"].keys() == {"flip", *WHOLE}
     assert {"index.db", "index.db-wal", "lock", "vectors-*.faiss"} <= found["by_file"].keys()
     assert found["repairs"] >= 3
     # Some damage is harmless and some is refused.
-    assert min(found["outcomes"][Outcome.RIGHT], found["outcomes"][Outcome.REFUSED]) > 20
+    assert min(found["outcomes"][Outcome.RIGHT], found["outcomes"][Outcome.REFUSED]) > 12
 
 
 @pytest.mark.parametrize("table", ["meta", "skipped"])

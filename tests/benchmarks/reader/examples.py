@@ -76,9 +76,9 @@ def unanswered(example: Example, passage: Passage, relevant: int, kind: str) -> 
 def most_similar(question: str, passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Passages by the number of words they share with the question, most first."""
     words = _words(question)
-    return sorted(passages, key=lambda one: -len(words & _words(f"{one['context']} {one['text']}")))
+    return sorted(passages, key=lambda one: -len(words & _words(one["context"], one["text"])))
 
 
 @lru_cache(10_000)  # a collection's passages are compared with each of its questions
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(" ".join(texts).lower()))

@@ -22,8 +22,8 @@ from index.encoder.devices import Device
 from index.encoder.model_files import find
 from index.encoder.torch_backend import TorchEncoder
 
-# So many that they are shared among threads.
-texts = ["The meadow was flooded, and a heron was seen. " * number for number in range(1, 20)]
+# So many that they are shared among threads, and of one length, so that they are one batch.
+texts = [f"{number}. " + "The meadow was flooded, and a heron was seen. " * 6 for number in range(8)]
 encoder, model = TorchEncoder(find()), load_cross_encoder(sys.argv[1], Device.CPU)
 
 

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from distributed import Client
 
 from corpus.errors import StorageError, UsageError
 from index.update.report import Request
@@ -33,6 +32,8 @@ def cluster() -> Iterator[Cluster]:
 
 def test_two_nodes_make_the_same_index_as_one_process(cluster: Cluster, folder: Path, plain: list[object]) -> None:
     """Each text is embedded once, by one of the nodes."""
+    from distributed import Client
+
     with Client(cluster.address) as client:
         client.wait_for_workers(len(cluster.workers))
     report = build(folder, WorkerPlan(dask=cluster.address), seconds=0.003)

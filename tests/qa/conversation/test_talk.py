@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from qa import Retriever, build_index
+from qa import Retriever
 from qa.conversation.history import LineHistory
 from tests.benchmarks import follow_ups
-from tests.paths import REPOSITORY, SAMPLE
+from tests.paths import REPOSITORY
 from tests.qa.conversation.terminal import READY, Terminal
 
 AWARD = "What won the ICLR 2025 test of time award?"
@@ -23,11 +23,8 @@ WINNER = "Adam: A Method for Stochastic Optimization"
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("talk") / "sample"
-    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-    build_index(root)
-    return root
+def sample(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shutil.copytree(sample, tmp_path_factory.mktemp("talk") / "sample")
 
 
 @pytest.fixture(scope="module")

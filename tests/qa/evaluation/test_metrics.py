@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats  # noqa: F401 - imported here so that the first example of a property test does not wait for it
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import silhouette_score
 
 from corpus.errors import UsageError
 from index.storage.locking import writer_lock
@@ -201,6 +200,8 @@ def test_clusters_are_found() -> None:
 @pytest.mark.parametrize("count", [2, 5, 20])
 def test_silhouettes_equal_those_of_scikit_learn(count: int) -> None:
     """Even if a cluster has one member, or none."""
+    from sklearn.metrics import silhouette_score
+
     random = np.random.default_rng(count)
     vectors = random.normal(size=(60, 8)).astype(np.float32)
     distances = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)

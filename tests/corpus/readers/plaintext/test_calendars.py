@@ -8,6 +8,8 @@ from corpus.chunking.splitter import split
 from corpus.loading.load import parse
 from tests.documents import count_words
 
+pytestmark = pytest.mark.usefixtures("one_reader")
+
 
 def text_of(kind: str, *lines: str) -> str:
     return parse("a.ics", "\r\n".join([f"BEGIN:{kind}", *lines, f"END:{kind}", ""]).encode()).text

@@ -9,6 +9,8 @@ from corpus.loading.load import parse
 from corpus.readers.records.mail import read
 from tests.documents import check_passages, count_words
 
+pytestmark = pytest.mark.usefixtures("one_reader")
+
 
 def text_of(head: str, body: str = "Words.\n") -> str:
     return read("a.eml", f"Subject: Oars\n{head}\n\n{body}".encode()).text

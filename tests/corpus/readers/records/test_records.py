@@ -16,6 +16,8 @@ from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 
+pytestmark = pytest.mark.usefixtures("one_reader")
+
 
 @pytest.mark.parametrize(
     ("name", "line", "citation"),

@@ -12,6 +12,8 @@ from corpus.readers.source.code import read
 from corpus.readers.source.grammars import VERSION, definitions, edition
 from tests.documents import check_passages, count_words, document
 
+pytestmark = pytest.mark.usefixtures("one_reader")
+
 # A file in each language, and the names and line ranges of its definitions.
 SOURCES = {
     "a.c": (
