@@ -86,7 +86,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _cells(line: str) -> list[Span]:
-    if "\t" in line:
+    if "\t" in line.strip():
         return list(_tabbed(line, line.count("\t") + 1))
     found, at = [], len(line) - len(line.lstrip())
     end = len(line.rstrip())
@@ -97,13 +97,13 @@ def _cells(line: str) -> list[Span]:
 
 
 def _tabbed(line: str, count: int) -> tuple[Span, ...]:
-    """Return the cells between the tabs of a line; () if it has too many or only one."""
+    """Return the cells between the tabs of a line; () if it has too many, or nothing in them."""
     found, at = [], 0
     for cell in line.split("\t"):
         start = at + len(cell) - len(cell.lstrip())
         found.append((start, start + len(cell.strip())))
         at += len(cell) + 1
-    return (*found, *[(len(line), len(line))] * (count - len(found))) if 1 < len(found) <= count else ()
+    return (*found, *[(len(line), len(line))] * (count - len(found))) if line.strip() and len(found) <= count else ()
 
 
 def _row(line: str, columns: Sequence[Span]) -> tuple[Span, ...]:

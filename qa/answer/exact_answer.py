@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
-from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
-from qa.answer.numbered import row_at
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Quoted, current, replaced_in
-from qa.answer.values import compared, completed, meet, whole_value, with_bound, years
+from qa.questions.dates import dates_in
+from qa.questions.numbered import row_at
+from qa.questions.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
-from qa.answer.numbered import numbered_in, of_the_things
 from qa.answer.results import Answer, Highlight
-from qa.answer.values import MONTH
-from qa.reader.steps import (
+from qa.questions.numbered import numbered_in, of_the_things
+from qa.questions.steps import (
     asks_for_way,
     has_bare_number,
     is_below_topic,
@@ -25,6 +24,7 @@ from qa.reader.steps import (
     tasks,
     terms,
 )
+from qa.questions.values import MONTH
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -348,6 +348,8 @@ def _sentences_and_rows(text: str, body: int, context: str) -> Iterator[tuple[in
     done = body
     for table in tables(text, context):
         yield from sentence_spans(text, done, max(done, table.span[0]))
-        yield from ((cells[0][0], cells[-1][1]) for cells in table.rows if cells[0][0] < cells[-1][1])
+        for cells in table.rows:
+            if filled := [cell for cell in cells if cell[0] < cell[1]]:
+                yield filled[0][0], filled[-1][1]
         done = table.span[1]
     yield from sentence_spans(text, done)

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from corpus.formats import format_of
 from index import StoredPassage
-from qa.answer.dates import dates_in
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
-from qa.answer.values import MONTH
+from qa.questions.dates import dates_in
+from qa.questions.values import MONTH
 from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from corpus import path_words, sentence_spans
 from index import Among, Index, StoredPassage, analyse
 from qa.answer.extract import Extract
-from qa.answer.numbered import is_about_another, numbered_in
 from qa.answer.results import Alternative, Answer, Highlight
-from qa.answer.values import DAY_AND_MONTH, MONTH, meet, years
+from qa.questions.numbered import is_about_another, numbered_in
+from qa.questions.steps import terms
+from qa.questions.values import DAY_AND_MONTH, MONTH, meet, years
 from qa.reader.reading import Reading
-from qa.reader.steps import terms
 
 # How many passages are searched for what replaces a value, and how often that is itself replaced.
 _DEPTH = 20

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from index import Index, StoredPassage
-from qa.answer.lookup import Lookup
 from qa.near_duplicates import nearly_same, words_of
+from qa.questions.lookup import Lookup
 from qa.retrieval.hybrid import Pool
 
 # Near-duplicates found so far are ranked after the pool of this depth, before anything that deeper pools add.

@@ -11,11 +11,11 @@ from corpus import is_code, path_words
 from corpus.errors import ModelError
 from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
-from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in
 from qa.answer.results import Mode
+from qa.questions.dates import dates_in, dates_in_words, names_month, with_dates_as_in
+from qa.questions.said import topic_of_sender
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
-from qa.reader.said import topic_of_sender
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, QueryTokens

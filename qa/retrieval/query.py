@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
-from qa.answer.dates import with_other_forms
-from qa.answer.lookup import Lookup, lookup_of
 from qa.answer.results import Correction, Mode
+from qa.answer.which_documents import topic_of_documents
+from qa.questions.dates import with_other_forms
+from qa.questions.lookup import Lookup, lookup_of
 from qa.retrieval.spelling import correct_spelling
-from qa.retrieval.which_documents import topic_of_documents
 from qa.stopwatch import Stopwatch
 
 # A question with a larger share of letters outside the model's vocabulary is answered by keywords alone.

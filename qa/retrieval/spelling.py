@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from string import ascii_lowercase
 
 from index import STOP_WORDS, Encoder, Index, Word, word_terms, words
-from qa.answer.lookup import QUOTED
 from qa.answer.results import Correction
+from qa.questions.lookup import QUOTED
 
 # A shorter word has too many neighbours, and a longer string is not a word.
 _SHORTEST, _LONGEST = 5, 30

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
 
-from qa.answer.dates import dates_in
-from qa.answer.values import compared
+from qa.questions.dates import dates_in
+from qa.questions.values import compared
 
 # Units by kind, each with its value in the base unit.
 _UNITS: dict[str, dict[str, float]] = {

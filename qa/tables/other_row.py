@@ -9,7 +9,7 @@ import re
 
 from index import STOP_WORDS, Index, StoredPassage
 from qa.answer.confidence import asks_yes_or_no
-from qa.answer.dates import dates_in
+from qa.questions.dates import dates_in
 from qa.tables.columns import PERSON_COLUMN
 from qa.tables.explained import stems_of, words_of
 from qa.tables.measures import is_empty

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qa.answer.values import MONTH
+from qa.questions.values import MONTH
 from qa.tables.measures import Amount, kind_of_unit, measure_of
 
 Span = tuple[int, int]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from index import Index, StoredPassage
-from qa.answer.values import meet
+from qa.questions.values import meet
 from qa.tables.columns import AUXILIARIES, NO, YES, Parts, bounded, measured_column, target_column
 from qa.tables.explained import Explained, Named, NotExplainedError, QuestionWord, stems_of, words_of
 from qa.tables.measures import is_empty

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.text.aligned import aligned_table
 
@@ -108,3 +110,22 @@ def test_all_lines_of_a_long_text_are_looked_at_once() -> None:
     lines = Counted([f"entry {i}    and more {i}" for i in range(2000)])
     assert all(aligned_table(lines, at) is None for at in range(len(lines)))
     assert looked < 20 * len(lines)
+
+
+@given(
+    text=st.text(alphabet="ab1  \t-.\n", max_size=80).flatmap(lambda unit: st.integers(1, 4).map(lambda n: unit * n)),
+    names=st.sampled_from([(), ("a", "b", "c")]),
+)
+def test_cells_are_stripped_and_in_order(text: str, names: tuple[str, ...]) -> None:
+    """For any lines; and some cell of each row has something in it."""
+    lines = text.split("\n")
+    for at in range(len(lines)):
+        table = aligned_table(lines, at, names)
+        for number, row in () if table is None else table.rows:
+            cells = [lines[number][slice(*cell)] for cell in row]
+            assert at <= number < len(lines)
+            assert len(row) == len(table.columns) or not table.columns
+            assert any(cells)
+            assert cells == [cell.strip() for cell in cells]
+            filled = [cell for cell in row if cell[0] < cell[1]]
+            assert filled == sorted(filled)

@@ -12,7 +12,7 @@ from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import replacement
-from qa.answer.values import years
+from qa.questions.values import years
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored

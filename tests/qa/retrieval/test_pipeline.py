@@ -161,7 +161,7 @@ def test_a_search_only_ranks(
         sentences.append(passage)
         return Extract()
 
-    monkeypatch.setattr("qa.retrieval.pipeline.extract", extracted)
+    monkeypatch.setattr("qa.retrieval.answering.extract", extracted)
     for rerank in (True, False):
         retriever.search("when does the harbour close", mode=mode, rerank=rerank)
     assert (len(sentences), bool(matched)) == (0, mode is Mode.HYBRID)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qa.answer.dates import dates_in, dates_in_words, names_month, with_dates_as_in, with_other_forms
+from qa.questions.dates import dates_in, dates_in_words, names_month, with_dates_as_in, with_other_forms
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 

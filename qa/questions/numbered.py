@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage, word_terms
-from qa.answer.dates import dates_in
-from qa.answer.values import MONTH
+from qa.questions.dates import dates_in
+from qa.questions.values import MONTH
 from qa.reader.tables import tables
 
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever
-from qa.retrieval.which_documents import topic_of_documents
+from qa.answer.which_documents import topic_of_documents
 from qa.terminal.answers import Places, TerminalStyle, result
 from tests.qa.indexes import build, opened
 

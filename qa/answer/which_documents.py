@@ -10,8 +10,8 @@ from dataclasses import replace
 from corpus.formats import format_of
 from index import StoredPassage, word_terms
 from qa.answer.extract import Extract
-from qa.answer.lookup import Lookup
 from qa.answer.results import Answer, Highlight
+from qa.questions.lookup import Lookup
 
 # Kinds of documents. Things that are asked for by number, such as a page or a clause, are none.
 _KINDS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qa.answer import confidence
-from qa.reader.sibling import is_of_another
+from qa.questions.sibling import is_of_another
 from tests.qa.indexes import built, opened
 
 FILES = {

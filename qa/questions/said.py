@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from index import StoredPassage
-from qa.reader.steps import terms
+from qa.questions.steps import terms
 
 _ASKS_WHAT_WAS_SAID = re.compile(
     r"what (?:did|does|do|has|have) (?P<name>[\w.'’ -]{1,40}?) (?:sa(?:y|id)|wr(?:ite|ote|itten)|th(?:ink|ought)"

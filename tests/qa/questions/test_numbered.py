@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.answer.numbered import is_about_another, numbered_in
+from qa.questions.numbered import is_about_another, numbered_in
 from tests.qa.passages import stored
 
 TABLE = "| Box no. | Shelf | Content |\n|---|---|---|\n| 369 | 123 | cables |\n| 12 | 5 | lamps |"

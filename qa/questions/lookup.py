@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
-from qa.answer.dates import WrittenDate, dates_in
+from qa.questions.dates import WrittenDate, dates_in
 
 # Text in quotation marks, which must occur literally.
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from pathlib import PurePosixPath
 
 from index import Index, StoredDocument, StoredPassage
-from qa.reader.steps import terms
+from qa.questions.steps import terms
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.answer.values import whole_value, with_bound
+from qa.questions.values import whole_value, with_bound
 
 
 @pytest.mark.parametrize(

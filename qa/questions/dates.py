@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from index import Among, Index, word_terms
-from qa.answer.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
+from qa.questions.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
 _DAYS = 31
 # How many dates of a question are expanded, how many passages are searched for other forms, and how many are added.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qa.answer.lookup import Lookup, Match, lookup_of
+from qa.questions.lookup import Lookup, Match, lookup_of
 from tests.qa.passages import stored
 
 TABLE = "| Code | Meaning |\n|---|---|\n| TM-428 | Too slow |\n| TM-429 | Too many |\n"
