@@ -121,7 +121,9 @@ def test_cells_are_stripped_and_in_order(text: str, names: tuple[str, ...]) -> N
     lines = text.split("\n")
     for at in range(len(lines)):
         table = aligned_table(lines, at, names)
-        for number, row in () if table is None else table.rows:
+        if table is None:
+            continue
+        for number, row in table.rows:
             cells = [lines[number][slice(*cell)] for cell in row]
             assert at <= number < len(lines)
             assert len(row) == len(table.columns) or not table.columns
