@@ -131,10 +131,17 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """An answer from other passages (by rank) that contradicts the best."""
+    """Another value than the answer's.
+
+    Attributes:
+        text: The value.
+        citations: The passages that give it, by rank.
+        time: `earlier` if the answer replaces it, `later` if it replaces the answer; "" if it contradicts that.
+    """
 
     text: str
     citations: tuple[int, ...]
+    time: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +197,7 @@ class Answer:
             documents, their titles, and if it asks for rows of a table, their cells.
         citations: The passages that say so, by rank, the quoted one first.
         sentence: The sentence that `text` is from.
-        alternatives: Different dates or numbers that other passages give.
+        alternatives: Different dates or numbers that other passages give, and those that it replaces.
         more: If the question asks for documents or rows, how many matching ones are not shown.
         prose: The prose of a language model, if it was requested; see `qa.prose`.
         cited_by_line: If `text` is a list of documents or cells, or steps from several passages, the citations of each.
@@ -308,6 +315,8 @@ def json_value(value: Any) -> Any:
             omitted = {"more": not value.more, "prose": value.prose is None, "cited_by_line": not value.cited_by_line}
         elif isinstance(value, IndexInfo):
             omitted = {"note": not value.note}
+        elif isinstance(value, Alternative):
+            omitted = {"time": not value.time}
         return {name: member for name, member in members.items() if not omitted.get(name)}
     if isinstance(value, tuple):
         return [json_value(part) for part in value]

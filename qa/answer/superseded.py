@@ -446,7 +446,8 @@ def with_replacements(
 
     (first, text, sentence), *others = told
     agreeing = () if is_asked else (passages[rank - 1] for rank in answer.citations[1:])
-    given = [Alternative(value, ranks(passage)) for passage, value, _ in others]
+    time = "earlier" if is_asked else "later"
+    given = [Alternative(value, ranks(passage), time) for passage, value, _ in others]
     given += [
         Alternative(one.text, ranks(*(passages[rank - 1] for rank in one.citations)))
         for one in answer.alternatives

@@ -145,7 +145,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if found.more:
         lines.append(style.fit(f"and {found.more:,} more; -k {len(found.citations) + found.more} shows them"))
     for other in found.alternatives:
-        lines.append(style.fit(f"But another passage says {other.text}{_cited(other.citations)}"))
+        lines.append(style.fit(f"{display.OTHER_VALUE[other.time]} {other.text}{_cited(other.citations)}"))
     return "\n".join([*lines, confidence])
 
 

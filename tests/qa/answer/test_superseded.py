@@ -205,11 +205,11 @@ def test_the_newest_value_answers_unless_the_old_one_is_asked_for(question: str)
     shown, given = with_replacements(question, answer, passages, found)
     if "originally" in question:
         assert [one.id for one in shown] == [1, 9, 2]
-        others = Alternative("four times", (2,)), Alternative("five times", (3,))
+        others = Alternative("four times", (2,), "later"), Alternative("five times", (3,), "later")
         assert given == Answer("Three times", (1,), "Three times.", others)
     else:
         assert [one.id for one in shown] == [2, 9, 1]
-        others = Alternative("four times", (2,)), Alternative("Three times", (3,))
+        others = Alternative("four times", (2,), "earlier"), Alternative("Three times", (3,), "earlier")
         assert given == Answer("five times", (1,), "For four put five times.", others)
 
 
@@ -221,6 +221,7 @@ def test_an_amendment_that_has_no_word_of_the_question_answers_it(tmp_path: Path
     assert result.answer is not None
     assert (result.answer.text, result.answer.citations) == ("four times", (1,))
     assert [one.citations for one in result.answer.alternatives] == [(2,)]
+    assert result.to_dict()["answer"]["alternatives"][0]["time"] == "earlier"
     assert [hit.source.path for hit in result.passages[:2]] == ["b.txt", "a.md"]
     assert [light.text for light in result.passages[0].highlights] == [result.answer.sentence]
     assert [hit.score for hit in result.passages] == sorted((hit.score for hit in result.passages), reverse=True)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.results import Answer, Highlight, Hit, Location, Source, State
+from qa.answer.results import Alternative, Answer, Highlight, Hit, Location, Source, State
 from qa.terminal import answers
 from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, as_json
 from tests.qa.answers import result
@@ -105,6 +105,14 @@ Confidence: high (87%)
     Nothing new.
 """
     assert _shown(first, second, answer=answer) == expected
+
+
+def test_other_values_are_below_the_answer() -> None:
+    others = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
+    answer = Answer("5", (1,), "Put 5 for 4.", others)
+    assert _shown(_hit("Put 5 for 4."), _hit("x", rank=2), answer=answer).startswith(
+        "5 [1]\n    Put 5 for 4.\nEarlier: 4 [2]\nLater: 6 [2]\nBut another passage says 9 [1] [2]\nConfidence: "
+    )
 
 
 def test_not_found_golden() -> None:

@@ -39,7 +39,7 @@ def test_everything_that_qualifies_an_answer_is_shown() -> None:
         [
             "Note: files are &lt;new&gt;.", "Answer white Swans are white", "Fair confidence (50%)",
             "in 1 birds.txt:1 2",
-            "Another passage says black 2 birds.txt:1", "Searched for swans instead of swns",
+            "But another passage says black 2 birds.txt:1", "Searched for swans instead of swns",
             "Also in a.txt:1 , b.txt:1 , c.txt:1 and 2 more", "More passages",
         ]
     ):  # fmt: skip
