@@ -34,9 +34,10 @@ _OLD_PART = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _VALUE_F
 _BARE_NUMBER = re.compile(rf"\d{{1,2}}|{_SMALL_NUMBER}", re.IGNORECASE)
 # A number with what is right before it, and the word after it.
 _CORE_VALUE = re.compile(
-    rf"(?P<amount>[^\w\s(“‘\"'>]?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: [%\w]+)?", re.IGNORECASE
+    rf"(?P<amount>[^\w\s(“‘\"'>]?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: [%\w]+(?:/\w+)*)?", re.IGNORECASE
 )
 _DAY_AND_MONTH = re.compile(DAY_AND_MONTH)
+_DATE = re.compile(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
 _MARKS = r"[\"'“”‘’„«»*_`~]*"
 # A wrapped line goes on with a small letter, a number or a mark.
 # Nor is another value of the form between them.
@@ -49,14 +50,14 @@ _BECOMES = (
 )
 _INSTEAD = r"\b(?:instead of|in place of|replac(?:es|ing)|supersed(?:es|ing))\b"
 _CHANGED = (
-    r"\b(?:amend|chang|correct|cut|extend|fall|fell|go(?:es)? (?:up|down)|went (?:up|down)|increas|lower|mov|postpon"
-    r"|put|rais|reduc|ris|rose|shorten)\w*\b"
+    r"\b(?:amend|chang|correct|cut|extend|fall|fell|(?:go(?:es)?|went) (?:up|down|back)|increas|lower|mov|postpon"
+    r"|put|rais|reduc|return|revert|ris|rose|shorten)\w*\b"
 )
 _UNTIL_NOW = (
     r"(?:(?:it )?(?:was|were)|previously|formerly|before(?: that)?|(?:up to|until|till) (?:now|then)|so far|hitherto"
     r"|originally|old|up from|down from)"
 )
-_PREPOSITION = r"(?:(?:about|at|by|for|from|in|of|on|until) )?(?:the )?"
+_PREPOSITION = r"(?:(?:about|after|at|before|by|for|from|in|of|on|until|within) )?(?:the )?"
 # Words for two versions of a text, of which the second counts.
 _DRAFT = r"\b(?:draft|preprint|first version|old (?:list|version)|provisional|preliminary)\b"
 _FINAL = r"\b(?:final|published|printed|corrected|new list|new version)\b"
@@ -98,12 +99,36 @@ _ASKS_FOR_OLD = re.compile(
     re.IGNORECASE,
 )
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
-# What has not been decided, in the sentence or after it.
-_PROPOSED = re.compile(r"\b(?:if|propos\w+|suggest\w*|would|might|could|maybe|perhaps|motion)\b|\?", re.IGNORECASE)
-_REJECTED = re.compile(
-    r"\b(?:withdrawn|withdrew|rejected|defeated|turned down|not (?:accepted|adopted|agreed|approved|carried|passed))\b",
+# What has not been decided or done, and what was taken back, in the sentence or after it.
+_UNDECIDED = re.compile(
+    r"\b(?:if|propos\w+|suggest\w*|would|might|could|maybe|perhaps|motion|request\w*|want(?:s|ed)|ask(?:s|ed)|discussed"
+    r"|consider\w*|against)\b|\?"
+    rf"|(?:\b(?:not|never|refus\w+)\b|n['’]t\b)(?: (?:to|be|been|yet))* {_CHANGED}"
+    r"|(?:^|[.:] )\W*(?:chang|cutt|extend|increas|lower|mov|rais|reduc|shorten)ing\b",
     re.IGNORECASE,
 )
+_TAKEN_BACK = re.compile(
+    r"\b(?:withdrawn|withdrew|rejected|defeated|declined|dismissed|revoked|rescinded|reversed|cancell?ed|turned down"
+    r"|no decision|(?:was|were) (?:wrong|an error|a mistake)"
+    r"|not (?:accepted|adopted|agreed|approved|carried|passed))\b",
+    re.IGNORECASE,
+)
+# For whom or when something holds: "in the elderly", "for patients under 60". These words say where it is written.
+_HOLDS_FOR = re.compile(
+    r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})",
+    re.IGNORECASE,
+)
+_WRITTEN_IN = frozenset({
+    "accord", "act", "agm", "amend", "annex", "appendix", "articl", "bylaw", "chang", "claus", "effect", "egm",
+    "favour", "forc", "futur", "gener", "handbook", "instead", "item", "law", "letter", "line", "list", "minut",
+    "number", "para", "paragraph", "place", "point", "price", "put", "rule", "season", "section", "sentenc",
+    "sheet", "tabl", "year",
+})  # fmt: skip
+# Words of titles that do not say what a document is about.
+_OF_TITLES = frozenset({
+    "addendum", "amend", "annex", "chang", "correct", "errata", "erratum", "list", "letter", "minut", "new", "note",
+    "order", "price", "regul", "rule", "sheet", "statut", "supplement", "tabl",
+})  # fmt: skip
 _NEXT_ITEM = re.compile(r"\n\s*(?:\n|[-*•]\s|\(?\w{1,2}[.)]\s)")
 # The number of a section after a word for one, or at the beginning of a line if it has a point.
 _NUMBER = r"[A-Z]?\.?\d{1,3}(?:\.\d{1,3})*[a-z]?(?![\w%]|[.,:]\d)"
@@ -148,7 +173,7 @@ class Replacement(NamedTuple):
 
     def excepts(self, question: str, text: str) -> bool:
         """Whether what is asked is where the other value holds: "at 9:15, not at 9:30 as on Sundays"."""
-        before, after = terms(text[self.sentence[0] : self.value[0]]), terms(text[self.value[1] : self.sentence[1]])
+        before, after = terms(text[self.sentence[0] : self.value[1]]), terms(text[self.value[1] : self.sentence[1]])
         return self.is_correction and not terms(question).isdisjoint(after - before)
 
 
@@ -186,7 +211,7 @@ def _is_of(question_years: set[str], own_years: set[str]) -> bool:
 def _is_decided(text: str, sentence: tuple[int, int]) -> bool:
     after = _NEXT_ITEM.search(text, sentence[1])
     end = after.start() if after else len(text)
-    return not (_PROPOSED.search(text, *sentence) or _REJECTED.search(text, sentence[0], end))
+    return not (_UNDECIDED.search(text, *sentence) or _TAKEN_BACK.search(text, sentence[0], end))
 
 
 class _Form(NamedTuple):
@@ -320,7 +345,9 @@ class Quoted:
         text = self.passage.text
         line = text[text.rfind("\n", 0, self.lead[0]) + 1 : self.lead[1]]
         numbers = filter(None, map(_OWN_SECTION.match, (line, *reversed(self.passage.heading))))
-        return next((one["number"].lower() for one in numbers), "")
+        # "5." before a line may be the number of an item on any list.
+        of_items = re.fullmatch(r"\W*\d+[.)]\s.*", line, re.DOTALL)
+        return next((one["number"].lower() for one in numbers if not (of_items and one.string is line)), "")
 
     @cached_property
     def topic(self) -> set[str]:
@@ -340,14 +367,26 @@ class Quoted:
 
     def is_replaced_by(self, new: Newer, rarity: Mapping[str, float]) -> bool:
         """Whether it surely is about the same thing, by the number of its section or the words of the question."""
-        said = terms(new.said)
-        is_of_topic = self.topic <= said and not self.topic.isdisjoint(terms(new.sentence))
+        # The quoted sentence may be above, in the same paragraph.
+        said, sentence = terms(new.said.replace(self.passage.text[slice(*self.lead)], "")), terms(new.sentence)
+        is_of_topic = self.topic <= said and not self.topic.isdisjoint(sentence)
         is_rare = sum(rarity.get(one, 0.0) for one in self.topic) >= _LEAST_RARITY
         # Sections of other documents have the same numbers.
-        document = terms(f"{self.passage.title}\n{path_words(self.passage.document.path)}")
-        named = terms(self.question) & document - terms(self.passage.text[slice(*self.lead)])
-        is_of_section = self.section in new.sections and named <= said
+        own, other = (_title_terms(one) for one in (self.passage, new.passage))
+        named = terms(self.question) & own - terms(self.passage.text[slice(*self.lead)])
+        is_of_document = own & other or not other or not self.topic.isdisjoint(sentence)
+        is_of_section = self.section in new.sections and named <= said and bool(is_of_document)
         return is_of_section or (is_of_topic and is_rare)
+
+    def is_general(self, new: Newer) -> bool:
+        """Whether a sentence that replaces the value holds for no one but those whom the question or this one names."""
+        lead = self.passage.text[slice(*self.lead)]
+        above = (*self.passage.heading, *new.passage.heading)
+        known = terms("\n".join((self.question, lead, *above, self.value, new.value))) | _WRITTEN_IN
+        known |= _title_terms(self.passage) | _title_terms(new.passage)
+        phrases = (_OLD_PART.sub(" ", _DATE.sub("", one["whom"])).split() for one in _HOLDS_FOR.finditer(new.sentence))
+        whom = (next((term for word in one for term in terms(word)), "") for one in phrases)
+        return all(not term or term in known for term in whom)
 
     def is_read_in(self, new: Newer, read: Read) -> bool:
         """Whether the reader finds the answer to the question in a sentence that replaces the value."""
@@ -361,6 +400,12 @@ class Quoted:
     def _is_later_than(self, new: Newer) -> bool:
         own, other = _years_above(self.passage), _years_above(new.passage)
         return bool(own and other) and max(own) > max(other)
+
+
+def _title_terms(passage: StoredPassage) -> set[str]:
+    """Return the words of the title and the path that say what a document is about."""
+    words = terms(f"{passage.title}\n{path_words(passage.document.path)}") - _OF_TITLES
+    return {word for word in words if len(word) > 1 and not word.isdecimal()}
 
 
 def _years_above(passage: StoredPassage) -> set[str]:
@@ -394,7 +439,7 @@ def replacements(
     values = [old.value]
     while len(chain) < _MOST:
         found = _found(snapshot, old, values[-1], documents)
-        likely = (one for one in found if one.is_change and old.seems_replaced_by(one))
+        likely = (one for one in found if one.is_change and old.seems_replaced_by(one) and old.is_general(one))
         new = next((one for one in likely if old.is_replaced_by(one, rarity) or old.is_read_in(one, read)), None)
         if new is None:
             break

@@ -39,6 +39,8 @@ def new_value(value: str, text: str) -> str:
         ("27 days", "To 3.1: 28 days instead of 27.", "28 days"),
         ("one day a week", "“One day” becomes “two days”.", "two days"),
         ("€240", "The fee of €240\nis now €225.", "€225"),
+        ("1.5 mg/kg", "The dose changes from 1.5 mg/kg to 1 mg/kg.", "1 mg/kg"),
+        ("70 EUR", "The fee goes back from 70 EUR to 50 EUR.", "50 EUR"),
     ],
 )
 def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None:
@@ -54,10 +56,23 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
         ("£20", "If we paid £25 instead of £20, we would run out of money."),
         ("£20", "Fee\nNot £20 a day."),
         ("three", "For three put four."),
+        *(
+            ("25 mg", text)
+            for text in (
+                "It was agreed not to change the dose from 25 mg to 50 mg.",
+                "The dose was never raised from 25 mg to 50 mg.",
+                "They refused to raise the dose from 25 mg to 50 mg.",
+                "The request to raise the dose from 25 mg to 50 mg was received.",
+                "The dose was raised from 25 mg to 50 mg in March. This was revoked on 3 May.",
+                "To raise it from 25 mg to 50 mg was declined.",
+                "Raising the rate from 25 mg to 50 mg did not shorten the stay.",
+                'for "25 mg" read "50 mg" was printed. This was wrong.',
+            )
+        ),
     ],
 )
 def test_sentences_that_replace_nothing(value: str, text: str) -> None:
-    """Periods, proposals, and bare small numbers."""
+    """Periods, proposals, refusals, what was taken back, and bare small numbers."""
     assert new_value(value, text) == ""
 
 
@@ -149,6 +164,33 @@ def test_values_are_replaced_by_what_has_the_words_of_the_question(
     files = {"a.md": "2.1 The summer regatta is on 12 July.\n", "b.txt": change}
     rarity = {"summer": 0.5, "regatta": 0.5}
     assert chain(tmp_path, files, "When is the summer regatta?", "12 July", rarity=rarity) == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "question", "expected"),
+    [
+        # The sentence that is quoted does not vouch for the next one.
+        (
+            "The second sticker remains £8. The lost sticker rises from £8 to £10.",
+            "",
+            "What is the second sticker?",
+            [],
+        ),
+        # A group, a section of another document, and the item of an agenda.
+        ("The daily dose is £8.", "In the elderly the daily dose is £10 (was £8).", "What is the daily dose?", []),
+        ("The daily dose is £8.", "The daily dose is £10 (was £8) for people under 60.", "What is the daily dose?", []),
+        ("The daily dose is £8.", "From 1 May in all wards: the daily dose is £10 (was £8).", "The daily dose?", []),
+        ("The daily dose is £8.", "From May 2024 the daily dose is £10 (was £8).", "The daily dose?", ["£10"]),
+        ("# House\n\n§ 12 We pay £8.\n", "# Garden\n\nIn rule 12, for “£8” put “£10”.\n", "What do we pay?", []),
+        ("# House rules\n\n§ 12 We pay £8.\n", "# House\n\nIn rule 12, for “£8” put “£10”.\n", "Pay?", ["£10"]),
+        ("5. The hours are £8.", "1. Roof\n5. Rule 5: £10 (was £8).", "What are the fees?", []),
+    ],
+)
+def test_other_things_have_the_same_value(
+    tmp_path: Path, base: str, change: str, question: str, expected: list[str]
+) -> None:
+    rarity = {"daili": 0.5, "dose": 0.5, "second": 0.5, "sticker": 0.5}
+    assert chain(tmp_path, {"a.md": base, "b.md": change}, question, "£8", rarity=rarity) == expected
 
 
 def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:
