@@ -9,7 +9,7 @@ from typing import NamedTuple
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import Quoted, current, replaced_in
+from qa.answer.superseded import Quoted, current, replaced_in, replacement
 from qa.questions.dates import dates_in
 from qa.questions.numbered import row_at
 from qa.questions.values import compared, completed, meet, whole_value, with_bound, years
@@ -154,7 +154,13 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
         # Nor is a value for another year.
         if not question_years or not (passage_years := _years(one)) or question_years & passage_years:
             found.setdefault(compared(one.text), (one.text, []))[1].append(one.rank)
-    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
+    return tuple(Alternative(text, tuple(ranks), _time(text, answer)) for text, ranks in found.values())
+
+
+def _time(value: str, answer: _PassageAnswer) -> str:
+    """Return whether the answering sentence itself says that its value replaces another one: "30 mg (was 25 mg)"."""
+    new = replacement(value, answer.sentence, set())
+    return "earlier" if new is not None and is_same(answer.sentence[slice(*new.value)], answer.text) else ""
 
 
 def _replacements(old: Quoted, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:

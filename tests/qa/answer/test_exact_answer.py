@@ -253,6 +253,8 @@ def test_passages_with_another_date_are_named() -> None:
     found = answer("When did it open?", read)
     assert alternatives("When did it open?", read) == (Alternative("14 June 1932", (2,)),)
     assert answer("When did it open?", [(text, words, 1.5) for text, words, _ in read]) == found
+    replaces = [("It opened on 12 May 1932 (was 14 June 1932).", "12 May 1932", 3.0), *read[1:]]
+    assert alternatives("When did it open?", replaces) == (Alternative("14 June 1932", (2,), "earlier"),)
     unsure = [(text, words, 1.4) for text, words, _ in read]
     assert alternatives("When?", [read[0], *unsure[1:]]) == ()
     assert alternatives("When?", [unsure[0], *read[1:]]) == ()
