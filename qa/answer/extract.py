@@ -128,6 +128,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         lead = of_the_things(numbered_in(question), passage, _with_number(question, text, best_first), best_first)
         lead = _answering(text, spans, lead)
     items = _list_after(text, spans, lead)
+    items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
     if whole:
         lead, items = whole[0], whole[1:]
@@ -160,7 +161,7 @@ def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
         return Extract()
     run = runs[-1 if is_first else 0]
     last = run[-1]
-    while last + 1 < len(spans) and "\n" not in text[spans[last][1] : spans[last + 1][0]]:
+    while last + 1 < len(spans) and _continues(text, spans[last], spans[last + 1]):
         last += 1
     items = spans[run[0] : last + 1]
     highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
@@ -249,9 +250,8 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
     for start, end in spans[spans.index(lead) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
         is_item = _with_marker(text, start) < start or has_bare_number(text, line)
-        # Further sentences of an item belong to it; a paragraph after the list does not.
-        continues_item = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
-        if len(items) == _MAX_LIST_ITEMS or not (is_item or continues_item):
+        continues_item = items and _continues(text, items[-1], (start, end))
+        if not (is_item or continues_item):
             break
         items.append((start, end))
     return items
@@ -280,16 +280,19 @@ def _list_around(
     """
     text = passage.text
     at = spans.index(lead)
+    is_way = is_step(question, passage, lead)
     first, last = at, at + 1
-    while first and _is_item(text, spans[first]) and _is_item(text, spans[first - 1]):
-        first -= 1
-    while last < len(spans) and _is_item(text, spans[last]):
+    for before in range(at - 1, -1, -1):
+        if _is_item(text, spans[before]):
+            first = before
+        elif not before or not _continues(text, spans[before - 1], spans[before]):
+            break
+    while last < len(spans) and (_is_item(text, spans[last]) or _continues(text, spans[last - 1], spans[last])):
         last += 1
-    items = list(spans[first:last][:_MAX_LIST_ITEMS])
+    items = list(spans[first:last] if is_way else spans[first:last][:_MAX_LIST_ITEMS])
     topic_terms = terms(question)
     above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
-    is_way = is_step(question, passage, lead)
     is_above = is_above or (is_way and is_below_topic(question, passage, lead))
     is_whole = is_way or topic_terms <= above or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
     return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
@@ -298,6 +301,12 @@ def _list_around(
 def _is_item(text: str, span: tuple[int, int]) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
     return bool(_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
+
+
+def _continues(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether a sentence continues the item that the one before it is of: on the same line, or on an indented one."""
+    line = text.rfind("\n", 0, other[0]) + 1
+    return line < other[0] and "\n\n" not in text[one[1] : other[0]]
 
 
 def _with_marker(text: str, start: int) -> int:

@@ -29,23 +29,58 @@ _MAX_PASSAGES = 1000
 def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> bool:
     """Whether a question names another section of the passage's file, or a file like it in its folder.
 
-    The headings or the path of the other have the name, or two words in a row. The passage has none of these words, nor
-    has its file if another file is named.
+    The headings or the path of the other have the name, or two words in a row. The passage lacks one of these words, or
+    both of the two, and so does its file if another file is named.
     """
-    document, title = passage.document, _title_terms(passage.document)
-    below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
-    names = [one for one in _names(question) if not one & below_title]
-    pairs = [one for one in _pairs(question) if not one & below_title]
-    beside = {name: _titles_beside(snapshot, document, name) for name in (*names, *pairs) if not name & title}
-    files = [name for name, titles in beside.items() if any(_names_like(names, name, title, one) for one in titles)]
-    has_sections = bool((names or pairs) and passage.heading[1:])
-    if not (has_sections or files) or document.passages > _MAX_PASSAGES:
+    document = passage.document
+    if document.passages > _MAX_PASSAGES:
         return False
-    rest = snapshot.passages_of(document.path)
-    whole = title.union(*(terms(f"{one.context} {one.text}") for one in rest)) if files else set()
-    return any(not name & whole for name in files) or any(
+    below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
+    names = [one for one in _names(question) if not one <= below_title]
+    pairs = [one for one in _pairs(question) if not one & below_title]
+    return (
+        _has_longer_name(snapshot, question, document)
+        or _is_of_other_file(snapshot, document, names, pairs)
+        or _is_of_other_section(snapshot, passage, names, pairs)
+    )
+
+
+def _has_longer_name(snapshot: Index, question: str, document: StoredDocument) -> bool:
+    """Whether a file's name goes on where that in the question, which is of a file like it, ends: "Zaprinol Plus"."""
+    for name in _NAME.findall(_POSSESSIVE.sub("", question)):
+        longer = re.search(rf"\b{re.escape(name)}[ -]([A-Z][^\W\d_]*)", document.title)
+        if longer is None or terms(longer[1]) <= terms(question):
+            continue
+        alone = re.compile(rf"\b{re.escape(name)}\b(?![ -][A-Z])")
+        beside = _beside(snapshot, document, frozenset(terms(name)))
+        if any(alone.search(one.title) and _share_heading(snapshot, document, one) for one in beside):
+            return True
+    return False
+
+
+def _is_of_other_file(
+    snapshot: Index, document: StoredDocument, names: Sequence[frozenset[str]], pairs: Sequence[frozenset[str]]
+) -> bool:
+    title = _title_terms(document)
+    files = [
+        name
+        for name in (*names, *pairs)
+        if not name <= title
+        for one in _beside(snapshot, document, name)
+        if _names_like(names, name, title, _title_terms(one)) or _share_heading(snapshot, document, one)
+    ]
+    own = snapshot.passages_of(document.path) if files else ()
+    whole = title.union(*(terms(f"{one.context} {one.text}") for one in own))
+    return any(not name <= whole for name in files)
+
+
+def _is_of_other_section(
+    snapshot: Index, passage: StoredPassage, names: Sequence[frozenset[str]], pairs: Sequence[frozenset[str]]
+) -> bool:
+    has_sections = bool((names or pairs) and passage.heading[1:])
+    return any(
         _names_like(names, name, terms(own), terms(other))
-        for one in (rest if has_sections else ())
+        for one in (snapshot.passages_of(passage.document.path) if has_sections else ())
         for own, other in _differing(passage.heading, one.heading)
         for name in (*names, *pairs)
     )
@@ -62,12 +97,24 @@ def _names_like(names: Sequence[frozenset[str]], name: frozenset[str], own: set[
     return name <= other and bool(own & other or (other == name and name in names))
 
 
-def _titles_beside(snapshot: Index, document: StoredDocument, name: frozenset[str]) -> list[set[str]]:
-    """Return the terms of the titles of files in the folder of a document that have a name."""
+def _beside(snapshot: Index, document: StoredDocument, name: frozenset[str]) -> list[StoredDocument]:
+    """Return the other files in the folder of a document whose titles have a name."""
     hits = snapshot.keyword(dict.fromkeys(sorted(name), 1.0), _DEPTH)
-    documents = [one.document for one in snapshot.passages([hit.passage for hit in hits])]
+    found = {one.document.path: one.document for one in snapshot.passages([hit.passage for hit in hits])}
     folder = PurePosixPath(document.path).parent
-    return [_title_terms(one) for one in documents if PurePosixPath(one.path).parent == folder]
+    near = (one for path, one in found.items() if path != document.path and PurePosixPath(path).parent == folder)
+    return [one for one in near if name <= _title_terms(one)]
+
+
+def _share_heading(snapshot: Index, one: StoredDocument, other: StoredDocument) -> bool:
+    """Whether two files have sections with the same heading."""
+    if other.passages > _MAX_PASSAGES:
+        return False
+    own, others = (
+        {heading.lower() for passage in snapshot.passages_of(document.path) for heading in passage.heading[1:]}
+        for document in (one, other)
+    )
+    return bool(own & others)
 
 
 def _names(question: str) -> list[frozenset[str]]:

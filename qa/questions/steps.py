@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from index import STOP_WORDS, StoredPassage, word_terms
 
@@ -108,6 +108,16 @@ def is_below_topic(question: str, passage: StoredPassage, step: tuple[int, int])
     asked = _ordered_terms(_subject(question) or "")
     others = set(asked[1:]) - heading
     return bool(heading) and heading <= terms(question) and others.isdisjoint(terms(passage.text[slice(*step)]))
+
+
+def is_of_another_way(
+    question: str, passages: Iterable[StoredPassage], best: StoredPassage, lead: tuple[int, int]
+) -> bool:
+    """Whether a step is below headings that lack a word of what is asked, while another one in the document has all."""
+    topic = terms(_subject(question) or "")
+    above = terms(f"{best.context} {best.title} {_line_above(best, lead[0])}")
+    is_other = is_step(question, best, lead) and not topic <= above
+    return is_other and any(topic <= terms(_heading(one)) for one in passages)
 
 
 def parts_of_way(

@@ -19,7 +19,7 @@ from qa.answer.which_documents import titles_answer, with_title
 from qa.questions.numbered import is_about_another, numbered_in
 from qa.questions.said import says_all
 from qa.questions.sibling import is_of_another
-from qa.questions.steps import asks_for_way, parts_of_way
+from qa.questions.steps import asks_for_way, is_of_another_way, parts_of_way
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
@@ -121,6 +121,7 @@ class Answerer:
             is_about_another(numbered_in(query.asked), best, lead)
             or is_of_another(self.snapshot, query.asked, best)
             or _is_other_row(self.snapshot, query.asked, best, lead)
+            or _is_other_way(self.snapshot, query.asked, best, lead)
         ):
             probability = min(probability, confidence.IS_ABOUT_ANOTHER)
         return probability, features
@@ -169,6 +170,12 @@ def _is_other_row(snapshot: Index, question: str, passage: StoredPassage, lead: 
     from qa.tables.other_row import is_other_row  # noqa: PLC0415 - prose has no rows
 
     return is_other_row(snapshot, question, passage, lead)
+
+
+def _is_other_way(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
+    if not asks_for_way(question) or passage.document.passages > _MAX_PASSAGES:
+        return False
+    return is_of_another_way(question, snapshot.passages_of(passage.document.path), passage, lead)
 
 
 def _names_something(query: Query) -> bool:

@@ -322,6 +322,22 @@ def test_items_below_a_numbered_step_are_parts_of_it() -> None:
     assert extracted("What is step 2 of it?", "# Step 2\n\n1. What it is\n2. Rinse.", body=10).answer == "What it is"
 
 
+@pytest.mark.parametrize("introduction", ["", "To pack the box:\n"])
+def test_steps_are_answered_whole_however_many_they_are(introduction: str) -> None:
+    steps = introduction + "\n".join(f"{number}. Put in item {number}." for number in range(1, 14))
+    assert extracted("How do I pack the box?", steps, context="Packing the box").answer == steps
+
+
+@pytest.mark.parametrize("introduction", ["", "To start the fan:\n"])
+@pytest.mark.parametrize("lead", ["power", "fan", "door"])
+def test_an_item_is_continued_by_an_indented_line(introduction: str, lead: str) -> None:
+    """Not by a paragraph, nor by a line below it that is not indented."""
+    steps = "1. Check the power.\n2. Switch on the fan.\n   Listen for the hum. Wait.\n3. Close the door."
+    for rest in ("\n\nIt runs.", "\nIt runs."):
+        found = extracted(f"How do I start the fan ({lead})?", introduction + steps + rest, context="Starting the fan")
+        assert found.answer == introduction + steps
+
+
 STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."
 
 

@@ -21,6 +21,11 @@ FILES = {
     "drugs/leaflet-zephrin.txt": "Zephrin may be taken with wine.\n",
     "drugs/march.txt": "In March the leaflet was printed.\n",
     "board-minutes.md": "# Minutes of the board\n\nA new roof.\n",
+    "tablets/onderal.md": "# Onderal\n\n## Alcohol\n\nBeer with Onderal is allowed.\n",
+    "tablets/onderal-retard.md": "# Onderal Retard\n\n## Alcohol\n\nNone on that day.\n",
+    "tablets/onderal-storage.md": "# Onderal tablets of ten\n\n## Storage\n\nKeep them cool.\n",
+    "tablets/onderal-study.md": "# Onderal Study\n\n## Methods\n\nBeer was given.\n",
+    "tablets/pendolin.md": "# Pendolin syrup\n\n## Alcohol\n\nBeer is not.\n",
     "rules.md": "# Rules\n\nThe committee meets on Mondays.\n",
 }
 
@@ -38,6 +43,11 @@ def is_another(root: Path, question: str, path: str, text: str) -> bool:
         ("What does F28 mean on the boiler in the garden house?", "manuals/boiler-holiday-flat.md", "F28"),
         ("When was the boiler of the holiday flat serviced?", "manuals/boiler-garden-house.md", "August"),
         ("May I drink wine with Perimox?", "drugs/leaflet-solvadin.txt", "wine"),
+        # A name that is part of the other one
+        ("May I drink beer with Onderal Retard?", "tablets/onderal.md", "Beer"),
+        ("May I drink on the day I take Onderal?", "tablets/onderal-retard.md", "day"),
+        # Files whose titles share no word have the same sections.
+        ("May I drink beer with Pendolin?", "tablets/onderal.md", "Beer"),
     ],
 )
 def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
@@ -58,6 +68,11 @@ def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -
         ("Is the oven used in the garden house?", "manuals/oven.md", "boiler"),
         ("May I drink wine with Zephrin?", "drugs/leaflet-solvadin.txt", "wine"),
         ("Could I drink wine in March?", "drugs/leaflet-solvadin.txt", "wine"),
+        ("May I drink beer with Onderal?", "tablets/onderal.md", "Beer"),
+        ("May I drink on the day I take Onderal Retard?", "tablets/onderal-retard.md", "day"),
+        ("Was beer given with Onderal?", "tablets/onderal-study.md", "Beer"),
+        ("How cool is Onderal kept?", "tablets/onderal-storage.md", "cool"),
+        ("Was beer given in the Study of Onderal?", "tablets/onderal-study.md", "Beer"),
     ],
 )
 def test_none_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:

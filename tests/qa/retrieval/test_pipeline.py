@@ -358,6 +358,25 @@ def test_a_step_that_has_more_of_the_question_than_the_heading_answers_alone(tmp
     assert result.answer.text.startswith("Turn wheel u of it slowly")
 
 
+def test_the_steps_of_another_way_are_not_found(tmp_path: Path) -> None:
+    """If a heading names the one that is asked for: "unpack" is not "pack"."""
+    unpack = (
+        "# Boxes\n\n## How to unpack a cold box\n\n1. Open the cold box.\n2. Take the ice pack out of the cold box.\n\n"
+    )
+    build(
+        tmp_path,
+        {
+            "boxes.md": unpack
+            + "## How to pack a cold box\n\nSee the poster in the hall upstairs, or call Ida or Omar about it.\n"
+        },
+    )
+    with opened(tmp_path) as retriever:
+        result = retriever.ask("How do I pack a cold box?")
+        assert result.passages[0].heading[-1] == "How to unpack a cold box"
+        assert result.confidence <= confidence.IS_ABOUT_ANOTHER
+        assert retriever.ask("How do I unpack a cold box?").confidence > confidence.IS_ABOUT_ANOTHER
+
+
 def test_only_steps_of_the_passages_shown_are_answered(tmp_path: Path) -> None:
     build(tmp_path, {"pump.md": PUMP})
     numbers, result = steps_of(tmp_path, "How do I start the pump?", k=1)
