@@ -77,7 +77,11 @@ PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   b
             ["Metformin|1 g|none|none", "Apixaban|5 mg|2.5 mg|2.5 mg"],
         ),
         (PLANTED, (), ["peas|12 Mar|bed B", "potatoes|10 Apr|bed A", "beans|26 Feb|bed C"]),
-        (SQUADS.partition("\n")[2], (), ["Juniors A|Renske V|8", "Women's quad|Fern M|6 (2 subs)", "Masters|Len Crozier|5   (new)"]),
+        (
+            SQUADS.partition("\n")[2],
+            (),
+            ["Juniors A|Renske V|8", "Women's quad|Fern M|6 (2 subs)", "Masters|Len Crozier|5   (new)"],
+        ),
     ],
 )  # fmt: skip
 def test_cells_belong_to_the_column_above(text: str, columns: tuple[str, ...], rows: list[str]) -> None:
