@@ -98,7 +98,8 @@ def _with_marks(body: str) -> str:
 
     Without a line above them, headers have a date and a subject: "From", "To" and "Date" are those of a journey, too.
     """
-    found, at, marks = [], 0, ""
+    found: list[str] = []
+    at, marks = 0, ""
     for one in _HEADERS.finditer(body):
         is_dated = one["sent"] is not None and (one["rule"] or one["subject"] is not None)
         if len(found) == _MAX_HEADERS or not (one["original"] or one["alone"] or is_dated):
