@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from corpus import SIGN_OFF
 from index import STOP_WORDS, StoredPassage
 from qa.questions.steps import terms
 
@@ -68,10 +69,11 @@ def _names(asked: str, passage: StoredPassage) -> set[str]:
 
 
 def _is_greeting(sentence: str, names: set[str]) -> bool:
-    """Whether it is short and ends in a comma, or with a name on a line of its own."""
+    """Whether it is short and ends in a comma, or with a name on a line of its own; or the closing of a letter."""
     lines = sentence.split("\n")
     is_short = all(len(_WORD.findall(line)) <= _MAX_GREETING for line in lines)
-    return is_short and (sentence.endswith(",") or _words(lines[-1]) <= names)
+    is_closing = SIGN_OFF.fullmatch(sentence) is not None
+    return is_closing or (is_short and (sentence.endswith(",") or _words(lines[-1]) <= names))
 
 
 def _words(text: str) -> set[str]:

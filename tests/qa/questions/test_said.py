@@ -43,6 +43,7 @@ def test_a_mail_by_somebody_else_counts_only_if_it_names_whom_the_question_names
     [
         (["Hi Tom,", "they are new.", "Ida"], ["they are new."]),
         (["they are new.", "Best wishes,\nIda"], ["they are new."]),
+        (["they are new.", "Yours sincerely", "Ida Prado"], ["they are new."]),
         (["No", "5 March", "Ida Prado"], ["No", "5 March"]),
         (["Tom,"], ["Tom,"]),
     ],
