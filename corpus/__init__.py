@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from corpus.loading.sandbox import Sandbox
     from corpus.text.aligned import aligned_table
     from corpus.text.code_lines import code_spans, is_code
+    from corpus.text.headings import SIGN_OFF
     from corpus.text.lines import FileLines, LineMap
     from corpus.text.path_words import path_words
     from corpus.text.sentences import sentence_spans
@@ -36,6 +37,7 @@ _NAMES = {
     "loading.sandbox": "Sandbox",
     "text.aligned": "aligned_table",
     "text.code_lines": "code_spans is_code",
+    "text.headings": "SIGN_OFF",
     "text.lines": "FileLines LineMap",
     "text.path_words": "path_words",
     "text.sentences": "sentence_spans",

@@ -12,6 +12,8 @@ _GAP = re.compile(r"(?<![.!?:;,]) {2,}| {3,}")
 _RULE = re.compile(r"\s*[-=_+ ]{3,}\s*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_LETTERS = re.compile(r"[^\W\d_]+")
 # The fewest columns, cells of a row, and rows without and with column names.
 _COLUMNS, _FEWEST_CELLS, _ROWS, _NAMED_ROWS = 3, 2, 3, 2
 
@@ -35,8 +37,8 @@ class AlignedTable(NamedTuple):
 def aligned_table(lines: Sequence[str], at: int = 0, names: Sequence[str] = ()) -> AlignedTable | None:
     """Return the table that begins in a line; None if none does.
 
-    The first line has the column names if a rule is below it, or if it has no numbers (years aside) but a column of
-    values has. `names` are those of a table that continues here.
+    The first line has the column names if a rule is below it, or if it has no numbers (years aside), or none written
+    like one below it, but a column of values has. `names` are those of a table that continues here.
     """
     if "  " not in lines[at] and "\t" not in lines[at]:
         return None
@@ -75,10 +77,28 @@ def _table(
 
 
 def _names_columns(lines: Sequence[str], table: AlignedTable) -> bool:
-    """Whether the first line has no values, but a column below it does."""
-    is_plain = not any(_DIGIT.search(_YEAR.sub("", name)) for name in table.columns)
-    columns = zip(*([lines[number][slice(*cell)] for cell in row] for number, row in table.rows), strict=True)
-    return is_plain and any(2 * sum(map(bool, map(_DIGIT.search, column))) >= len(column) for column in [*columns][1:])
+    """Whether the first line has no values, but a column below it does.
+
+    Of a column named by a number, such as "1-5 years", no value may be written like that; nor may a word without one be
+    like those of a column without values.
+    """
+    _, *columns = zip(*([lines[number][slice(*cell)] for cell in row] for number, row in table.rows), strict=True)
+    first, *names = table.columns
+    if not any(map(_has_values, columns)):
+        return False
+    if not any(_DIGIT.search(_YEAR.sub("", name)) for name in table.columns):
+        return True
+    compared = [pair for pair in zip(names, columns, strict=True) if _DIGIT.search(pair[0]) or not _has_values(pair[1])]
+    return not _DIGIT.search(first) and not any(_form(name) in map(_form, column) for name, column in compared)
+
+
+def _has_values(column: Sequence[str]) -> bool:
+    return 2 * sum(map(bool, map(_DIGIT.search, column))) >= len(column)
+
+
+def _form(cell: str) -> str:
+    """For example "9-9 a" for "1-5 years"."""
+    return _LETTERS.sub("a", _NUMBER.sub("9", cell))
 
 
 def _is_rule(line: str) -> bool:

@@ -94,9 +94,14 @@ class StoredPassage:
         return self.start <= 1 and self.text.startswith("---") and bool(self.document.fields)
 
     @property
+    def is_mail(self) -> bool:
+        """Whether it is of a message or mailbox."""
+        return self.document.media_type in _MAIL
+
+    @property
     def is_quoted(self) -> bool:
         """Whether it is what a message quotes from an earlier one."""
-        return self.document.media_type in _MAIL and "".join(self.heading[-1:]).startswith(QUOTED)
+        return self.is_mail and "".join(self.heading[-1:]).startswith(QUOTED)
 
     @property
     def encoder_text(self) -> str:

@@ -14,6 +14,7 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.numbered import numbered_in, of_the_things
+from qa.questions.said import without_greetings
 from qa.questions.steps import (
     asks_for_way,
     has_bare_number,
@@ -114,6 +115,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     )
     if not spans:
         return Extract()
+    spans = without_greetings(question, passage, spans)
     boxes = tasks(question, text, spans)[:_MAX_LIST_ITEMS] if looked_up is None else []
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in boxes or spans)
     if passage.is_front_matter:

@@ -17,7 +17,7 @@ from qa.answer.results import Answer
 from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.answer.which_documents import titles_answer, with_title
 from qa.questions.numbered import is_about_another, numbered_in
-from qa.questions.said import says_all
+from qa.questions.said import is_by_another, says_all
 from qa.questions.sibling import is_of_another
 from qa.questions.steps import asks_for_way, is_of_another_way, parts_of_way
 from qa.reader.tables import tables
@@ -120,6 +120,7 @@ class Answerer:
         if self.ranking.rows is None and (
             is_about_another(numbered_in(query.asked), best, lead)
             or is_of_another(self.snapshot, query.asked, best)
+            or is_by_another(query.question, best)
             or _is_other_row(self.snapshot, query.asked, best, lead)
             or _is_other_way(self.snapshot, query.asked, best, lead)
         ):

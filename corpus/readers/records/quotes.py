@@ -1,4 +1,7 @@
-"""Lines that a message quotes from earlier ones: each begins with a `>` for every reply since it was written."""
+"""Lines that a message quotes from earlier ones: each begins with a `>` for every reply since it was written.
+
+Outlook puts the headers of the earlier message above its words instead, which then go on to the end of the body.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,25 @@ _OWN_ATTRIBUTION = re.compile(
     re.IGNORECASE,
 )
 _MAX_ATTRIBUTION = 300
+# The line and the headers above what Outlook quotes; a forwarded message has them in most programs. Names of headers
+# are in English, German, French, Spanish, Portuguese, Italian, Dutch and Swedish.
+_ORIGINAL = (
+    r"(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete Nachricht|Message d['’]origine"
+    r"|Message original|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht"
+    r"|Ursprungligt meddelande)"
+)
+_SENT = "Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el)?|Enviada em|Data|Inviato|Verzonden|Skickat"
+_SUBJECT = "Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne"
+_COLON = r"\*?[ \xa0]?:\*?[ \xa0\t]*"
+_HEADERS = re.compile(
+    rf"(?:^[ \t]*(?:(?P<original>-{{3,20}} ?{_ORIGINAL} ?-+)|(?P<rule>---|___)[^\n]*)[ \t]*\n\s{{0,9}})?"
+    rf"^[ \t]*\*?(?:From|Von|De|Da|Van|Från){_COLON}(?P<sender>[^\n]{{1,200}})"
+    rf"(?:\n[ \t]*\*?(?:(?:{_SENT}){_COLON}(?P<sent>[^\n]*)|(?:{_SUBJECT}){_COLON}(?P<subject>[^\n]*)"
+    rf"|(?:To|Cc|Bcc|An|À|A|Para|Aan|Till|Kopia|Importance|Attachments|Anlagen){_COLON}[^\n]*))+(?=\n|\Z)"
+    rf"|^[ \t]*(?P<alone>-{{3,20}} ?{_ORIGINAL} ?-+)[ \t]*(?=\n|\Z)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MAX_HEADERS = 20
 
 
 @dataclass(slots=True)
@@ -53,11 +75,13 @@ def parts_of(body: str) -> Iterator[BodyPart]:
     """Yield the parts of a message's body in order; a quoted question belongs to the answer right below it."""
     attributions: dict[int, str] = {}
     before: BodyPart | None = None
-    for depth, text in _runs(body):
+    for depth, text in _runs(_with_marks(body)):
         part = BodyPart(depth, [one for one in _BLANK_LINES.split(text) if one.strip()])
         if before is not None:
             if depth > before.depth:
-                attributions[depth] = _taken_attribution(before)
+                # What is quoted more often than that is by somebody else.
+                attributions[depth] = ""
+                attributions[before.depth + 1] = _taken_attribution(before)
             elif before.paragraphs and before.paragraphs[-1].rstrip().endswith("?"):
                 part.paragraphs.insert(0, before.paragraphs.pop())
             yield before
@@ -67,6 +91,28 @@ def parts_of(body: str) -> Iterator[BodyPart]:
         before = part
     if before is not None:
         yield before
+
+
+def _with_marks(body: str) -> str:
+    """Put marks before what is below the headers of another message, and in their place a line that says who wrote it.
+
+    Without a line above them, headers have a date and a subject: "From", "To" and "Date" are those of a journey, too.
+    """
+    found: list[str] = []
+    at, marks = 0, ""
+    for one in _HEADERS.finditer(body):
+        is_dated = one["sent"] is not None and (one["rule"] or one["subject"] is not None)
+        if len(found) == _MAX_HEADERS or not (one["original"] or one["alone"] or is_dated):
+            continue
+        on = f" on {one['sent'].strip()}" if one["sent"] else ""
+        above = f"\n\n{one['sender'].strip()} wrote{on}:\n" if one["sender"] else ""
+        found.append(_marked(body[at : one.start()] + above, marks))
+        at, marks = one.end(), f"{marks}> "
+    return "\n".join([*found, _marked(body[at:], marks)])
+
+
+def _marked(text: str, marks: str) -> str:
+    return text.replace("\n", f"\n{marks}") if marks else text
 
 
 def _runs(body: str) -> Iterator[tuple[int, str]]:

@@ -28,6 +28,17 @@ HOISTS = """\
 Safe working load   650 kg               180 kg
 Power               mains, 16 A socket   hand crank
 """
+DOSES = """\
+Drug          1-5 years   6-12 years   Adult
+Paracetamol   120 mg      250 mg       1 g
+Ibuprofen     100 mg      200 mg       400 mg
+"""
+KIDNEYS = """\
+Drug        eGFR 30-59   eGFR 15-29   dialysis
+Metformin   1 g          none         none
+Apixaban    5 mg         2.5 mg       2.5 mg
+"""
+# No line has the names.
 PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   bed C\n"
 
 
@@ -55,8 +66,22 @@ PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   b
             ["Safe working load|650 kg|180 kg", "Power|mains, 16 A socket|hand crank"],
         ),
         ("site\tGammarus\tflow\nSK1\t4\t\nSK2\t0\t41\n", ("site", "Gammarus", "flow"), ["SK1|4|", "SK2|0|41"]),
-        # No line has the names.
+        (
+            DOSES,
+            ("Drug", "1-5 years", "6-12 years", "Adult"),
+            ["Paracetamol|120 mg|250 mg|1 g", "Ibuprofen|100 mg|200 mg|400 mg"],
+        ),
+        (
+            KIDNEYS,
+            ("Drug", "eGFR 30-59", "eGFR 15-29", "dialysis"),
+            ["Metformin|1 g|none|none", "Apixaban|5 mg|2.5 mg|2.5 mg"],
+        ),
         (PLANTED, (), ["peas|12 Mar|bed B", "potatoes|10 Apr|bed A", "beans|26 Feb|bed C"]),
+        (
+            SQUADS.partition("\n")[2],
+            (),
+            ["Juniors A|Renske V|8", "Women's quad|Fern M|6 (2 subs)", "Masters|Len Crozier|5   (new)"],
+        ),
     ],
 )  # fmt: skip
 def test_cells_belong_to_the_column_above(text: str, columns: tuple[str, ...], rows: list[str]) -> None:

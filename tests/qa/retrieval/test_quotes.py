@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
+from qa.answer.confidence import IS_ABOUT_ANOTHER
 from qa.retrieval.distinct import RankedPassage, originals_first
 from tests.qa.indexes import write
 from tests.qa.passages import mail
@@ -66,6 +67,40 @@ def test_what_a_sender_said_is_found_in_their_mail_only(tmp_path: Path) -> None:
     answer = answers["Amacher", "five vials"].answer
     assert answer is not None
     assert answer.text == "Please send the five vials to Bern."
+
+
+WARD = {
+    "1.eml": "Subject: Re: neonates\nFrom: Tomas Novak <t@b.org>\nTo: Maeve Kelly <m@b.org>\n\nMaeve,\n\nthe loading "
+    "dose stays at 20 mg per kg, and then we halve it.\n\nBest wishes,\nTomas\n",
+    "2.eml": "Subject: catheters\nFrom: Ines Prado <i@b.org>\nTo: Vera Lind <v@b.org>\n\nVera,\n\nEdda said that the "
+    "blue catheters are to be returned, as the tips break.\n\nInes\n",
+    "3.eml": "Subject: vials\nFrom: Anneke Visser <a@b.org>\nTo: Declan Byrne <d@b.org>\n\nDeclan,\n\nthe vials can "
+    "stay in the cold room until Friday, not longer.\n\nAnneke\n\n-----Original Message-----\nFrom: Declan Byrne"
+    "\nSent: 4 March 2024 10:12\nTo: Anneke Visser\nSubject: vials\n\nAnneke,\n\nthe vials leak at the cap, please do "
+    "not ship them before we have new seals.\n\nDeclan\n",
+}
+
+
+def test_what_somebody_said_is_neither_a_greeting_nor_by_somebody_else(tmp_path: Path) -> None:
+    """Unless that is about what they said."""
+    write(tmp_path, WARD)
+    build_index(tmp_path)
+    asked = (
+        ("Tomas", "neonates"),
+        ("Edda", "catheters"),
+        ("Declan", "vials"),
+        ("Anneke", "vials"),
+        ("Vera", "catheters"),
+    )
+    with Retriever.open(tmp_path) as retriever:
+        results = [retriever.ask(f"What did {name} say about {topic}?") for name, topic in asked]
+    assert [result.answer.text for result in results if result.answer and result.found] == [
+        "the loading dose stays at 20 mg per kg, and then we halve it.",
+        "Edda said that the blue catheters are to be returned, as the tips break.",
+        "the vials leak at the cap, please do not ship them before we have new seals.",
+        "the vials can stay in the cold room until Friday, not longer.",
+    ]
+    assert results[-1].confidence <= IS_ABOUT_ANOTHER
 
 
 @pytest.mark.parametrize(

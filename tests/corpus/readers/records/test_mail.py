@@ -113,6 +113,15 @@ def test_quoted_lines_are_passages_of_their_own_without_marks() -> None:
     ]
 
 
+def test_an_attribution_is_of_what_is_quoted_once_more() -> None:
+    """Even if what that quotes itself comes first."""
+    assert quoted("Fine.\n\nOn 4 March, Ida wrote:\n>> Of ash.\n> Of oak.\n") == [
+        ("Eva", "Fine."),
+        ("Quoted 2 times by Eva", "Of ash."),
+        ("Quoted: On 4 March, Ida wrote", "Of oak."),
+    ]
+
+
 def test_what_was_quoted_more_often_is_a_part_of_its_own() -> None:
     found = quoted("Fine.\n\n> More time?\n>> It is due.\n")
     assert found == [("Eva", "Fine."), ("Quoted by Eva", "More time?"), ("Quoted 2 times by Eva", "It is due.")]
@@ -144,3 +153,57 @@ def test_a_quoted_question_belongs_to_its_answer(above: str) -> None:
 def test_lines_that_only_look_quoted_are_words_of_the_message(body: str) -> None:
     """Three marks at once are the prompt of an interpreter; mailboxes escape the word From."""
     assert quoted(body) == [("Eva", body)]
+
+
+TO_EVA = "Fine, Friday.\n\nEva\n\n"
+
+
+@pytest.mark.parametrize(
+    ("headers", "heading"),
+    [
+        (
+            "-----Original Message-----\nFrom: Ida Gray <i@b.org>\nSent: 5 March 2024 10:00\nTo: Eva <e@b.org>\n"
+            "Cc: Tom\nSubject: RE: Oars",
+            "Quoted: Ida Gray <i@b.org> wrote on 5 March 2024 10:00",
+        ),
+        ("________________\nFrom: Ida\nSent: 5 March 2024\nTo: Eva", "Quoted: Ida wrote on 5 March 2024"),
+        ("*Von:* Ida\n*Gesendet:* 5. März\n*An:* Eva\n*Betreff:* Ruder", "Quoted: Ida wrote on 5. März"),
+        ("De\xa0: Ida\nEnvoyé\xa0: 5 mars\nÀ\xa0: Eva\nObjet\xa0: Rames", "Quoted: Ida wrote on 5 mars"),
+        ("---------- Forwarded message ---------\nFrom: Ida\nSubject: Oars", "Quoted: Ida wrote"),
+        ("-----Ursprüngliche Nachricht-----", "Quoted by Eva"),
+    ],
+)
+def test_what_is_below_the_headers_of_another_message_is_quoted_from_it(headers: str, heading: str) -> None:
+    """Outlook quotes so, without marks."""
+    assert quoted(f"{TO_EVA}{headers}\n\nCan we meet?\nIda\n") == [
+        ("Eva", TO_EVA.strip()),
+        (heading, "Can we meet?\nIda"),
+    ]
+
+
+def test_each_of_several_messages_below_each_other_has_its_sender() -> None:
+    """A mark within them is that of a quotation, too."""
+    tom = "From: Tom\nDate: 5 March\nSubject: Oars\n\nCan we meet?\n\n"
+    ida = "From: Ida\nDate: 4 March\nSubject: Oars\n\n> Of ash?\n\nOf oak.\n\nAnd new.\n"
+    assert quoted(f"{TO_EVA}{tom}{ida}") == [
+        ("Eva", TO_EVA.strip()),
+        ("Quoted: Tom wrote on 5 March", "Can we meet?"),
+        ("Quoted: Ida wrote on 4 March", "Of ash?\n\nOf oak.\n\nAnd new."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "From: London\nTo: Hull\nDate: 5 May\n\nThe train is late.",
+        "-----\nFrom: London\nTo: Hull\n\nThe train is late.",
+        "-----\nThe train is late.",
+    ],
+)
+def test_a_journey_is_no_message(body: str) -> None:
+    assert {heading for heading, _ in quoted(body)} == {"Eva"}
+
+
+def test_headers_after_the_twentieth_are_words_of_that_message() -> None:
+    text = text_of("From: Eva", "From: Ida\nDate: 5 May\nSubject: Oars\n" * 2000 + "-" * 100_000)
+    assert text.count("Date: 5 May") == 1980

@@ -1,0 +1,57 @@
+"""Questions for what somebody said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qa.questions.said import is_by_another, without_greetings
+from tests.qa.passages import mail
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "text", "expected"),
+    [
+        (
+            "What did Vera say about oars?",
+            "Ida Prado <i@b.org> to Vera, 2024-03-05",
+            "Vera,\n\nthe oars are new.",
+            True,
+        ),
+        ("What did Vera say about oars?", "Quoted: Ida wrote", "The oars are new.", True),
+        ("What did Vera say about oars?", "Ida to Vera", "I met Vera, who says they are new.", False),
+        ("What did Vera say about oars?", "Ida to Vera", "They are new.\n\nVera agrees.", False),
+        ("What did Dr. Prado say about oars?", "Ida Prado <i@b.org> to Vera", "They are new.", False),
+        ("What did Vera say about oars?", "Quoted by Ida", "The oars are new.", False),
+        ("What did the cox say about oars?", "Ida to Vera", "The oars are new.", False),
+        ("What did I say about oars?", "Ida to Vera", "The oars are new.", False),
+        ("When did Vera buy oars?", "Ida to Vera", "The oars are new.", False),
+    ],
+)
+def test_a_mail_by_somebody_else_counts_only_if_it_names_whom_the_question_names(
+    question: str, heading: str, text: str, expected: bool
+) -> None:
+    passage = replace(mail(text, 1), heading=("Oars", heading))
+    assert is_by_another(question, passage) == expected
+    other = replace(passage, document=replace(passage.document, media_type="text/plain"))
+    assert not is_by_another(question, other)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        (["Hi Tom,", "they are new.", "Ida"], ["they are new."]),
+        (["they are new.", "Best wishes,\nIda"], ["they are new."]),
+        (["they are new.", "Yours sincerely", "Ida Prado"], ["they are new."]),
+        (["No", "5 March", "Ida Prado"], ["No", "5 March"]),
+        (["Tom,"], ["Tom,"]),
+    ],
+)
+def test_greetings_and_signatures_are_nothing_that_was_said(sentences: list[str], expected: list[str]) -> None:
+    text = "\n\n".join(sentences)
+    passage = replace(mail(text, 1), heading=("Oars", "Ida Prado to Tom"))
+    spans = [(text.index(one), text.index(one) + len(one)) for one in sentences]
+    found = without_greetings("What did Ida say about oars?", passage, spans)
+    assert [text[slice(*span)] for span in found] == expected
+    assert without_greetings("Are the oars new?", passage, spans) == spans
