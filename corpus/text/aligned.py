@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-# Two blanks after a full stop are those of a typewriter.
-_GAP = re.compile(r"(?<![.!?:;,]) {2,}| {3,}")
+# Two blanks after the full stop of a word are those of a typewriter; "20.04." is a date.
+_GAP = re.compile(r"(?<![!?:;,])(?<![^\W\d]\.) {2,}| {3,}")
 _RULE = re.compile(r"\s*[-=_+ ]{3,}\s*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DIGIT = re.compile(r"\d")

@@ -76,6 +76,11 @@ PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   b
             ("Drug", "eGFR 30-59", "eGFR 15-29", "dialysis"),
             ["Metformin|1 g|none|none", "Apixaban|5 mg|2.5 mg|2.5 mg"],
         ),
+        (
+            "Dates           Caretaker  Shift\n14.04.-20.04.  Yilmaz     2\n21.04.-27.04.  Novak      1\n",
+            ("Dates", "Caretaker", "Shift"),
+            ["14.04.-20.04.|Yilmaz|2", "21.04.-27.04.|Novak|1"],
+        ),
         (PLANTED, (), ["peas|12 Mar|bed B", "potatoes|10 Apr|bed A", "beans|26 Feb|bed C"]),
         (
             SQUADS.partition("\n")[2],
