@@ -96,7 +96,7 @@ def asks_for_way(question: str) -> bool:
 
 
 def is_opposite_way(question: str, passage: StoredPassage) -> bool:
-    """Whether a question asks how to switch something on, say, and the heading above a passage is about switching off."""
+    """Whether a question asks how to switch something on, say, and the heading above is about switching it off."""
     if not asks_for_way(question):
         return False
     parts = ((_subject(question) or "").lower(), _heading(passage).lower())

@@ -100,7 +100,8 @@ def test_a_cross_encoder_orders_the_passages(root: Path, monkeypatch: pytest.Mon
 
 
 def test_the_opposite_of_what_is_asked_is_not_found(tmp_path: Path) -> None:
-    build(tmp_path, {"pump.md": "# Pump\n\n## Switching the pump off\n\n1. Press the red knob.\n2. Close the valve.\n"})
+    steps = "1. Press the red pump knob off.\n2. Switch the valve off.\n"
+    build(tmp_path, {"pump.md": f"# Pump\n\n## Switching the pump off\n\n{steps}"})
     with opened(tmp_path) as retriever:
         assert retriever.ask("How do I switch the pump off?").found
         assert retriever.ask("How do I switch the pump on?").confidence <= confidence.IS_ABOUT_ANOTHER
