@@ -57,10 +57,13 @@ _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 _PAIRS = (
     ("left", "right"), ("front", "rear", "back"), ("upper", "lower"), ("inner", "outer"), ("indoor", "outdoor"),
     ("upstairs", "downstairs"), ("summer", "winter"), ("hot", "cold"), ("north", "south", "east", "west"),
+    ("large", "small"), ("first", "second", "third"),
 )  # fmt: skip
 _SIDES = {side: "/".join(pair) for pair in _PAIRS for side in pair}
 _SIDE = rf"\b(?:{'|'.join(_SIDES)})\b"
-_SIDED = re.compile(rf"({_SIDE})(?:(?:\s?(?:,|/|&|and|or)\s?{_SIDE})?\s(?!ones?\b)([^\W\d_]{{3,}}))?", re.IGNORECASE)
+_SIDED = re.compile(
+    rf"{_SIDE}(?:(?:\s?(?:,|/|&|and|or)\s?{_SIDE})?\s(of\sthe\s)?(?!ones?\b)([^\W\d_]{{3,}}))?", re.IGNORECASE
+)
 # The noun of a year, which it needs not stand beside.
 _OF_YEAR = "#year"
 _YEARS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:\s?[-–—/]\s?((?:19|20)?\d\d))?(?!\d)")
@@ -227,13 +230,16 @@ def _named(text: str) -> list[Numbered]:
 
 
 def _sided(text: str) -> Iterator[Numbered]:
-    """Yield what a text names by a side: "left eye" and "right eye" are two eyes, "left and right eye" is both."""
+    """Yield what a text names by a side: "left eye" and "right eye" are two eyes, "left and right eye" is both.
+
+    "Left of the budget" is no left budget.
+    """
     for at in re.finditer(_SIDE, text, re.IGNORECASE):
         found = _SIDED.match(text, at.start())
         word = (found[2] or "").lower() if found else ""
         noun = next(iter(word_terms(word)), "") if word not in STOP_WORDS else ""
-        side = at[0].lower()
-        yield Numbered(f"{noun} {_SIDES[side]}" if noun else "", side)
+        side, beside = at[0].lower(), "of " if found and found[1] else ""
+        yield Numbered(f"{beside}{noun} {_SIDES[side]}" if noun else "", side)
 
 
 def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[Numbered]:

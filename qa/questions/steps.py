@@ -11,7 +11,7 @@ from index import STOP_WORDS, StoredPassage, word_terms
 _ASKS_HOW_TO = re.compile(
     r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b"
     r"|what(?:['’]s| is| are) the (?:steps|procedure|process|drill|routine)\b"
-    r"|what (?:do|should|must) (?:i|we|you) do (?:to|(?P<when>if|when))\b)",
+    r"|what (?:do|should|must) (?:i|we|you) do (?:to|in case of|(?P<when>if|when|before|after))\b)",
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
@@ -50,7 +50,12 @@ _WORD = re.compile(r"\w+")
 # Words without which a way is another one, and pairs that turn it around.
 _DECISIVE = frozenset({"not", "no", "never", "without", "don", "before", "after"})
 _CONDITIONS = frozenset({"if", "unless"})
-_OPPOSITES = (("on", "off"), ("up", "down"), ("in", "out"))
+_OPPOSITES = (("on", "off"), ("up", "down"), ("in", "out"), ("before", "after"))
+# One of these with its verb, "switch on the pump", "switch the pump on", rather than before a noun, "in the shed".
+_PARTICLE = re.compile(
+    r"(?:\A\W*(?:\d[\d.]*\W+|(?:i|we|you|one)\s)?\w+\s|\w{3,}ing\s|\A\W*(?=before|after)|\b(?=\w+\W*\Z))"
+    r"(on|off|up|down|in|out|before|after)\b"
+)
 # Words of an introducing line or a heading that say no more than that a list follows: "Follow these steps:".
 _INTRODUCES = re.compile(
     r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|directions|method|way|please)\b", re.IGNORECASE
@@ -69,7 +74,7 @@ def tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tu
 
 
 def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> bool:
-    """Whether a sentence is one of the steps of what the question asks how to do.
+    """Whether a sentence is one of the steps of what the question asks how to do, not below a heading for the opposite.
 
     They are numbered and no clauses ("3. The lease ends if"), or have bullets below a heading that says that this is a
     way to do just that.
@@ -77,7 +82,7 @@ def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> boo
     text = passage.text
     at = text.rfind("\n", 0, span[0]) + 1
     line = text[at : span[1]].lstrip()
-    if not asks_for_way(question) or _STATEMENT.match(line):
+    if not asks_for_way(question) or _STATEMENT.match(line) or is_opposite_way(question, passage):
         return False
     if _STEP.match(line) or has_bare_number(text, at):
         return True
@@ -88,6 +93,16 @@ def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> boo
 def asks_for_way(question: str) -> bool:
     """Whether a question asks how to do something."""
     return _ASKS_HOW_TO.match(question) is not None
+
+
+def is_opposite_way(question: str, passage: StoredPassage) -> bool:
+    """Whether a question asks how to switch something on, say, and the heading above is about switching it off."""
+    if not asks_for_way(question):
+        return False
+    parts = ((_subject(question) or "").lower(), _heading(passage).lower())
+    asked, said = (set(_WORD.findall(part)) for part in parts)
+    particles = {one for part in parts for one in _PARTICLE.findall(part)}
+    return any({one, other} <= (asked ^ said) & particles for one, other in _OPPOSITES)
 
 
 def has_bare_number(text: str, line: int) -> bool:

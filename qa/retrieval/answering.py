@@ -19,7 +19,7 @@ from qa.answer.which_documents import titles_answer, with_title
 from qa.questions.numbered import is_about_another, numbered_in
 from qa.questions.said import is_by_another, says_all
 from qa.questions.sibling import is_of_another
-from qa.questions.steps import asks_for_way, is_of_another_way, parts_of_way
+from qa.questions.steps import asks_for_way, is_of_another_way, is_opposite_way, parts_of_way
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
@@ -119,6 +119,7 @@ class Answerer:
         lead = extracts[best.id].lead
         if self.ranking.rows is None and (
             is_about_another(numbered_in(query.asked), best, lead)
+            or is_opposite_way(query.text, best)
             or is_of_another(self.snapshot, query.asked, best)
             or is_by_another(query.question, best)
             or _is_other_row(self.snapshot, query.asked, best, lead)

@@ -78,9 +78,12 @@ def target_column(explained: Explained, parts: Parts) -> int:
         return in_head[0].column
     if len(parts.head):
         return explained.key()
-    if parts.top is None:
+    if parts.top is not None:
+        return _top_column(explained, parts.top)
+    # "What costs more than 20?" asks for things, not for prices.
+    if parts.verb is ANY or parts.limits or parts.negations:
         raise NotExplainedError
-    return _top_column(explained, parts.top)
+    return _with_property(explained, parts.verb)
 
 
 def _date_column(explained: Explained) -> int:
@@ -149,7 +152,10 @@ def measured_column(explained: Explained, parts: Parts, top: Superlative, target
 
 
 def _with_property(explained: Explained, what: Property) -> int:
-    """Return the one column that holds a property, by its name or else by its units; raises NotExplainedError."""
+    """Return the one column that holds a property, by its name or else by its units; raises NotExplainedError.
+
+    Of several, such as one per year, it is the one that the question names; in a "price list" without units, too.
+    """
     columns = [i for i in range(len(explained.table.columns)) if i != explained.key()]
     chosen: list[int] = []
     for names in (what.names, what.reverse):
@@ -157,6 +163,10 @@ def _with_property(explained: Explained, what: Property) -> int:
         chosen = chosen or [i for i in named if explained.measures(i) is not None]
     if not chosen and what.kinds:
         chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds]
+    if not chosen and explained.is_about(what.names):
+        chosen = [i for i in columns if explained.measures(i) is not None]
+    if len(chosen) > 1:
+        chosen = [i for i in chosen if any(one.column == i for one in explained.mentions)]
     if len(chosen) != 1:
         raise NotExplainedError
     return chosen[0]

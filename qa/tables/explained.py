@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -245,6 +245,10 @@ class Explained:
         names = [i for i in distinct if not self.kind(i) and not (i and self._has_fractions(i))]
         keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
+
+    def is_about(self, names: Iterable[str]) -> bool:
+        """Whether the title, the headings or the file name have one of some words."""
+        return not set(stems_of(" ".join(names))).isdisjoint(self._subject())
 
     def _subject(self) -> list[str]:
         return stems_of(f"{self.table.about} {self.table.file_name}")

@@ -101,8 +101,10 @@ def _is_asked_instead(question: str, other: Row, row: Row) -> bool:
 
 
 def _names(question: str, cell: str) -> bool:
-    """Whether a question names the date of a cell, or all of the cell by a name or code."""
+    """Whether a question names the date of a cell, all of its several words, or all of the cell by a name or code."""
     if any(a.is_day_of(b) for a in dates_in(cell) for b in dates_in(question)):
+        return True
+    if len(content := _content(cell)) > 1 and content <= _content(question):
         return True
     at = re.search(rf"(?<=\S\s)(?<!\w){re.escape(cell.strip())}(?:['’]s)?(?!\w)", question)
     is_code = sum(map(str.isdecimal, cell)) >= _LEAST_DIGITS or bool(re.search(r"[^\W\d_]\d|\d[^\W\d_]", cell))

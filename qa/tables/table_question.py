@@ -35,6 +35,8 @@ _PERSON = frozenset({
     "person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player",
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
+# The columns of a table of properties.
+_WITH_NAME_AND_VALUE = 2
 # Stems of words for the rows of any table.
 _OF_ANY_ROW = frozenset(stems_of("case entry issue item line one order problem record request row task"))
 
@@ -87,7 +89,8 @@ def _explain(explained: Explained, asks: re.Match[str]) -> Parts:
     explained.name_things()
     explained.name_values()
     explained.name_subject()
-    verbs = [VERBS[word.stem] for word in explained.words if word.stem in VERBS and not word.is_explained]
+    measuring = (word for word in explained.words if word.is_name or not word.is_explained)
+    verbs = [VERBS[word.stem] for word in measuring if word.stem in VERBS]
     previous = ""
     for number, word in enumerate(explained.words):
         is_person = word.text in _PERSON and (number in head or previous in {"most", "fewest"})
@@ -134,9 +137,12 @@ def _select(explained: Explained, parts: Parts) -> RowsAnswer | None:
     elif not is_filtered:
         return None
     chosen = tuple(table.rows[i] for i in sorted(rows) if not is_empty(table.rows[i].cells[target]))
-    # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it.
+    # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it: the one beside may.
     asked = set(words_of(explained.question))
     is_new = any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
+    if not is_new and len(chosen) == 1 and len(table.columns) == _WITH_NAME_AND_VALUE:
+        target = 1 - target
+        is_new = not is_empty(chosen[0].cells[target])
     return RowsAnswer(chosen, target) if is_new else None
 
 

@@ -77,7 +77,7 @@ PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   b
             ["Metformin|1 g|none|none", "Apixaban|5 mg|2.5 mg|2.5 mg"],
         ),
         (
-            "Dates           Caretaker  Shift\n14.04.-20.04.  Yilmaz     2\n21.04.-27.04.  Novak      1\n",
+            "Dates          Caretaker  Shift\n14.04.-20.04.  Yilmaz     2\n21.04.-27.04.  Novak      1\n",
             ("Dates", "Caretaker", "Shift"),
             ["14.04.-20.04.|Yilmaz|2", "21.04.-27.04.|Novak|1"],
         ),

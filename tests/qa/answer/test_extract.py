@@ -380,6 +380,31 @@ def test_steps_below_a_heading_that_says_so_are_answered_whole() -> None:
     assert extracted("How do I rinse the filter of a Lotse 3?", STEPS, context="Lotse › How to clean").answer == rinse
 
 
+@pytest.mark.parametrize(
+    ("question", "heading", "is_whole"),
+    [
+        ("What do I do before a visit?", "Before a visit", True),
+        ("What do I do after the visit?", "After a visit", True),
+        ("What do we do in case of a leak?", "Pond › In case of a leak", True),
+        ("What should I do in case of a leak?", "Pond › Leak", True),
+        ("What do I do about the leak of last year?", "Pond › Leak", False),
+        ("How do I switch the automatic mode on?", "Switching the automatic mode on", True),
+        ("How do I switch on the automatic mode?", "3.2 Switching the automatic mode on", True),
+        ("How do I switch the automatic mode on?", "Automatic mode", True),
+        ("How do I switch the automatic mode on?", "Switching the automatic mode on and off", True),
+        ("How do I clean the pump in the pond?", "Cleaning out the pump of the pond", True),
+        # The opposite way
+        ("How do I switch the automatic mode on?", "Switching the automatic mode off", False),
+        ("How do I switch on the automatic mode?", "3.2 Turn off automatic mode", False),
+        ("How do I put the pump in?", "Pond › Taking the pump out", False),
+        ("What do I do before a visit?", "After a visit", False),
+    ],
+)
+def test_steps_of_the_opposite_are_none(question: str, heading: str, is_whole: bool) -> None:
+    steps = "1. Press the knob.\n2. Wait for the lamp."
+    assert (extracted(question, steps, context=heading).answer == steps) is is_whole
+
+
 def test_clauses_are_no_steps() -> None:
     clauses = "1. The tenant pays.\n2. The lease can be ended.\n3. Any change is written."
     found = extracted("How do I end the lease of the house?", clauses, context="Lease of the house")

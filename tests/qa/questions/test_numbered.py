@@ -54,6 +54,11 @@ ABOUT_ANOTHER = [
         "| Tyres | Bar |\n|---|---|\n| Front tyres | 2.3 |\n| Rear tyres | 2.5 |",
         "Front tyres | 2.3",
     ),
+    ("what hangs to the left of the boiler?", "The pump hangs to the right of the boiler.", ""),
+    ("when does the café south of the river open?", "North of the river, the café opens at 9.", ""),
+    ("what does the small hall cost?", "The large hall costs 80 EUR.", ""),
+    ("who lives on the second floor?", "Ida lives on the first floor.", ""),
+    ("who lives on the second floor?", "Tom lives on the third floor.", ""),
     ("how long did the fire drill 2026 take?", "The last fire drill on 18 September 2025 took 4 minutes.", ""),
     ("how many came in 2019?", "In 2021 310 people came.", ""),
 ]
@@ -106,6 +111,10 @@ OF_THE_SAME = [
     ("when was the left eye operated?", "Both the right and left eye were operated on 3 May.", ""),
     ("when was the left eye operated?", "The right eye was operated in June, the left one on 3 May.", ""),
     ("what is left of the budget?", "Of the right budget, 300 EUR remain.", ""),
+    ("what hangs to the left of the boiler?", "Left of the boiler is the pump, right of the boiler the tank.", ""),
+    ("how large is the hall?", "The small hall has 30 m².", ""),
+    ("who lives on the second floor?", "Ida lives on the first and second floor.", ""),
+    ("who lives on the second floor?", "First floor: Tom. Second floor: Ida.", ""),
     ("where is the front door key?", "The key is on the right.", ""),
     ("how long did the fire drill 2026 take?", "The fire drill on 3/5/26 took 4 minutes, in 2025 5.", ""),
     (

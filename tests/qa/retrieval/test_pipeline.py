@@ -99,6 +99,14 @@ def test_a_cross_encoder_orders_the_passages(root: Path, monkeypatch: pytest.Mon
         assert quick.rerank_model is None
 
 
+def test_the_opposite_of_what_is_asked_is_not_found(tmp_path: Path) -> None:
+    steps = "1. Press the red pump knob off.\n2. Switch the valve off.\n"
+    build(tmp_path, {"pump.md": f"# Pump\n\n## Switching the pump off\n\n{steps}"})
+    with opened(tmp_path) as retriever:
+        assert retriever.ask("How do I switch the pump off?").found
+        assert retriever.ask("How do I switch the pump on?").confidence <= confidence.IS_ABOUT_ANOTHER
+
+
 def test_without_reranking(retriever: Retriever, matched: list[str]) -> None:
     """The encoder reads no passage; ranking, answer and confidence come from the index alone."""
     result = retriever.ask("when does the harbour close", rerank=False)

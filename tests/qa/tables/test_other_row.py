@@ -38,6 +38,12 @@ FAULTS = """| code | meaning |
 | F3 | door open |
 """
 STOCK = "item,price,serial number\noven,699,\nfreezer,,NF-88213\nkettle,35,PC-1203\n"
+KEYS = """| key | hook | held by |
+|---|---|---|
+| Garage, side door | 4 | Ida Moe |
+| Garage, main door | 7 | Sven Aalto |
+| side gate | 9 | Petra Lund |
+"""
 WORDS = """| | |
 |---|---|
 | Weight | 1,450 kg |
@@ -58,6 +64,9 @@ OTHER = [
     ("who does the cleaning on 14 June?", ROTA, "14 June | Sven Aalto"),
     ("what does code F3 mean?", FAULTS, "no water"),
     ("serial number of the oven", STOCK, "item: oven"),
+    ("which hook is the garage side door key on?", KEYS, "Garage, main door"),
+    ("who has the key of the side gate?", KEYS, "Garage, side door"),
+    ("price of fine mesh in 2024", RATES, "coarse mesh | Moll"),
     ("what did the freezer cost?", STOCK, "serial number: NF-88213"),
 ]
 RIGHT = [
@@ -77,6 +86,10 @@ RIGHT = [
     ("who does the bar on 12 July 2025?", ROTA, "12.07.2025"),
     ("who does the bar after 7 June?", ROTA, "14 June | Sven Aalto"),
     ("what does code E17 mean?", FAULTS, "no water"),
+    ("which hook is the garage side door key on?", KEYS, "Garage, side door"),
+    ("who has the key of the garage main door?", KEYS, "Garage, main door"),
+    ("who has the key of the gate?", KEYS, "side gate"),
+    ("is coarse mesh dearer than fine mesh?", RATES, "coarse mesh | Moll"),
     ("serial number of the kettle", STOCK, "item: kettle"),
     ("how heavy is it without the Engine?", WORDS, "Weight"),
     ("how heavy is the boat with its engine?", WORDS, "Weight"),

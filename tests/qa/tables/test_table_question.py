@@ -167,6 +167,11 @@ ROTA = table(
     "14 June 2026 | Ben Okafor | Martin Feeley",
 )
 CLASSES = table("classes.csv", "date | starts | class", "7 June 2026 | 10:00 | yoga", "8 June 2026 | 18:00 | judo")
+PRICES = table("prices.md", "Service | 2023 | 2024", "Wash | €3.50 | €4.00", "Dry | €2.00 | €2.20")
+FEES = table("hire.md", "Boat | Cost | Crew", "Teal | 20 | 2", "Loon | 30 | 4")
+BARE_PRICES = table("laundry-prices.csv", "Service | 2023 | 2024", "Wash | 3.50 | 4.00", "Dry | 2.00 | 2.20")
+USES = table("laundry.csv", "Service | 2023 | 2024", "Wash | 310 | 280", "Dry | 90 | 120")
+SAW = table("saw.md", "Property | Value", "Operating pressure | 2.1 bar", "Noise level |", "Weight | 6 kg")
 RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
 
 
@@ -278,6 +283,16 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (CONTRACTS, "which contract ends first?", ["K-1"]),
         (BOXES, "which shelf holds box 369?", ["123"]),
         (BOXES, "what is the colour of box 12?", ["red"]),
+        # What a verb measures, also in a column per year.
+        (BOATS, "What does the Heron cost?", ["€1,250"]),
+        (BOATS, "What did the Loon weigh?", ["31 kg"]),
+        (FEES, "What does the Teal cost?", ["20"]),
+        (BOATS, "What costs more than €1,000?", ["Heron", "Petrel"]),
+        (PRICES, "What does a wash cost in 2024?", ["€4.00"]),
+        (PRICES, "Which service was the cheapest in 2024?", ["Dry"]),
+        (BARE_PRICES, "What did a wash cost in 2023?", ["3.50"]),
+        # The other cell of a row that repeats the question.
+        (SAW, "What is the operating pressure of the saw?", ["2.1 bar"]),
         # Units, years and what follows a preposition are no part of what a column holds.
         (
             table("a.md", "Peak | Height above sea | Price", "Ulm | 900 | 4", "Rax | 700 | 5"),
@@ -342,6 +357,13 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (ROOMS, "which"),
         # The answer would be the words of the question.
         (OUTCOMES, "What was the primary outcome?"),
+        (SAW, "What is the noise level of the saw?"),
+        # Of which year, and is it a price?
+        (PRICES, "What does a wash cost?"),
+        (PRICES, "What does a wash have in 2024?"),
+        (BOATS, "What did not cost more than €1,000?"),
+        (BOATS, "What does not cost €640?"),
+        (USES, "What does a wash cost in 2024?"),
         # Volume depletion is not a volume.
         (TRIALS, "Which trial was the smallest?"),
     ],
