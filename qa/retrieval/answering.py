@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer
 
 # Two rows of a table with bars, or two lines with a field each.
-ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
+_ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
 # Steps are not looked for in longer documents, as all their passages would be loaded.
 _MAX_PASSAGES = 2000
 
@@ -166,8 +166,13 @@ class Answerer:
         return parts_of_way(query.text, self.snapshot.passages_of(first.document.path), first, extracts[first.id].lead)
 
 
+def has_rows(passage: StoredPassage) -> bool:
+    """Whether a passage has a table with bars or aligned cells, or a record."""
+    return bool(_ROWS.search(passage.text) or tables(passage.text, passage.context))
+
+
 def _is_other_row(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
-    if not (tables(passage.text, passage.context) or ROWS.search(passage.text)):
+    if not has_rows(passage):
         return False
     from qa.tables.other_row import is_other_row  # noqa: PLC0415 - prose has no rows
 

@@ -20,7 +20,7 @@ from qa.answer.which_documents import is_of_asked_kind
 from qa.filters import Filter, select
 from qa.questions.lookup import Lookup
 from qa.reader.support_article import resolving
-from qa.retrieval.answering import ROWS, Answerer, Ranking
+from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
@@ -167,7 +167,7 @@ class Pipeline:
         if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
             return None
         passages = [one.passage for one in ranked[:READ_DEPTH]]
-        if not any(ROWS.search(one.text) for one in passages):
+        if not any(has_rows(one) for one in passages):
             return None
         from qa.tables.table_question import rows_answer  # noqa: PLC0415 - prose has no rows
 

@@ -61,6 +61,16 @@ def test_a_filtered_table_does_not_answer_for_the_whole(fleet: Retriever) -> Non
     assert part.answer is None or part.answer.text != "boat 17"
 
 
+def test_a_table_of_plain_text_answers_too(tmp_path: Path) -> None:
+    squads = "squad       coach    crew\nJuniors A   Renske   8\nJuniors B   Ollie    14\nNovices     Ivy      9\n"
+    result = ask(
+        tmp_path, "Which squad has the most crew?", {"squads.txt": f"SQUADS\n\n{squads}\nBlades: in the corner.\n"}
+    )
+    assert result.answer is not None
+    assert result.answer.text == "Juniors B"
+    assert [one.text for one in result.passages[0].highlights] == ["Juniors B   Ollie    14"]
+
+
 def test_rows_of_one_passage_are_cited_once(tmp_path: Path) -> None:
     text = "# Rooms\n\n| Room | Lift |\n|---|---|\n| Alder | yes |\n| Birch | no |\n| Cedar | yes |\n"
     result = ask(tmp_path, "which rooms have a lift?", {"rooms.md": text})
