@@ -9,9 +9,10 @@ from typing import NamedTuple
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import Quoted, current, replaced_in, replacement
+from qa.answer.superseded import Quoted, replaced_in
 from qa.questions.dates import dates_in
 from qa.questions.numbered import row_at
+from qa.questions.replacement import current, replacement
 from qa.questions.values import compared, completed, meet, whole_value, with_bound, years
 from qa.reader.reading import Reading
 

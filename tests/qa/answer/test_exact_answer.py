@@ -11,7 +11,7 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import replacement
+from qa.questions.replacement import replacement
 from qa.questions.values import years
 from qa.reader.reading import Reading
 from tests.growth import check_growth

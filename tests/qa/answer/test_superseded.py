@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import Newer, Quoted, Replacement, current, replacement, replacements, with_replacements
+from qa.answer.superseded import Newer, Quoted, replacements, with_replacements
+from qa.questions.replacement import Replacement, current, replacement
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened
