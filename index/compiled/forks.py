@@ -8,10 +8,12 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -102,7 +104,9 @@ class Unloadable(Forked, Generic[T]):
         if self._last is None or wait([self._last], _PATIENCE).done:
             self._last = None
             self._thread.submit(self._made.clear)
+            number = self._thread.submit(threading.get_native_id).result()
             self._thread.shutdown()
+            _await_end(number)
             self._thread = ThreadPoolExecutor(1)
         return lock.release
 
@@ -115,6 +119,17 @@ class Unloadable(Forked, Generic[T]):
         if not self._made:
             self._made.append(self._make())
         return self._made[0]
+
+
+def _await_end(thread: int) -> None:
+    """Wait until the operating system has ended a thread, where it lists them.
+
+    Before Python 3.13, joining a thread does not wait for destructors of its thread-local data. OpenVINO's hold a lock,
+    which a fork would leave locked in the child, to hang at exit.
+    """
+    task, deadline = Path(f"/proc/self/task/{thread}"), time.monotonic() + _PATIENCE
+    while task.exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def _members() -> list[Forked]:
