@@ -13,7 +13,7 @@ from qa.answer.superseded import Quoted, replaced_in
 from qa.questions.dates import dates_in
 from qa.questions.numbered import row_at
 from qa.questions.replacement import current, replacement
-from qa.questions.values import compared, completed, meet, whole_value, with_bound, years
+from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -193,7 +193,7 @@ def _candidate(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
-    found = _in_asked_column(question, passage, reading.best(*part) or part)
+    found = _in_asked_cell(question, passage, reading.best(*part) or part)
     found = whole_value(question, text, completed(text, found, part), part)
     found = current(question, text, found, part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
@@ -216,13 +216,19 @@ def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> t
     return max(parts, key=lambda part: reading.share(*part), default=sentence)
 
 
-def _in_asked_column(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
-    """Of the columns named by numbers, such as years, take the cell of the one that the question names."""
+def _in_asked_cell(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
+    """Of the columns named by numbers, such as years, take the cell of the one that the question names.
+
+    In any other cell, take whole names and lists of names.
+    """
     asked = set(_words(question))
-    cells = [(set(_words(name)), cell) for name, cell in row_at(passage, words[0]) if _DIGIT.search(name)]
+    row = row_at(passage, words[0])
+    cells = [(set(_words(name)), cell) for name, cell in row if _DIGIT.search(name)]
     named = [cell for name, cell in cells if name <= asked and cell[0] < cell[1]]
-    is_in_one = any(meet(words, cell) for _, cell in cells)
-    return named[0] if is_in_one and len(named) == 1 else words
+    if any(meet(words, cell) for _, cell in cells):
+        return named[0] if len(named) == 1 else words
+    own = [cell for _, cell in row if cell[0] <= words[0] and words[1] <= cell[1]]
+    return whole_items(question, passage.text, words, own[0]) if own else words
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

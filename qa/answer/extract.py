@@ -25,7 +25,7 @@ from qa.questions.steps import (
     tasks,
     terms,
 )
-from qa.questions.values import MONTH
+from qa.questions.values import MONTH, asks_for_several
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -60,14 +60,6 @@ _YES_OR_NO = re.compile(
 )
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
-# Questions for several things.
-_ASKS_FOR_SEVERAL = re.compile(
-    r"^(?:(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b|what to (?:bring|buy|pack|take)\b"
-    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
-    r"(?:bring|buy|need|pack|take)\b"
-    r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
-    re.IGNORECASE,
-)
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 # A field of front matter other than the title, with its continuation lines.
@@ -266,10 +258,10 @@ def _whole_list(
     below = spans[spans.index(lead) + 1 :][:1]
     # A line above a list, such as a heading without marks.
     is_title = not _is_item(passage.text, lead) and passage.text[lead[1] - 1] not in ".!?:"
-    asks_for_several = _ASKS_FOR_SEVERAL.match(question)
-    if below and is_title and (asks_for_several or is_step(question, passage, below[0])):
+    several = asks_for_several(question)
+    if below and is_title and (several or is_step(question, passage, below[0])):
         lead = below[0]
-    is_asked = asks_for_several or is_step(question, passage, lead)
+    is_asked = several or is_step(question, passage, lead)
     return _list_around(question, passage, spans, lead) if is_asked else []
 
 

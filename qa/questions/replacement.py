@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from corpus import sentence_spans
@@ -68,8 +69,13 @@ _REPLACES = re.compile(
     rf"|{_BY}{_NEAR}(?:,|\(|\s[–-]|\band)\s*not\s+{_PREPOSITION}{_WAS_BRIEF}",
     re.IGNORECASE,
 )
-# Its groups, from the end: the last two correct a mistake, and with the one before they may be no more than a
-# difference: "5 mg instead of 10 mg" in children, "8:40, not 6:15" on Sundays.
+# A change that the next sentence tells: "26 Feb clashes with the concert. Moved to 3 March."
+_REPLACED_NEXT = re.compile(
+    rf"{_WAS}[^\ue001\n]{{0,80}}[.!]{_MARKS}\s+(?:(?:It|This|That) (?:is|was|has been) )?{_CHANGED} to {_NEAR}{_BY}",
+    re.IGNORECASE,
+)
+# The groups of `_REPLACES`, from the end: the last two correct a mistake, and with the one before they may be no more
+# than a difference: "5 mg instead of 10 mg" in children, "8:40, not 6:15" on Sundays.
 _FIRST_CORRECTION = _REPLACES.groups - 1
 _FIRST_DIFFERENCE = _REPLACES.groups - 2
 # Words that say that something was changed or corrected.
@@ -141,9 +147,11 @@ def replacement(value: str, text: str, question_years: set[str], *, body: int = 
     than the question's.
     """
     forms = [form for form in _forms(value) if form.is_in(text, body)]
-    for start, end in sentence_spans(text, body) if forms else ():
+    spans = list(sentence_spans(text, body)) if forms else []
+    pairs = [(one[0], other[1]) for one, other in pairwise(spans)]
+    for pattern, (start, end) in (*((_REPLACES, one) for one in spans), *((_REPLACED_NEXT, one) for one in pairs)):
         for form in forms:
-            found = _REPLACES.search(form.masked(text[start:end]))
+            found = pattern.search(form.masked(text[start:end]))
             if found and _is_decided(text, (start, end)) and _is_of(question_years, years(text[start:end])):
                 group = next(one for one, new in enumerate(found.groups(), start=1) if new)
                 first, last = found.span(group)

@@ -88,6 +88,15 @@ _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
 _FIELD = re.compile(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
 _PART = re.compile(r"[^,;]+")
+# Questions for several things.
+_ASKS_FOR_SEVERAL = re.compile(
+    r"(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b|what to (?:bring|buy|pack|take)\b"
+    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
+    r"(?:bring|buy|need|pack|take)\b"
+    r"|(?:what|which) (?:(?!are|can|did|do|had|ha[sv]e|is|was|were|will)\w+ ){0,2}?"
+    r"(?!does|goes|happens|has|its|was)\w+[^\Wisu]s\b",
+    re.IGNORECASE,
+)
 # Questions for all the names in a list.
 _ASKS_FOR_ALL = re.compile(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
 _OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
@@ -97,6 +106,11 @@ _DIGIT = re.compile(r"\d")
 
 Span = tuple[int, int]
 Value = Decimal | str
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks for several things: "which boats are out?"."""
+    return _ASKS_FOR_SEVERAL.match(question) is not None
 
 
 def completed(text: str, words: Span, within: Span) -> Span:
@@ -130,7 +144,6 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
     """In a field, extend the words to the whole names or codes between commas, or to a whole list of names.
 
     A number in the name gives way to the value if that begins with one.
-    Values with lower-case words are prose, where a few words are the answer.
     """
     field = _FIELD.fullmatch(text, *sentence)
     if field is None:
@@ -139,9 +152,18 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
     # "28" in "Price per 28 (EUR): 38.27" belongs to the name.
     if words[1] <= value[0] and _NUMBERED.fullmatch(text, *words) and _NUMBERED.match(text, *value):
         return value
-    if words[0] < value[0]:
-        return words
+    return words if words[0] < value[0] else whole_items(question, text, words, value)
+
+
+def whole_items(question: str, text: str, words: Span, value: Span) -> Span:
+    """Extend words within a value to the whole names or codes between commas, or to a whole list of names.
+
+    So, too, to any list if the question asks for several things and the words begin with its first one. Otherwise,
+    values with lower-case words are prose, where a few words are the answer.
+    """
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
+    if len(parts) > 2 and words[0] == value[0] and asks_for_several(question):
+        return value
     are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
     chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if meet(one, words)]
     if not chosen or any(_is_prose(text, part) for part in chosen):

@@ -138,8 +138,10 @@ def _select(explained: Explained, parts: Parts) -> RowsAnswer | None:
         return None
     chosen = tuple(table.rows[i] for i in sorted(rows) if not is_empty(table.rows[i].cells[target]))
     # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it: the one beside may.
+    # Nor do those that the question names in part.
     asked = set(words_of(explained.question))
-    is_new = any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
+    is_named = top is None and not limits and {value.column for value in explained.values} == {target}
+    is_new = not is_named and any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
     if not is_new and len(chosen) == 1 and len(table.columns) == _WITH_NAME_AND_VALUE:
         target = 1 - target
         is_new = not is_empty(chosen[0].cells[target])

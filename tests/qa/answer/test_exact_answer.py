@@ -218,6 +218,21 @@ def test_the_column_in_the_question_answers(question: str, named: str, shown: st
     assert answer_text(question, text, named) == shown
 
 
+@pytest.mark.parametrize(
+    ("question", "named", "shown"),
+    [
+        ("Who watched the exam in geography?", "Vesey", "L. Marsh, Vesey"),
+        ("How long is the exam in geography?", "90 min", "90 min"),
+        ("When is the exam in geography?", "9:00", "9:00"),
+        ("Where is the exam in geography?", "hall", "hall"),
+    ],
+)
+def test_names_in_a_cell_are_whole(question: str, named: str, shown: str) -> None:
+    head = "| Exam | Day | Time | Watched by | Where |\n|---|---|---|---|---|"
+    text = f"{head}\n| Geography | 12 Mar, 9:00 | 90 min | L. Marsh, Vesey | the old hall |"
+    assert answer_text(question, text, named) == shown
+
+
 def test_a_list_is_given_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)

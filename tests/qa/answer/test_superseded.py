@@ -42,6 +42,8 @@ def new_value(value: str, text: str) -> str:
         ("€240", "The fee of €240\nis now €225.", "€225"),
         ("1.5 mg/kg", "The dose changes from 1.5 mg/kg to 1 mg/kg.", "1 mg/kg"),
         ("70 EUR", "The fee goes back from 70 EUR to 50 EUR.", "50 EUR"),
+        ("26 Feb", "26 Feb is the concert. Moved to **Tues 3 March**, 16:30.", "3 March"),
+        ("£30", "The fee of £30 barely covers paper. It was raised to £34.", "£34"),
     ],
 )
 def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None:
@@ -57,6 +59,8 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
         ("£20", "If we paid £25 instead of £20, we would run out of money."),
         ("£20", "Fee\nNot £20 a day."),
         ("three", "For three put four."),
+        ("26 Feb", "The concert is on 26 Feb. The fair was moved to 3 March."),
+        ("£30", "The fee of £30 barely covers paper. It was not raised to £34."),
         *(
             ("25 mg", text)
             for text in (

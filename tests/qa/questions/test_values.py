@@ -23,6 +23,14 @@ from qa.questions.values import whole_value, with_bound
         ("Who sold it?", "Bought: 4 June from Autohaus Lehmann", "Autohaus Lehmann", "Autohaus Lehmann"),
         ("What is it?", "Plate: HB-KT 482", "Plate", "Plate"),
         ("Who came?", "There were Ann Lee, Tom Ash.", "Ann", "Ann"),
+        (
+            "Which goods are banned?",
+            "Banned: eggs, old knives (over 15 cm), vapes.",
+            "eggs",
+            "eggs, old knives (over 15 cm), vapes",
+        ),
+        ("Which goods are banned?", "Banned: all that burns, and knives.", "all that burns", "all that burns"),
+        ("What is banned?", "Banned: eggs, old knives, vapes.", "eggs", "eggs"),
     ],
 )
 def test_whole_value(question: str, line: str, words: str, expected: str) -> None:

@@ -51,6 +51,12 @@ BOATS = table(
     "3 | Petrel | 18.5 kg | 3.80 m | €2,100 | 2021 | 3",
     "4 | Loon | 31 kg | 6.00 m | €640 | 1997 | 27",
 )
+ENVELOPES = table(
+    "envelopes.md",
+    "No | Content | Changed",
+    "4 | mobile numbers, private | in May",
+    "5 | veil salt fingerprint (only the fingerprint!) | in June",
+)
 STAFF = table(
     "staff.json",
     "name | role | hours | joined | town",
@@ -358,6 +364,7 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         # The answer would be the words of the question.
         (OUTCOMES, "What was the primary outcome?"),
         (SAW, "What is the noise level of the saw?"),
+        (ENVELOPES, "which envelope holds the salt fingerprint"),
         # Of which year, and is it a price?
         (PRICES, "What does a wash cost?"),
         (PRICES, "What does a wash have in 2024?"),
