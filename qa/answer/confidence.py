@@ -24,10 +24,10 @@ class LogisticModel:
 
 
 # With the reader, with it for questions that ask for yes or no, with late interaction alone, and with neither.
-READ = LogisticModel((0.0, 0.0, -0.758, 0.662, -0.2), 0.832)
-READ_YES_NO = LogisticModel((0.0, 0.0, 0.0, 0.095, 0.18), -0.084)
-RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0, 0.0), -3.237)
-QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0, 0.0), -1.704)
+READ = LogisticModel((0.0, 0.0, -0.775, 0.67, -0.157, 0.835, 2.063), -2.548)
+READ_YES_NO = LogisticModel((0.0, 0.0, 0.0, 0.095, 0.18, 0.0, 0.0), -0.084)
+RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0, 0.0, 0.0, 0.0), -3.237)
+QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0, 0.0, 0.0, 0.0), -1.704)
 # At or above this probability, the answer counts as found.
 THRESHOLD = 0.5
 # Confidence of a lookup found in the first passage, or in no passage.
@@ -61,6 +61,9 @@ class Features:
         answered: The reader's logit that the best passage answers; 0 without the reader.
         relevant: Its logit that the passage is the one to read; 0 without the reader. The weight is negative, as the
             reader overrates `answered` for passages that are merely on topic; for yes or no, `relevant` says more.
+        spread: How many places the reader sees for the answer, as entropy; 0 without it. In a passage that does not
+            answer, it tends to pick one name or number.
+        matched: What of the passage's score is not the reader's.
     """
 
     cosine: float
@@ -68,6 +71,8 @@ class Features:
     missing_number: float
     answered: float = 0.0
     relevant: float = 0.0
+    spread: float = 0.0
+    matched: float = 0.0
 
 
 def model_for(question: str, *, is_read: bool, is_reranked: bool) -> LogisticModel:
@@ -100,12 +105,20 @@ def of_lookup(fitted: float, *, is_found: bool, is_nowhere: bool) -> float:
 
 
 def features_of(
-    question: str, best: StoredPassage, *, cosine: float, sentence: float, reading: Reading | None = None
+    question: str,
+    best: StoredPassage,
+    *,
+    cosine: float,
+    sentence: float,
+    matched: float = 0.0,
+    reading: Reading | None = None,
 ) -> Features:
     """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
     path, text = best.document.path, f"{best.context} {best.text}"
     missing = float(not _numbers(question) <= _numbers(f"{path} {text}") | _number_words(f"{path} {text}"))
-    return Features(cosine, sentence, missing, *((reading.answered, reading.relevant) if reading else ()))
+    if reading is None:
+        return Features(cosine, sentence, missing)
+    return Features(cosine, sentence, missing, reading.answered, reading.relevant, reading.spread, matched)
 
 
 def _numbers(text: str) -> set[str]:

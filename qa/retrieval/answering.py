@@ -106,7 +106,12 @@ class Answerer:
         best = ranked[0].passage
         reading = judgements[best.id].reading if best.id in judgements else None
         features = confidence.features_of(
-            query.asked, best, cosine=ranked[0].cosine, sentence=extracts[best.id].score, reading=reading
+            query.asked,
+            best,
+            cosine=ranked[0].cosine,
+            sentence=extracts[best.id].score,
+            matched=ranked[0].matched,
+            reading=reading,
         )
         model = confidence.model_for(query.asked, is_read=reading is not None, is_reranked=bool(judgements))
         probability = round(confidence.probability(features, model), 4)

@@ -38,12 +38,14 @@ class RankedPassage:
         score: In [0, 1], comparable within its level.
         cosine: Cosine similarity with the query.
         level: 0 for passages of the first pool, then ascending; each level ranks below the one before.
+        matched: What of the score is not the reader's, in [0, 1]; 0 if the passages were not re-ranked.
     """
 
     passage: StoredPassage
     score: float
     cosine: float
     level: int = 0
+    matched: float = 0.0
 
 
 def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup | None = None) -> list[RankedPassage]:

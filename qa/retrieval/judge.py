@@ -121,7 +121,9 @@ class PassageJudge:
         if reading is None or self.query.mode is not Mode.HYBRID:
             return False
         asked = self.query.asked
-        features = confidence.features_of(asked, best.passage, cosine=best.cosine, sentence=0.0, reading=reading)
+        features = confidence.features_of(
+            asked, best.passage, cosine=best.cosine, sentence=0.0, matched=best.matched, reading=reading
+        )
         model = confidence.model_for(asked, is_read=True, is_reranked=True)
         return confidence.probability(features, model) < confidence.THRESHOLD
 

@@ -26,7 +26,7 @@ READ_DEPTH = 5
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before the sum is scaled back to 1.
 LATE_SHARE = 0.65
-READER_SHARE = 0.6
+READER_SHARE = 0.8
 # The reader's logits are divided by this before they are compared, since it is often sure of several passages.
 _TEMPERATURE = 3.0
 
@@ -62,10 +62,12 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], judgements: Mapping[in
     late = min_max(np.array([one.match.score for one in judgements.values()]))
     read = _shares([-math.inf if one.reading is None else one.reading.relevant for one in judgements.values()])
     total = 1 + (READER_SHARE if read.any() else 0)
-    gains = (LATE_SHARE * late + READER_SHARE * read) / total
-    kept = (1 - LATE_SHARE) / total
-    by_id = dict(zip(judgements, gains.tolist(), strict=True))
-    mixed = [replace(one, score=kept * one.score + by_id.get(one.passage.id, 0.0)) for one in ranked]
+    gains = dict(zip(judgements, zip(LATE_SHARE * late, READER_SHARE * read, strict=True), strict=True))
+    mixed = []
+    for one in ranked:
+        by_tokens, by_reader = gains.get(one.passage.id, (0.0, 0.0))
+        matched = float((1 - LATE_SHARE) * one.score + by_tokens)
+        mixed.append(replace(one, score=float(matched + by_reader) / total, matched=matched))
     # The rest keeps its order, as it was not judged.
     head = sorted(mixed[: len(judgements)], key=lambda one: (one.level, -np.round(one.score, 6), one.passage.key))
     return [*head, *mixed[len(judgements) :]]
