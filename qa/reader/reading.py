@@ -45,7 +45,7 @@ class Reading:
     @cached_property
     def spread(self) -> float:
         """Entropy in nats of where the answer begins and ends: 0 if at one token, 1.6 if at any of five."""
-        chances = self._chances.astype(np.float64)
+        chances = self._chances.astype(np.float64) if self.spans.size else np.zeros(1)
         return float(-(chances * np.log(chances + 1e-9)).sum())
 
     def best(self, start: int, end: int) -> tuple[int, int] | None:

@@ -123,8 +123,8 @@ def highlighted(_: Path) -> Found:
 
 def confidences(_: Path) -> Found:
     """Probabilities, and the lowest that counts as found."""
-    each = np.eye(5, dtype=int).tolist()
-    cases = [Features(*one) for one in (*each, [0] * 5)]
+    each = np.eye(7, dtype=int).tolist()
+    cases = [Features(*one) for one in (*each, [0] * 7)]
     models = {
         "read": confidence.READ,
         "yes or no": confidence.READ_YES_NO,

@@ -22,11 +22,12 @@ def features(question: str, text: str, *, path: str = "x.txt", context: str = ""
 
 def test_probability_is_logistic() -> None:
     """1 / (1 + e^-(bias + weights · features))."""
-    model = LogisticModel((1.0, 2.0, -1.5, 0.25, -0.5), -1.0)
+    model = LogisticModel((1.0, 2.0, -1.5, 0.25, -0.5, 2.0, 1.0), -1.0)
     assert probability(Features(0.5, 0.25, 0.0), model) == 0.5
     assert probability(Features(0.5, 0.75, 0.0), model) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
     assert probability(Features(0.5, 0.75, 1.0), model) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)
     assert probability(Features(0.5, 0.25, 0.0, 4.0, 2.0), model) == 0.5
+    assert probability(Features(0.5, 0.25, 0.0, 4.0, 7.0, 1.0, 0.5), model) == 0.5
 
 
 @pytest.mark.parametrize("model", [confidence.RERANKED, confidence.QUICK], ids=["reranked", "quick"])
@@ -40,15 +41,17 @@ def test_each_feature_has_its_effect(model: LogisticModel) -> None:
     assert probability(nothing, model) < confidence.THRESHOLD < probability(everything, model)
 
 
-def test_confidence_rises_with_answered_and_falls_with_relevant() -> None:
-    """The reader is more likely to see an answer in a relevant passage, so relevance is subtracted."""
+def test_each_feature_of_the_reader_has_its_effect() -> None:
+    """It is more likely to see an answer in a relevant passage, so relevance is subtracted."""
     read = reading("x", answered=3.0, relevant=5.0)
-    found = features_of("who won?", stored("x"), cosine=0.5, sentence=0.25, reading=read)
-    assert found == Features(0.5, 0.25, 0.0, 3.0, 5.0)
+    found = features_of("who won?", stored("x"), cosine=0.5, sentence=0.25, matched=0.75, reading=read)
+    assert found == Features(0.5, 0.25, 0.0, 3.0, 5.0, read.spread, 0.75)
     middle = probability(found, confidence.READ)
     assert probability(replace(found, answered=3.5), confidence.READ) > middle
     assert probability(replace(found, relevant=5.5), confidence.READ) < middle
     assert probability(replace(found, answered=4.0, relevant=6.0), confidence.READ) > middle
+    assert probability(replace(found, spread=0.5), confidence.READ) > middle
+    assert probability(replace(found, matched=0.9), confidence.READ) > middle
 
 
 @given(cosine=st.floats(-1, 1), sentence=FINITE, missing=st.sampled_from((0.0, 1.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import log
 
 import numpy as np
 import pytest
@@ -58,8 +59,15 @@ def test_shares_of_parts_add_up(logits: list[tuple[float, float]]) -> None:
     assert found.share(1, 2) == 0
 
 
+def test_spread_is_the_entropy_of_the_places() -> None:
+    """Of one token nothing, of five equally likely ones the logarithm of five."""
+    assert reading("a b c d e", answer="c", sure=50).spread == pytest.approx(0, abs=1e-6)
+    assert reading("a b c d e", answer="c", sure=0).spread == pytest.approx(log(5), abs=1e-6)
+
+
 def test_an_empty_text_has_no_answer() -> None:
     found = reading(" ")
     assert found.best(0, 3) is None
     assert found.margin == -float("inf")
     assert found.share(0, 3) == 0
+    assert found.spread == 0

@@ -75,15 +75,17 @@ def test_single_mode_search_keeps_its_ranking(mode: Mode) -> None:
     assert rerank(query("red", ENCODER, mode=mode), passages, judged(0.0, 0.5, 1.0)) == passages
 
 
-def test_the_reader_adds_six_tenths() -> None:
+def test_the_reader_adds_eight_tenths() -> None:
     """By how it compares the passages, even if it is sure of several; scores do not exceed 1."""
     thrice = 3 * log(3)  # three times as likely
     for sure in (0, 40):
         logits = (-500, sure + thrice, sure)
         found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0, relevant=logits))
         assert order(found) == [1, 2, 0, 3]
-        scores = (0.28 + 0.325 + 0.45, 0.175 + 0.65 + 0.15, 0.315, 0.14)
-        assert [one.score for one in found] == pytest.approx([score / 1.6 for score in scores])
+        matched, read = (0.28 + 0.325, 0.175 + 0.65, 0.315, 0.14), (0.6, 0.2, 0.0, 0.0)
+        assert [one.matched for one in found] == pytest.approx(matched)
+        scores = [(one + other) / 1.8 for one, other in zip(matched, read, strict=True)]
+        assert [one.score for one in found] == pytest.approx(scores)
 
 
 def test_reader_adds_answer_probability_to_sentence_scores() -> None:
