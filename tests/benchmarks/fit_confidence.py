@@ -5,8 +5,8 @@
 Many of the questions should only look answerable. Without `--check`, the questions on every other file are used to fit
 and the rest to check. A question counts as answered if its evidence is in the passages shown. `--share` moves the bias
 to the share of such questions that people ask. Accuracy is reported both for the constants fitted here and for those
-of `qa/answer/confidence.py`. Questions for yes or no, which have constants of their own, are left out; with `--yes-no`,
-all others are.
+of `qa/answer/confidence.py`. With the reader, the first two features have no weight. Questions for yes or no, which
+have constants of their own, are left out; with `--yes-no`, all others are.
 """
 
 from __future__ import annotations
@@ -130,6 +130,8 @@ def main() -> None:
     if not checked:
         fitted, checked = halves(fitted)
     features, labels = (np.concatenate([one[i] for one in fitted]) for i in range(2))
+    if not (given.no_reader or given.no_rerank):
+        features[:, :2] = 0.0  # cosine and sentence, which say nothing more once the passage has been read
     bias, *weights = fit(features, labels)
     if given.share:
         share = labels.mean()
