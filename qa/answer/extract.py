@@ -21,6 +21,7 @@ from qa.questions.steps import (
     is_below_topic,
     is_named,
     is_step,
+    says_all,
     step_number,
     tasks,
     terms,
@@ -83,7 +84,8 @@ class Extract:
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
         name: The part of `answer` that answers, if that is known.
-        is_named_list: Whether it is all of a list of steps or tasks, and what is above that names all of the question.
+        is_named_list: Whether it is all of a list of steps or tasks, and what is above that names all of the question,
+            or the step that does.
     """
 
     highlights: tuple[Highlight, ...] = ()
@@ -121,7 +123,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         best_first = [(one[1], one[2]) for one in scored]
         lead = of_the_things(numbered_in(question), passage, _with_number(question, text, best_first), best_first)
         lead = _answering(text, spans, lead)
-    items = _list_after(text, spans, lead)
+    best_step, items = lead, _list_after(text, spans, lead)
     items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
     if whole:
@@ -135,7 +137,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
-    is_named_list = is_way and is_named(question, passage, top[0])
+    is_named_list = (is_way and is_named(question, passage, top[0])) or says_all(question, passage, best_step)
     return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
 
 

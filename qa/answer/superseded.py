@@ -36,6 +36,11 @@ _OF_TITLES = frozenset({
     "addendum", "amend", "annex", "chang", "correct", "errata", "erratum", "list", "letter", "minut", "new", "note",
     "order", "price", "regul", "rule", "sheet", "statut", "supplement", "tabl",
 })  # fmt: skip
+# Stems of words for what a value says about a topic, which a sentence that changes it need not repeat.
+_PREDICATES = frozenset({
+    "begin", "close", "cost", "deadlin", "due", "end", "expir", "fall", "finish", "happen", "held", "open", "place",
+    "start", "take",
+})  # fmt: skip
 # The number of a section after a word for one, or at the beginning of a line if it has a point.
 _NUMBER = r"[A-Z]?\.?\d{1,3}(?:\.\d{1,3})*[a-z]?(?![\w%]|[.,:]\d)"
 _SECTION = re.compile(
@@ -157,8 +162,9 @@ class Quoted:
         """Whether it surely is about the same thing, by the number of its section or the words of the question."""
         # The quoted sentence may be above, in the same paragraph.
         said, sentence = terms(new.said.replace(self.passage.text[slice(*self.lead)], "")), terms(new.sentence)
-        is_of_topic = self.topic <= said and not self.topic.isdisjoint(sentence)
-        is_rare = sum(rarity.get(one, 0.0) for one in self.topic) >= _LEAST_RARITY
+        topic = self.topic if new.found.may_differ else self.topic - _PREDICATES
+        is_of_topic = topic <= said and not topic.isdisjoint(sentence)
+        is_rare = sum(rarity.get(one, 0.0) for one in topic) >= _LEAST_RARITY
         # Sections of other documents have the same numbers.
         own, other = (_title_terms(one) for one in (self.passage, new.passage))
         named = terms(self.question) & own - terms(self.passage.text[slice(*self.lead)])
@@ -172,7 +178,8 @@ class Quoted:
         above = (*self.passage.heading, *new.passage.heading)
         known = terms("\n".join((self.question, lead, *above, self.value, new.value))) | _WRITTEN_IN
         known |= _title_terms(self.passage) | _title_terms(new.passage)
-        return known.issuperset(holds_for(new.sentence))
+        text, (start, end), reason = new.passage.text, new.found.sentence, new.found.reason
+        return known.issuperset(holds_for(f"{text[start : reason[0]]} {text[reason[1] : end]}"))
 
     def is_read_in(self, new: Newer, read: Read) -> bool:
         """Whether the reader finds the answer to the question in a sentence that replaces the value."""

@@ -122,12 +122,14 @@ class Replacement(NamedTuple):
         sentence: Those of the sentence.
         is_correction: Whether the old value was a mistake.
         may_differ: Whether this may be a difference rather than a change: "5 mg instead of 10 mg".
+        reason: The characters between the old value and the next sentence, if that tells the change; else none.
     """
 
     value: tuple[int, int]
     sentence: tuple[int, int]
     is_correction: bool
     may_differ: bool
+    reason: tuple[int, int] = (0, 0)
 
     def is_asked(self, question: str) -> bool:
         """Whether a question is for the new value rather than for the old one."""
@@ -148,15 +150,18 @@ def replacement(value: str, text: str, question_years: set[str], *, body: int = 
     """
     forms = [form for form in _forms(value) if form.is_in(text, body)]
     spans = list(sentence_spans(text, body)) if forms else []
-    pairs = [(one[0], other[1]) for one, other in pairwise(spans)]
-    for pattern, (start, end) in (*((_REPLACES, one) for one in spans), *((_REPLACED_NEXT, one) for one in pairs)):
+    alone = ((_REPLACES, start, start, end) for start, end in spans)
+    pairs = ((_REPLACED_NEXT, one[0], other[0], other[1]) for one, other in pairwise(spans))
+    for pattern, start, last_start, end in (*alone, *pairs):
         for form in forms:
-            found = pattern.search(form.masked(text[start:end]))
+            masked = form.masked(text[start:end])
+            found = pattern.search(masked)
             if found and _is_decided(text, (start, end)) and _is_of(question_years, years(text[start:end])):
                 group = next(one for one, new in enumerate(found.groups(), start=1) if new)
                 first, last = found.span(group)
                 kind = group >= _FIRST_CORRECTION, group >= _FIRST_DIFFERENCE
-                return Replacement((start + first, start + last), (start, end), *kind)
+                told = start + masked.rfind(_OLD, 0, last_start - start) + 1
+                return Replacement((start + first, start + last), (start, end), *kind, (told, last_start))
     return None
 
 

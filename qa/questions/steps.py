@@ -40,6 +40,8 @@ _ASKS_FOR_OPEN = re.compile(
 )
 _ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
 _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
+# Whose task it is.
+_OF_ONE = re.compile(r"\[[ xX]?\]\s+(?P<name>[^\W\d_][^:\n]{0,40}):")
 # Other tasks before one.
 _BOXES = re.compile(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
 _ASKS_WHICH_TASKS = re.compile(r"\W*(?:which|what|list|name|show)\b", re.IGNORECASE)
@@ -68,9 +70,14 @@ def terms(text: str) -> set[str]:
 
 
 def tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither."""
+    """Return the open or the done tasks, whichever the question asks for; none if it asks for neither.
+
+    If it names whose, only these: "[ ] Lea: order signs".
+    """
     box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
-    return [span for span in spans if box and box.match(text, span[0])]
+    found = [span for span in spans if box and box.match(text, span[0])]
+    own = [span for span in found if (one := _OF_ONE.match(text, *span)) and terms(one["name"]) & terms(question)]
+    return own or found
 
 
 def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> bool:
@@ -88,6 +95,12 @@ def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> boo
         return True
     heading, topic = _heading(passage), terms(_subject(question) or "")
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
+
+
+def says_all(question: str, passage: StoredPassage, step: tuple[int, int]) -> bool:
+    """Whether a step itself has all that the question asks how to do: "3. Promote the replica: ..."."""
+    topic = terms(_subject(question) or "")
+    return len(topic) > 1 and is_step(question, passage, step) and topic <= terms(passage.text[slice(*step)])
 
 
 def asks_for_way(question: str) -> bool:

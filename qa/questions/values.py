@@ -65,17 +65,18 @@ _WHOLE = re.compile(
     rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 _WORD = re.compile(r"\w+")
-# Words before and after a number or date that make it an upper or lower bound.
+# Words before and after a number or date that make it an upper or lower bound, or an exception.
 _BOUND = re.compile(
     r"\b(?:(?:no|not) (?:more|less|fewer|later|earlier|longer|older|younger|sooner) than|not (?:before|after|until)"
     r"|(?:more|less|fewer|longer|older|younger|later|earlier) than|at (?:most|least)|up to|over|under|above|below"
-    r"|(?:max|min)(?:\.|imum)?(?: of)?) (?:the |an? )?$",
+    r"|(?:max|min)(?:\.|imum)?(?: of)?"
+    r"|(?:all|each|every\w*|nobody|none|no one)(?: \w+)? (?:but|except|save)(?: for)?) (?:the |an? )?$",
     re.IGNORECASE,
 )
 _BOUND_BEHIND = re.compile(
     r" (?:or (?:more|less|over|older|younger|later|earlier)|at (?:most|least|the (?:latest|earliest)))\b", re.IGNORECASE
 )
-_LONGEST_BOUND = 25
+_LONGEST_BOUND = 40
 _NUMBERED = re.compile(rf"{_DATE}|{_AMOUNT}")
 # The first half of "between 22:00 and 6:00", and the word before the second half.
 _FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
@@ -103,6 +104,8 @@ _OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
 # Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
 _DIGIT = re.compile(r"\d")
+# The role of somebody in a list: "Hanna Brandt (chair)".
+_ROLE = re.compile(r"\(([^()\n]*)\)")
 
 Span = tuple[int, int]
 Value = Decimal | str
@@ -158,6 +161,8 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
 def whole_items(question: str, text: str, words: Span, value: Span) -> Span:
     """Extend words within a value to the whole names or codes between commas, or to a whole list of names.
 
+    If the question asks for a role that is in brackets after a name, take that name.
+
     So, too, to any list if the question asks for several things and the words begin with its first one. Otherwise,
     values with lower-case words are prose, where a few words are the answer.
     """
@@ -165,10 +170,13 @@ def whole_items(question: str, text: str, words: Span, value: Span) -> Span:
     if len(parts) > 2 and words[0] == value[0] and asks_for_several(question):
         return value
     are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
-    chosen = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if meet(one, words)]
+    roles = set(_WORD.findall(question.lower()))
+    of_role = [one for one in parts if (role := _ROLE.search(text, *one)) and role[1].lower() in roles]
+    are_asked = are_names and _ASKS_FOR_ALL.search(question) and not of_role
+    chosen = of_role or (parts if are_asked else [one for one in parts if meet(one, words)])
     if not chosen or any(_is_prose(text, part) for part in chosen):
         return words
-    return chosen[0][0], max(words[1], chosen[-1][1])
+    return chosen[0][0], chosen[-1][1] if of_role else max(words[1], chosen[-1][1])
 
 
 def compared(text: str) -> tuple[str, tuple[Value, ...]]:
@@ -217,7 +225,8 @@ def _value(number: str, *, is_money: bool) -> Value:
 
 
 def _is_prose(text: str, part: Span) -> bool:
-    return any(word[0][0].islower() and word[0] not in _JOINING for word in _OF_LETTERS.finditer(text, *part))
+    names = _ROLE.sub("", text[slice(*part)])
+    return any(word[0][0].islower() and word[0] not in _JOINING for word in _OF_LETTERS.finditer(names))
 
 
 def _stripped(text: str, start: int, end: int) -> Span:

@@ -12,7 +12,7 @@ from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, all_steps, extract, steps
-from qa.answer.heading_answer import heading_answer, with_definition, with_other_fields
+from qa.answer.heading_answer import heading_answer, with_definition, with_name, with_other_fields
 from qa.answer.results import Answer
 from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.answer.which_documents import titles_answer, with_title
@@ -240,7 +240,7 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         )
         if match is not None and match.at is not None and query.lookup is not None and query.lookup.is_date:
             extracted = with_other_fields(passage, extracted)
-        extracts[passage.id] = with_definition(query.text, passage, extracted)
+        extracts[passage.id] = with_definition(query.text, passage, with_name(query.text, passage, extracted))
         if query.for_documents and query.lookup is not None:
             extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])
     return extracts

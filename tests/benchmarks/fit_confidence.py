@@ -75,7 +75,7 @@ def gather(root: Path, questions: Sequence[Gold], *, reads: bool, rerank: bool) 
     rows, labels = [], []
     with Retriever.open(root, reader=reads) as retriever:
         for asked in questions:
-            result, features = retriever._answer(AskRequest.of(asked.question, rerank=rerank))
+            _, features = retriever._answer(AskRequest.of(asked.question, rerank=rerank))
             rows.append(astuple(features or Features(0.0, 0.0, 0.0)))
             labels.append(asked.answerable)
     return np.array(rows), np.array(labels, dtype=np.float64)

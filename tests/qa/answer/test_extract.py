@@ -493,6 +493,19 @@ def test_boxes_are_sure_if_all_that_the_question_names_is_above_them(question: s
     assert extracted(question, boxes, context="Boathouse › To do").is_named_list is is_named
 
 
+def test_tasks_are_those_of_whom_the_question_names() -> None:
+    boxes = "- [x] Osman: paint the door\n- [ ] Lea: order signs\n- [ ] Samira: mend the slip"
+    assert extracted("What does Lea have to do?", boxes).answer == "[ ] Lea: order signs"
+    assert extracted("What is still to do?", boxes).answer == "[ ] Lea: order signs\n[ ] Samira: mend the slip"
+
+
+def test_steps_are_sure_if_one_has_all_of_the_question() -> None:
+    steps = "Use this if the primary is down.\n\n1. Page the lead.\n2. Promote the replica: `failover x`.\n3. Rest."
+    assert extracted("How do I promote the replica?", steps, context="Failover").is_named_list
+    assert not extracted("How do I promote the replica in Oslo?", steps, context="Failover").is_named_list
+    assert not extracted("How do I promote it?", steps, context="Failover").is_named_list
+
+
 def test_the_slash_between_two_prices_is_in_neither() -> None:
     assert extracted("how much is tea", "tea 1.20 / cake 1.60 / rolls 3").answer == "tea 1.20 / cake 1.60 / rolls 3"
     assert extracted("how much is tea", "tea 1.20 / cake 1.60\nrolls 3.50").answer == "tea 1.20"

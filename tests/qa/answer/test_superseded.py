@@ -172,6 +172,21 @@ def test_values_are_replaced_by_what_has_the_words_of_the_question(
 
 
 @pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("The payout key moves to 19 July (was 12 July).", ["19 July"]),
+        ("The deposit key moves to 19 July (was 12 July).", []),
+        ("The payout key: 19 July instead of 12 July.", []),
+    ],
+)
+def test_a_change_need_not_repeat_the_predicate(tmp_path: Path, change: str, expected: list[str]) -> None:
+    """Unless it may be another case rather than a change."""
+    files = {"a.md": "The payout key is due on 12 July.\n", "b.txt": change}
+    rarity = {"payout": 0.5, "kei": 0.5, "due": 0.5}
+    assert chain(tmp_path, files, "When is the payout key due?", "12 July", rarity=rarity) == expected
+
+
+@pytest.mark.parametrize(
     ("base", "change", "question", "expected"),
     [
         # The sentence that is quoted does not vouch for the next one.
@@ -185,6 +200,8 @@ def test_values_are_replaced_by_what_has_the_words_of_the_question(
         ("The daily dose is £8.", "In the elderly the daily dose is £10 (was £8).", "What is the daily dose?", []),
         ("The daily dose is £8.", "The daily dose is £10 (was £8) for people under 60.", "What is the daily dose?", []),
         ("The daily dose is £8.", "From 1 May in all wards: the daily dose is £10 (was £8).", "The daily dose?", []),
+        ("The daily dose is £8.", "The daily dose of £8 harms in the stomach. It was raised to £10.", "The daily dose?", ["£10"]),
+        ("The daily dose is £8.", "In the elderly the daily dose is £8. It was raised to £10.", "The daily dose?", []),
         ("The daily dose is £8.", "From May 2024 the daily dose is £10 (was £8).", "The daily dose?", ["£10"]),
         ("# House\n\n§ 12 We pay £8.\n", "# Garden\n\nIn rule 12, for “£8” put “£10”.\n", "What do we pay?", []),
         ("# House rules\n\n§ 12 We pay £8.\n", "# House\n\nIn rule 12, for “£8” put “£10”.\n", "Pay?", ["£10"]),

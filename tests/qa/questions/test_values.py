@@ -17,6 +17,13 @@ from qa.questions.values import whole_value, with_bound
         ("How many are in a pack?", "Pack of 28: in stock", "28", "28"),
         ("Who came?", "Present: Ann Lee, Tom Ash", "Ann Lee", "Ann Lee, Tom Ash"),
         ("Who came?", "**Present:** Ann Lee; Tom van Ash and Ida Ek.", "Tom", "Ann Lee; Tom van Ash and Ida Ek"),
+        (
+            "Who came?",
+            "Present: Ann Lee (chair), Tom Ash, Ida Ek (clerk)",
+            "Ann Lee",
+            "Ann Lee (chair), Tom Ash, Ida Ek (clerk)",
+        ),
+        ("Who was the clerk?", "Present: Ann Lee (chair), Tom Ash, Ida Ek (clerk)", "Ann Lee", "Ida Ek (clerk)"),
         ("When did they come?", "Present: Ann Lee, Tom Ash", "Ann", "Ann Lee"),
         ("Who came?", "Present: Ann Lee, chair, Tom Ash", "Ann", "Ann Lee"),
         ("Who has it?", "[x] Key: Ösal Grün", "Ösal", "Ösal Grün"),
@@ -47,6 +54,13 @@ def test_whole_value(question: str, line: str, words: str, expected: str) -> Non
         ("What does a trip cost?", "A trip is at most the 850 that we have.", "850", "at most the 850"),
         ("How old must they be?", "Aged 16 or older.", "16", "16 or older"),
         ("When is it due?", "On 3 June at the latest.", "3 June", "3 June at the latest"),
+        ("How many were found?", "All but 9 were found.", "9 were found", "All but 9 were found"),
+        (
+            "How many tickets are closed?",
+            "Every ticket except for the 7 is closed.",
+            "7",
+            "Every ticket except for the 7",
+        ),
         # The question already says it.
         ("Above which wind does it stop?", "It stops above 55 km/h.", "55 km/h", "55 km/h"),
         ("Who may not?", "More than Ann.", "Ann", "Ann"),
