@@ -24,7 +24,7 @@ class LogisticModel:
 
 
 # With the reader, with it for questions that ask for yes or no, with late interaction alone, and with neither.
-READ = LogisticModel((0.0, 0.0, -0.849, 0.703, -0.168, 0.613, 3.908), -3.94)
+READ = LogisticModel((0.0, 0.0, -1.243, 0.73, -0.201, 0.736, 2.546), -2.797)
 READ_YES_NO = LogisticModel((0.0, 0.0, 0.0, 0.095, 0.18, 0.0, 0.0), -0.084)
 RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0, 0.0, 0.0, 0.0), -3.237)
 QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0, 0.0, 0.0, 0.0), -1.704)
