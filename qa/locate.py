@@ -137,4 +137,7 @@ def _upward(start: Path | None) -> Path:
             return folder
     where = "here" if start is None else f"in {here}"
     closed = "".join(f" (no permission to look into {each})" for each in (here, *here.parents) if not _may_enter(each))
-    raise NoIndexError(f"no index {where} or in any folder above{closed}. Build one with: {command_for(here)}")
+    # A whole disk or home folder is rarely meant.
+    is_too_much = here.resolve() in (Path(here.anchor), Path(os.path.expanduser("~")).resolve())  # noqa: PTH111 - never fails
+    advice = "for a folder of documents: qa index FOLDER" if is_too_much else f"with: {command_for(here)}"
+    raise NoIndexError(f"no index {where} or in any folder above{closed}. Build one {advice}")

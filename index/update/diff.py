@@ -18,6 +18,8 @@ from index.update.report import Choice
 # Some file systems (FAT) store times to only 2 s, so a file read this soon after its last change may have changed again
 # unnoticed.
 _RACY_NS = 2_000_000_000
+# The same where times are not in whole seconds: they then differ after a few milliseconds.
+_PRECISE_RACY_NS = 100_000_000
 # How much a comparison reads to find out whether files that look changed are: a tenth to a third of a second, at 350 to
 # 1,000 MB/s. Opening a file takes as long as reading this many bytes.
 MAX_READ_BYTES = 100_000_000
@@ -197,7 +199,8 @@ def _is_same(file: FoundFile, known: StoredDocument | FileStat | SkippedRow | No
     if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
     same_stat = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
-    return same_stat and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
+    racy_ns = min(_RACY_NS, _PRECISE_RACY_NS) if known.mtime_ns % 1_000_000_000 else _RACY_NS
+    return same_stat and abs(known.checked_ns - known.mtime_ns) > racy_ns
 
 
 def _is_touched(file: FoundFile, known: StoredDocument | FileStat | SkippedRow, margin: int) -> bool:

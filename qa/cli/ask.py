@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -86,8 +87,8 @@ def ask(
     session.refuse_missing_folder(words)
     folder, question = session.named_folder(words)
     is_conversation = not question and batch is None and session.is_interactive()
-    if folder is not None and not question and batch is None and not is_conversation:
-        raise UsageError(f'{folder} is a folder. Put a question after it: qa ask {folder} "who won?"')
+    if batch is None and not is_conversation and " ".join(question).strip() in ("", "-"):
+        raise _no_question(folder)
     form = _format(form, as_json=as_json, is_batch=batch is not None)
     if writer is not None and form not in ("text", "json"):
         raise UsageError(f"--write prints text or JSON, not {form}.")
@@ -215,6 +216,17 @@ def _turn(conversation: Conversation, read: ReadLine) -> bool:
         return False
     guarded(lambda: conversation.take(line))
     return True
+
+
+def _no_question(folder: Path | None) -> UsageError:
+    """Return the error for a command without a question, which may be on stdin."""
+    start = (
+        "the question is empty. Ask something" if folder is None else f"{folder} is a folder. Put a question after it"
+    )
+    command = "qa ask" if folder is None else f"qa ask {folder}"
+    is_piped = sys.stdin is not None and not sys.stdin.isatty()
+    batch = f", or read questions from stdin: {command} --batch -" if is_piped else ""
+    return UsageError(f'{start}: {command} "who won?"{batch}')
 
 
 def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:

@@ -55,12 +55,10 @@ def read_batch(name: str) -> bytes:
 def parse_batch(data: bytes) -> tuple[BatchItem, ...]:
     """Return the questions of a batch; a line that starts with "{" is JSON, any other is the question itself.
 
-    A line that is not UTF-8, not valid JSON, or has no question is a UsageError with its number.
+    Blank lines are skipped; one that is not UTF-8, not valid JSON, or has no question is a UsageError with its number.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    return tuple(_item(number, line) for number, line in enumerate(lines, 1))
+    return tuple(_item(number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _item(number: int, line: bytes) -> BatchItem:
@@ -80,7 +78,9 @@ def _from_json(number: int, text: str) -> tuple[str | int | None, str]:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"batch line {number} starts with {{ but is not valid JSON: {error}") from error
-    question, own_id = value.get("question"), value.get("id")
+    if "question" not in value:
+        raise UsageError(f'batch line {number} has no "question"')
+    question, own_id = value["question"], value.get("id")
     if not isinstance(question, str):
         raise UsageError(f'batch line {number}: "question" must be a string')
     if isinstance(own_id, bool) or not isinstance(own_id, str | int | None):

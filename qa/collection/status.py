@@ -20,7 +20,7 @@ MAX_EXAMPLES = 10
 class Status:
     """The state of an index and where it is, the paths of files that differ from it, and the command that updates it.
 
-    `settings` says how the settings differ from the index, or is "";
+    `settings` says how the settings differ from the index, or, if `is_invalid`, what has to be corrected, or is "";
     `problem` says why the files could not be compared, or is ""; `skipped` is what the last build left out, and why.
     """
 
@@ -35,6 +35,7 @@ class Status:
     command: str
     skipped: tuple[SkippedFile, ...]
     settings: str = ""
+    is_invalid: bool = False
 
     @property
     def changes(self) -> int:
@@ -81,6 +82,7 @@ def status(root: Path) -> Status:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     problem = differing = ""
+    is_invalid = False
     with open_index(folder) as snapshot:
         info = snapshot.info
         skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
@@ -93,9 +95,10 @@ def status(root: Path) -> Status:
         try:
             differing = not_applied(root, info)
         except UsageError as error:
+            is_invalid = True
             differing = str(error).replace(f"{root}{os.sep}", "")  # hides the folder from clients of a server
         facts = (store_of(folder) or str(folder), info, snapshot.format, snapshot.size())
-    return Status(*facts, added, changed, removed, problem, command_for(root), skipped, differing)
+    return Status(*facts, added, changed, removed, problem, command_for(root), skipped, differing, is_invalid)
 
 
 def store_status(url: str) -> Status:

@@ -194,7 +194,8 @@ def status(found: Status, style: TerminalStyle) -> str:
     lines = [f"{style.paint(f'{name:<12}', DIM)}{value}" for name, value in facts if value]
     lines.extend(f"{'':<12}{kind:<8}  {clean_name(path)}" for kind, path in found.examples)
     if found.changes or found.settings:
-        lines.append(f"To update: {clean_name(found.command)}")
+        first = "correct the settings, then: " if found.is_invalid else ""
+        lines.append(f"To update: {first}{clean_name(found.command)}")
     lines.extend(_skipped(found.skipped, style))
     return "\n".join(lines) + "\n"
 

@@ -79,6 +79,16 @@ def test_without_an_index_the_error_names_the_command(tmp_path: Path) -> None:
     assert str(caught.value) == f"no index in {here}. Build one with: qa index '{here}'"
 
 
+def test_without_an_index_a_disk_or_a_home_folder_is_not_advised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for folder in (tmp_path, Path(tmp_path.anchor)):
+        monkeypatch.chdir(folder)
+        with pytest.raises(NoIndexError, match=r"\. Build one for a folder of documents: qa index FOLDER$"):
+            find_index()
+
+
 def test_folders_above_a_named_one_are_not_searched(tmp_path: Path) -> None:
     """A mistyped --index must not find some other collection."""
     root = _corpus(tmp_path / "notes")

@@ -257,6 +257,18 @@ def test_an_unreadable_file_with_new_permissions_is_tried_again(
     assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
 
 
+@pytest.mark.parametrize(
+    ("changed_ns", "after_ns", "tried"),
+    [(5 * 10**9 + 1, 10**9, 0), (5 * 10**9 + 1, 10**7, 3), (5 * 10**9, 10**9, 3), (5 * 10**9, 3 * 10**9, 0)],
+)
+def test_a_file_skipped_soon_after_its_last_change(root: Path, changed_ns: int, after_ns: int, tried: int) -> None:
+    """It is not tried again if its time is precise, as another change would show."""
+    for file in walk(root).files:
+        os.utime(root / file.path, ns=(changed_ns, changed_ns))
+    rows = [SkippedRow(one.path, "no", False, one.size, changed_ns, changed_ns + after_ns) for one in walk(root).files]
+    assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
+
+
 def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts the bytes of all files read, whether their texts are new or duplicates."""
     monkeypatch.setattr(embed_queue, "_CHUNK", 3)

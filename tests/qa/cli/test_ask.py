@@ -109,7 +109,6 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "Soup is served at noon." in qa("ask", *words).stdout
     assert qa("ask", "notes", "soup", "served").exit_code == 0
     assert qa("ask", "other", "soup").exit_code == 3
-    assert qa("ask", "./notes/").stderr == 'qa: notes is a folder. Put a question after it: qa ask notes "who won?"\n'
     assert qa("ask", "--index", "notes", "notes/", "soup").exit_code == 2
     assert qa("ask", "./noets", "soup").stderr == "qa: no such folder: ./noets. Similar: notes.\n"
     assert qa("ask", "notes/sup", "when is it?").stderr == "qa: no such folder: notes/sup. Similar: notes/sub.\n"
@@ -121,6 +120,25 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert qa("show", *place, "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")
     for command in ("check notes", "ls notes", "status --corpus notes", "index --index notes"):
         assert qa(*command.split()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "command"),
+    [
+        ([], "the question is empty. Ask something", "qa ask"),
+        (["-"], "the question is empty. Ask something", "qa ask"),
+        (["./notes/"], "notes is a folder. Put a question after it", "qa ask notes"),
+        (["./notes/", "-"], "notes is a folder. Put a question after it", "qa ask notes"),
+    ],
+)
+def test_ask_without_a_question(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], start: str, command: str
+) -> None:
+    """One on stdin is a batch."""
+    monkeypatch.chdir(indexed.parent)
+    done = qa("ask", *words, stdin=b"when is soup served?\n")
+    batch = f"or read questions from stdin: {command} --batch -"
+    assert (done.exit_code, done.stderr) == (2, f'qa: {start}: {command} "who won?", {batch}\n')
 
 
 @pytest.mark.parametrize("words", [("sub", "soup"), ("soup/bread", "served"), ("who is in", "sub"), ("soup", "sub")])

@@ -62,4 +62,6 @@ def test_settings_that_are_not_applied(tmp_path: Path) -> None:
     assert "Settings    qa.toml and the index differ in exclude\n" in shown
     assert f"To update: qa index {tmp_path}\n" in shown
     (tmp_path / "qa.toml").write_text("exclude = 1\n")
-    assert status.status(tmp_path).settings == "qa.toml: exclude must be a list of patterns."
+    found = status.status(tmp_path)
+    assert found.settings == "qa.toml: exclude must be a list of patterns."
+    assert f"To update: correct the settings, then: qa index {tmp_path}\n" in reports.status(found, TerminalStyle())
