@@ -200,7 +200,7 @@ def test_a_change_need_not_repeat_the_predicate(tmp_path: Path, change: str, exp
         ("The daily dose is £8.", "In the elderly the daily dose is £10 (was £8).", "What is the daily dose?", []),
         ("The daily dose is £8.", "The daily dose is £10 (was £8) for people under 60.", "What is the daily dose?", []),
         ("The daily dose is £8.", "From 1 May in all wards: the daily dose is £10 (was £8).", "The daily dose?", []),
-        ("The daily dose is £8.", "The daily dose of £8 harms in the stomach. It was raised to £10.", "The daily dose?", ["£10"]),
+        ("The daily dose is £8.", "The daily dose of £8 harms in pain. It was raised to £10.", "Daily dose?", ["£10"]),
         ("The daily dose is £8.", "In the elderly the daily dose is £8. It was raised to £10.", "The daily dose?", []),
         ("The daily dose is £8.", "From May 2024 the daily dose is £10 (was £8).", "The daily dose?", ["£10"]),
         ("# House\n\n§ 12 We pay £8.\n", "# Garden\n\nIn rule 12, for “£8” put “£10”.\n", "What do we pay?", []),
