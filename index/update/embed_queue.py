@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from corpus.errors import QAError
 from index.encoder.protocol import Embedder, Encoder
 from index.protocol import IndexWriter
 from index.storage.vectors import Vectors
+
+_LOG = logging.getLogger(__name__)
 
 # How many texts are collected before sorting, so that those in a batch are of similar length and need little padding.
 _GATHERED = 1024
@@ -63,7 +66,9 @@ class Embedding:
     def __enter__(self) -> Embedding:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is KeyboardInterrupt and not all(future.done() for future in self._running):
+            _LOG.warning("stopping; what has been embedded is kept")  # the chunks in the model take seconds
         self._pool.shutdown(wait=True, cancel_futures=True)
         # After an interruption, finished vectors are still stored; a further error must not replace the first.
         with contextlib.suppress(QAError):

@@ -199,9 +199,9 @@ def test_finished_chunk_is_stored_if_an_earlier_one_fails(store: Store, monkeypa
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StorageError])
 def test_running_chunk_is_stored_after_a_caller_error(
-    store: Store, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+    store: Store, error: type[BaseException], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No other chunk is begun."""
+    """No other chunk is begun; after Ctrl-C, the wait is explained before it begins."""
     set_sizes(monkeypatch, gathered=2, chunk=1, ahead=1)
     begun, go_on = threading.Event(), threading.Event()
 
@@ -217,6 +217,7 @@ def test_running_chunk_is_stored_after_a_caller_error(
         shutdown = target._pool.shutdown
 
         def shutting(*, wait: bool, cancel_futures: bool) -> None:
+            assert caplog.messages == ["stopping; what has been embedded is kept"] * (error is KeyboardInterrupt)
             shutdown(wait=False, cancel_futures=cancel_futures)
             go_on.set()
             shutdown(wait=wait)
