@@ -161,10 +161,9 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
 def whole_items(question: str, text: str, words: Span, value: Span) -> Span:
     """Extend words within a value to the whole names or codes between commas, or to a whole list of names.
 
-    If the question asks for a role that is in brackets after a name, take that name.
-
-    So, too, to any list if the question asks for several things and the words begin with its first one. Otherwise,
-    values with lower-case words are prose, where a few words are the answer.
+    If the question asks for several things and the words begin with the first one, take any list whole; if it asks for
+    a role that is in brackets after a name, take that name. Otherwise, values with lower-case words are prose, where a
+    few words are the answer.
     """
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
     if len(parts) > 2 and words[0] == value[0] and asks_for_several(question):
