@@ -55,6 +55,21 @@ def test_batch_answers_in_order(indexed: Path, tmp_path: Path) -> None:
     assert found == [(None, "soup", True), ("b", "xylophone", False), (3, "train", True)]
 
 
+def test_a_batch_in_the_collection_is_not_searched(indexed: Path) -> None:
+    """Neither the questions nor the answers, nor anything else that qa printed as JSON, are passages."""
+    (indexed / "questions").write_text("soup\n" * 2)
+    outputs = {
+        "answers.jsonl": qa("ask", "--batch", "questions"),
+        "one.txt": qa("ask", 'train "to" Lyon', "--json"),
+    }
+    for name, done in outputs.items():
+        (indexed / name).write_bytes(done.stdout_bytes)
+    assert "questions" in qa("ask", "soup").stdout
+    shown = [json.loads(line)["passages"] for line in qa("ask", "--batch", "questions").stdout.splitlines()]
+    assert [{each["source"]["path"] for each in passages} for passages in shown] == [{"talks.md"}] * 2
+    assert "output of qa, not a document (2): answers.jsonl, one.txt" in qa("status").stdout
+
+
 def test_batch_from_stdin(indexed: Path) -> None:
     assert json.loads(qa("ask", "--batch", "-", stdin=b"soup\n").stdout)["question"] == "soup"
     empty = qa("ask", "--batch", "-", stdin=b"")
