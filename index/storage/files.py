@@ -25,8 +25,10 @@ def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
         raise StorageError(f"cannot {action} {path}: {error.strerror or error}. {advice}") from error
 
 
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
+def write_atomically(path: Path, data: bytes | memoryview, *, like: Path | None = None) -> None:
     """Write a file so that a crash at any moment leaves either the old one or the new one.
+
+    With `like`, the users who may read and write that file may also read and write this one.
 
     Raises:
         StorageError: A step failed; either the old or the new file is there, and no temporary file.
@@ -34,7 +36,7 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
     temporary = disk.temporary_name(path)
     try:
         with os_errors("write", path, "Free space or check the disk."):
-            disk.write_new(temporary, data)
+            disk.write_new(temporary, data, like=like)
             disk.rename(temporary, path)
             disk.sync_folder(path.parent)
     finally:

@@ -217,10 +217,10 @@ def _pending(found: Status) -> str:
 def check(found: CheckReport, style: TerminalStyle) -> str:
     """Return the message that an index is intact, and what was repaired."""
     intact = f"{clean_name(found.place)} is intact: {size_of(found.documents, found.passages)}; all checksums match\n"
-    if not found.problems:
-        return intact
-    problems = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)
     rebuilt = "" if found.rebuilt is None else build(found.rebuilt, style)
+    if not found.problems:
+        return rebuilt + intact
+    problems = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)
     return f"Found damage:\n{problems}Repaired: {found.kind.value}\n{rebuilt}{intact}"
 
 
