@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -118,8 +119,10 @@ def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
 
 
 def _skipped(files: Sequence[SkippedFile], style: TerminalStyle) -> list[str]:
-    # What differs between files is in brackets: the size, the offending byte.
-    reasons = ((re.sub(r" \([^()]*\)", "", file.reason), file.path) for file in files)
+    # Details are in brackets, and left out where they differ between files: the size, the offending byte.
+    short = {file.reason: re.sub(r" \([^()]*\)", "", file.reason) for file in files}
+    alike = Counter(short.values())
+    reasons = ((short[file.reason] if alike[short[file.reason]] > 1 else file.reason, file.path) for file in files)
     return _grouped(f"Skipped {count(len(files), 'file')}:", reasons, style)
 
 
