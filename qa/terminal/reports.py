@@ -64,6 +64,11 @@ def preview(report: BuildReport, style: TerminalStyle) -> str:
     return "\n".join([line, *_details(report, style)]) + "\n"
 
 
+def unreadable(report: BuildReport, style: TerminalStyle) -> str:
+    """Return which files and folders could not be read, and why; "" if all could."""
+    return "\n".join(_skipped([file for file in report.skipped if file.unreadable], style))
+
+
 def refreshed(report: BuildReport) -> str:
     """Return what was indexed before an answer; "" if nothing had changed."""
     changes = _changes(report)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -154,6 +156,27 @@ def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
     (empty / "a.pdf").write_bytes(b"%PDF-1.4 no more")
     assert "a.pdf: " in qa("index", empty).stderr
     assert qa("index", empty, "--allow-empty").exit_code == 0
+
+
+def test_quiet_prints_only_what_went_wrong(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (notes / "picture.png").write_bytes(b"\x89PNG")
+    for args in (["--exclude", "*.log"], [], ["talks.md"]):
+        done = qa("index", "--quiet", *args)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+    def scandir(folder: Path) -> Iterator[os.DirEntry[str]]:
+        if folder.name == "sub":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return list_folder(folder)
+
+    list_folder = os.scandir
+    monkeypatch.setattr("corpus.discovery.walk.os.scandir", scandir)
+    done = qa("index", "-q")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "Skipped 1 file:\n  - folder cannot be read: Permission denied: sub/\n"
+    for option in ("--json", "--dry-run"):
+        refused = qa("index", "-q", option)
+        assert (refused.exit_code, refused.stderr[:30]) == (2, "qa: --quiet prints no report; ")
 
 
 def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
