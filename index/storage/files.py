@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -72,12 +73,17 @@ def write_to_cache(path: Path, data: bytes | memoryview) -> None:
 
 def make_folder(folder: Path) -> None:
     """Create an index folder unless it exists; raises StorageError if it cannot be created or written to."""
-    with os_errors("create", folder, "Check space and permissions."):
+    try:
         if not folder.is_dir():
             # Another process may create it at the same time; the lock decides which of them writes.
             with contextlib.suppress(FileExistsError):
                 disk.make_folder(folder)
             disk.sync_folder(folder.parent)
+    except OSError as error:
+        advice = "Check space and permissions."
+        if error.errno == errno.EROFS:
+            advice = f"Before the disk is mounted, make it a link to a writable folder: ln -s FOLDER {folder}"
+        raise StorageError(f"cannot create {folder}: {error.strerror or error}. {advice}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"cannot write into {folder}: it is read-only. Questions still work; updates do not.")
 
