@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -42,7 +43,7 @@ def verify(folder: Path) -> Verified:
             raise unfinished(file)
         check = _Check(connection, file, info)
         rows = (check.documents, check.passages, check.vectors, check.vector_refs)
-        segments = (partial(check.segment, segment) for segment in info.segments)
+        segments: list[Callable[[], None]] = [partial(check.segment, segment) for segment in info.segments]
         parts = (check.structure, *rows, *segments, check.segment_numbers, check.duplicates, check.lexical, check.rest)
         return verified(info, (translate_errors(file)(part) for part in parts))
 
