@@ -71,6 +71,20 @@ def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
                 return
 
 
+def writer_of(folder: Path) -> str | None:
+    """Return in words which process holds the writer lock, or None if none does or this user may not know."""
+    path = folder / LOCK_NAME
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            _lock_now(descriptor, path)
+        except LockedError:
+            return _holder(path)
+        finally:
+            os.close(descriptor)
+    return None
+
+
 def _locked(path: Path) -> int:
     """Open and lock a file; closing the returned descriptor releases the lock."""
     with os_errors("lock", path, "Check space and permissions."):

@@ -37,6 +37,7 @@ from index import (
     is_built,
     load_encoder,
     open_index,
+    patterns_to_blame,
     prepare_for_questions,
     store_of,
     wait_for_writer,
@@ -206,11 +207,13 @@ def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], choice: Choice
         reason = f"there is no {missing[0]}"
     elif unknown := missing_paths(root, choice.paths or ()):
         reason = f"{unknown}. Correct it there"
+    elif patterns := patterns_to_blame(root, choice):
+        reason = f"no files are left with {patterns}"
     elif skipped:
         more = f" ({len(skipped) - 1:,} more skipped)" if len(skipped) > 1 else ""
         reason = f"{skipped[0].path}: {skipped[0].reason}{more}"
     elif any(path.name != INDEX_FOLDER for path in root.iterdir()):
-        reason = "all its files are hidden, ignored or excluded"
+        reason = "all its files are hidden or ignored"
     else:
         reason = "the folder is empty"
     return CorpusError(f"nothing to index in {root}: {reason}.")

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import LockedError
+from corpus.errors import LockedError, NoIndexError
+from index.commit.store import Store
+from index.integrity.verify import verify
+from index.snapshot import Snapshot
 from index.storage.files import make_folder
 from tests.index.conftest import build
 
@@ -24,6 +27,7 @@ with writer_lock(Path(sys.argv[1])):
 
 
 def test_second_writer_is_refused_and_a_killed_one_releases_the_lock(root: Path) -> None:
+    """Meanwhile, a reader of the first index is told to wait, not to start the build again."""
     folder = root / ".qa"
     make_folder(folder)
     holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), *sys.path], stdout=subprocess.PIPE, text=True)
@@ -32,6 +36,13 @@ def test_second_writer_is_refused_and_a_killed_one_releases_the_lock(root: Path)
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(LockedError, match=f"process {holder.pid} on"):
             build(root)
+        Store(folder).__exit__()
+        being_built = f"the index in {folder} is being built by process {holder.pid} on .*. Try again when it is done.$"
+        for read in (Snapshot, verify):
+            with pytest.raises(NoIndexError, match=being_built):
+                read(folder)
         holder.kill()
         holder.wait()
+    with pytest.raises(NoIndexError, match="never finished"):
+        verify(folder)
     assert build(root).documents == 3

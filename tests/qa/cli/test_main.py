@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from index.stores import make_index_folder, open_writer
 from qa.cli import main
 from tests.qa.commands import TerminalStream, qa, run_python
 
@@ -204,6 +205,19 @@ def test_check_and_repair(indexed: Path) -> None:
         assert f"\nRepaired: {again}" in mended.stdout
         assert mended.stdout.endswith(intact)
     assert qa("check").stdout == qa("check", "--repair").stdout == intact
+
+
+def test_check_after_an_interrupted_first_build(notes: Path) -> None:
+    """It is no damage, and --repair finishes the build."""
+    make_index_folder(notes / ".qa")
+    with open_writer(notes / ".qa"):
+        pass
+    unfinished = qa("check")
+    assert (unfinished.exit_code, unfinished.stdout) == (3, "")
+    assert unfinished.stderr == f"qa: the index in {notes / '.qa'} was never finished. Run `qa index` again.\n"
+    finished = qa("check", "--repair").stdout.splitlines()
+    assert finished[0].startswith("Indexed 2 files (2 documents, 3 passages) in ")
+    assert finished[1:] == [f"{notes / '.qa'} is intact: 2 documents, 3 passages; all checksums match"]
 
 
 @pytest.mark.parametrize(
