@@ -53,10 +53,10 @@ _log = logging.getLogger(__name__)
 
 
 class OnLocked(StrEnum):
-    """What a build does while another process writes the same index."""
+    """What a build does while another process or thread writes the same index."""
 
-    FAIL = "fail"  # raise an error that names the other process
-    WAIT = "wait"  # log which process it waits for, and continue when that has finished
+    FAIL = "fail"  # raise an error that names the other one
+    WAIT = "wait"  # log what it waits for, and continue when that has finished
 
 
 class OnEmpty(StrEnum):
@@ -96,7 +96,7 @@ def build_index(
         paths: Files and folders, relative to `path`. They limit a new collection, and are
             added to one that is limited; a collection of the whole folder has them already.
         on_empty: What to do if there are no documents: `fail`, or `allow` to make an index without any.
-        on_locked: What to do while another process writes this index: `fail`, or `wait` for it.
+        on_locked: What to do while another process or thread writes this index: `fail`, or `wait` for it.
         progress: Called with a `Progress` now and then: how many bytes of the files to read are done, embedding
             included, and their total, which is 0 while files are looked for. What it raises ends the build, and the
             index is as it was.
@@ -112,7 +112,7 @@ def build_index(
         UsageError: An argument, a pattern or `qa.toml` is not valid, or the device or the cluster cannot be used.
         CorpusError: The folder is missing, cannot be read or has no documents.
         ModelError: The model cannot be loaded.
-        LockedError: Another process writes this index.
+        LockedError: Another process or thread writes this index.
         DamagedIndexError: The index is damaged; mode `full` rebuilds it.
         IncompatibleError: The index has another format version.
         StorageError: Writing failed, or the workers are gone; the index is as it was.
