@@ -42,7 +42,7 @@ from index import (
     wait_for_writer,
 )
 from qa.collection.settings import missing_paths, read_settings, with_slashes
-from qa.locate import file_in_the_way, root_of
+from qa.locate import file_in_the_way, require_folder, root_of
 from qa.reader.reader import Reader
 from qa.require import require_member, require_type
 
@@ -243,8 +243,7 @@ def preview_index(
 def existing_root(path: str | os.PathLike[str]) -> Path:
     """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it cannot be one."""
     root = root_of(Path(path))
-    if not root.is_dir():
-        raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")
+    require_folder(root)
     if in_the_way := file_in_the_way(root):
         raise CorpusError(in_the_way)
     return root

@@ -102,6 +102,7 @@ class Retriever:
         Raises:
             NoIndexError: The path has no index. That of a folder inside a collection is not opened by that name: pass
                 the collection here, and the folder as `path` of a question.
+            CorpusError: There is no such folder.
             UsageError: Both a path and a store are given, or `device` is none or cannot be used.
             DamagedIndexError: The index is damaged.
             IncompatibleError: It was written in another format version, or with another model than `encoder`.
