@@ -32,7 +32,7 @@ from qa.answer.results import DEFAULT_K, Hit, Mode, Result
 from qa.filters import EVERYTHING, Filter, Paths, merged
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
-from qa.require import either, require_member, require_type
+from qa.require import either, require_encoder, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
@@ -108,15 +108,19 @@ class Retriever:
             IncompatibleError: It was written in another format version, or with another model than `encoder`.
             ModelError: A model cannot be found, or is refused.
             StorageError: The server of the collection cannot be reached, or refuses.
+            TypeError: An argument is of the wrong type.
         """
         if store is not None and path is not None:
             raise UsageError("name a folder or a store, not both.")
         device = require_member("device", device, Device)
+        require_encoder(encoder)
         close_inherited()
         if store is not None:
             require_type("store", store, str)
             root, snapshot = working_directory() or Path(os.sep), open_store(store)
         else:
+            if path is not None:
+                require_type("path", path, str, os.PathLike)
             root = find_index(index=None if path is None else Path(path))
             snapshot = open_index(root / INDEX_FOLDER)
         try:
