@@ -41,6 +41,7 @@ from index import (
     store_of,
     wait_for_writer,
 )
+from qa.choices import BuildModeName, DeviceName, OnEmptyName, OnLockedName
 from qa.collection.named_files import paths_in
 from qa.collection.settings import missing_paths, read_settings
 from qa.locate import file_in_the_way, require_folder, root_of
@@ -71,15 +72,15 @@ def build_index(
     path: str | os.PathLike[str],
     *,
     model: str | None = None,
-    mode: BuildMode | str = BuildMode.INCREMENTAL,
+    mode: BuildMode | BuildModeName = BuildMode.INCREMENTAL,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
-    on_empty: OnEmpty | str = OnEmpty.FAIL,
-    on_locked: OnLocked | str = OnLocked.FAIL,
+    on_empty: OnEmpty | OnEmptyName = OnEmpty.FAIL,
+    on_locked: OnLocked | OnLockedName = OnLocked.FAIL,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
-    device: Device | str = Device.AUTO,
+    device: Device | DeviceName = Device.AUTO,
     store: str | None = None,
     workers: int = 0,
     dask: str = "",

@@ -29,6 +29,7 @@ from index import (
 )
 from qa.answer import confidence
 from qa.answer.results import DEFAULT_K, Hit, Mode, Result
+from qa.choices import DeviceName, ModeName
 from qa.filters import EVERYTHING, Filter, Paths, merged
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
@@ -81,7 +82,7 @@ class Retriever:
         encoder: Encoder | None = None,
         reader: bool = True,
         rerank_model: str | None = None,
-        device: Device | str = Device.AUTO,
+        device: Device | DeviceName = Device.AUTO,
         ahead: bool = True,
     ) -> Retriever:
         """Open the index of a folder, or a collection in PostgreSQL.
@@ -183,7 +184,7 @@ class Retriever:
         question: str,
         *,
         k: int = DEFAULT_K,
-        mode: Mode | str = Mode.HYBRID,
+        mode: Mode | ModeName = Mode.HYBRID,
         path: Paths = None,
         only: Filter | None = None,
         rerank: bool = True,
@@ -199,7 +200,7 @@ class Retriever:
         question: str,
         *,
         k: int = DEFAULT_K,
-        mode: Mode | str = Mode.HYBRID,
+        mode: Mode | ModeName = Mode.HYBRID,
         path: Paths = None,
         only: Filter | None = None,
         rerank: bool = True,
@@ -231,7 +232,7 @@ class Retriever:
         return self._answer(request, merged(path, only), topic)[0]
 
     async def aask(
-        self, question: str, *, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, path: Paths = None,
+        self, question: str, *, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, path: Paths = None,
         only: Filter | None = None, rerank: bool = True, topic: str | None = None,
         question_id: str | int | None = None,
     ) -> Result:  # fmt: skip
@@ -242,7 +243,7 @@ class Retriever:
         return await asyncio.to_thread(ask, question_id=question_id)
 
     async def asearch(
-        self, question: str, *, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, path: Paths = None,
+        self, question: str, *, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, path: Paths = None,
         only: Filter | None = None, rerank: bool = True,
     ) -> tuple[Hit, ...]:  # fmt: skip
         """Search in a thread; see `search`."""
