@@ -13,6 +13,7 @@ from index.commit.store import Store
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.storage.files import make_folder
+from index.storage.locking import writer_lock
 from tests.index.conftest import build
 
 HOLD = """
@@ -46,3 +47,14 @@ def test_second_writer_is_refused_and_a_killed_one_releases_the_lock(root: Path)
     with pytest.raises(NoIndexError, match="never finished"):
         verify(folder)
     assert build(root).documents == 3
+
+
+@pytest.mark.parametrize(("written", "holder"), [(None, "another thread of this process"), ("", "another process or")])
+def test_a_thread_is_told_how_to_wait_for_another_of_its_process(root: Path, written: str | None, holder: str) -> None:
+    """If the other one has not written its name yet, it may also be a process."""
+    make_folder(root / ".qa")
+    with writer_lock(root / ".qa"):
+        if written is not None:
+            (root / ".qa" / "lock").write_text(written)
+        with pytest.raises(LockedError, match=rf'by {holder}.* qa index --wait \(on_locked="wait" in Python\)\.$'):
+            build(root)

@@ -14,8 +14,10 @@ from tests.qa.commands import qa
 
 
 def test_a_line_is_a_question_or_a_json_object() -> None:
+    """Sets of questions have keys of their own, which are ignored."""
     lines = (
-        '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n\r\n \n{"question": "why", "id": 3}\n{"question":"x"}'
+        '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n\r\n \n'
+        '{"question": "why", "id": 3, "file": 0}\n{"question":"x"}'
     )
     expected = ((1, None, "who won?"), (2, "q7", "when?"), (5, 3, "why"), (6, None, "x"))
     assert parse_batch(lines.encode()) == tuple(BatchItem(*each) for each in expected)

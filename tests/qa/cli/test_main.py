@@ -57,6 +57,13 @@ def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: 
         assert qa(name, *rest, "--index", where).exit_code != 3
 
 
+@pytest.mark.parametrize("command", ["status", "ls", "check", "serve", "ask x --index"])
+def test_a_missing_folder_is_a_usage_error(indexed: Path, command: str) -> None:
+    """As for `qa index` and `--corpus`; only a folder without an index has another exit code."""
+    done = qa(*command.split(), "gone")
+    assert (done.exit_code, done.stderr) == (2, f"qa: {indexed}/gone does not exist. Give a folder of documents.\n")
+
+
 def test_status_shows_remembered_patterns(notes: Path) -> None:
     """Builds apply the patterns of earlier ones and say so; an empty pattern clears them."""
     qa("index", "--include", "*.md", "--exclude", "sub/", "--exclude", "old/")
