@@ -36,7 +36,8 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def process(sample: Path, state: Path) -> Iterator[Terminal]:
     """One process for all tests."""
     environ = {"XDG_STATE_HOME": str(state), "VISUAL": "", "EDITOR": "true", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
-    one = Terminal("ask", "-k", "4", cwd=sample, environ=environ)
+    before = "from tests.qa.remembered import *\nfor one in REMEMBERED: setattr(*one)"
+    one = Terminal("ask", "-k", "4", cwd=sample, environ=environ, before=before)
     greeting = one.until(READY)
     assert ": 27 documents, 142 passages. Ask away; /help lists commands, Ctrl-D ends." in greeting
     yield one
