@@ -35,4 +35,6 @@ def _read_once(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Re
 # Arguments of `setattr`.
 REMEMBERED = ((TransformerEncoder, "encode_passage_tokens", _encode_once), (Reader, "read", _read_once))
 # A program that serves as `python -m qa` does.
-PROGRAM = "from tests.qa.remembered import *\nfor one in REMEMBERED: setattr(*one)\nfrom qa.__main__ import main\nmain()"
+PROGRAM = (
+    "from tests.qa.remembered import *\nfor one in REMEMBERED: setattr(*one)\nfrom qa.__main__ import main\nmain()"
+)
