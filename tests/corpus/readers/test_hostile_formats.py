@@ -162,8 +162,8 @@ def test_parsing_time_is_linear_in_size(path: str) -> None:
         with contextlib.suppress(Unreadable):
             reader_for(kind.reader)(path, data)
 
-    # The grammar of Kotlin is quadratic: .04 s for this file.
-    check_growth(read, LINES[path](12_500), LINES[path](50_000), least=0.12)
+    # The grammar of Kotlin is quadratic: .15 s for this file.
+    check_growth(read, LINES[path](25_000), LINES[path](100_000))
 
 
 @pytest.mark.parametrize("suffix", KINDS)
