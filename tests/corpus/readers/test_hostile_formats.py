@@ -59,8 +59,8 @@ DEEP = {
     "a.mbox": b"From a Fri Nov 21 10:00:00 2025\n" + nested_mail(1200),
     "a.csv": nested('"a","', '"'),
     "a.org": b"".join(b"*" * n + b" deep\n" for n in range(1000)),
-    **{f"brackets-{path}": nested("(", ")") for path, *_ in PROGRAMS},
-    **{f"braces-{path}": nested("{ ", " }") for path, *_ in PROGRAMS},
+    **{f"brackets-{path}": nested("(", ")", count=20_000) for path, *_ in PROGRAMS},
+    **{f"braces-{path}": nested("{ ", " }", count=20_000) for path, *_ in PROGRAMS},
     "a.py": nested("(", ")", head="x = "),
     "b.py": b"".join(b" " * n + b"if x:\n" for n in range(2000)),
     **{
