@@ -39,9 +39,8 @@ class Page:
         self, where: Path | str, *, width: int = 1200, height: int = 800, dark: bool = False, scripts: bool = True
     ) -> None:
         """Open a file or an address anew, in the one tab, and wait until the page is ready."""
-        if self._session:
-            self.call("Page.navigate", url="about:blank")
-        else:
+        address = where if isinstance(where, str) else where.as_uri()
+        if not self._session:
             target = self.call("Target.createTarget", url="about:blank")["targetId"]
             self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Log", "Network"):
@@ -52,7 +51,9 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=[theme])
         self._scripts = scripts
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        self.go(where if isinstance(where, str) else where.as_uri())
+        if self.run("location.href").partition("#")[0] == address.partition("#")[0]:  # else it would only scroll
+            self.call("Page.navigate", url="about:blank")
+        self.go(address)
 
     def go(self, address: str) -> None:
         """Navigate this tab and wait until the page reports that it is ready, or is loaded if scripts are disabled."""
