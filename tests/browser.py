@@ -19,6 +19,8 @@ _PATIENCE = 120.0
 _OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
     *("--no-first-run", "--disable-extensions", "--disable-background-networking", "--remote-debugging-pipe"),
+    # Else each page would be drawn by a new process, as the one before is kept.
+    "--disable-features=BackForwardCache",
 )
 
 
@@ -28,7 +30,6 @@ class Page:
     def __init__(self, reader: int, writer: int) -> None:
         self._reader, self._writer = reader, writer
         self._session = ""
-        self._target = ""
         self._scripts = True
         self._number = 0
         self._rest = b""
@@ -37,21 +38,22 @@ class Page:
     def open(
         self, where: Path | str, *, width: int = 1200, height: int = 800, dark: bool = False, scripts: bool = True
     ) -> None:
-        """Open a file or an address in a new tab, and wait until the page is ready."""
-        self._session = ""
-        if self._target:
-            self.call("Target.closeTarget", targetId=self._target)
+        """Open a file or an address anew, in the one tab, and wait until the page is ready."""
+        address = where if isinstance(where, str) else where.as_uri()
+        if not self._session:
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.call(f"{domain}.enable")
         self.events.clear()
-        target = self._target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[theme])
         self._scripts = scripts
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        self.go(where if isinstance(where, str) else where.as_uri())
+        if self.run("location.href").partition("#")[0] == address.partition("#")[0]:  # else it would only scroll
+            self.call("Page.navigate", url="about:blank")
+        self.go(address)
 
     def go(self, address: str) -> None:
         """Navigate this tab and wait until the page reports that it is ready, or is loaded if scripts are disabled."""

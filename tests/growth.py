@@ -18,8 +18,8 @@ def check_growth(work: Callable[[_T], object], small: _T, large: _T, *, least: f
     """Time the work on an input and on one four times as large, up to three times, as the machine may be busy."""
     first = second = 0.0
     for _ in range(3):
-        first, second = _seconds(work, small), _seconds(work, large)
-        if second < max(least, MOST * first):
+        second = _seconds(work, large)
+        if second < least or second < MOST * (first := _seconds(work, small)):
             return
     raise AssertionError(f"{second:.2f} s of processor time, {first:.2f} s for a quarter")
 

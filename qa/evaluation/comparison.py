@@ -108,6 +108,8 @@ def _statistic_difference(name: str, table: Array, statistic: Callable[[Array], 
 
     rows = np.arange(len(table))
     first, second = statistic(table[:, 0]), statistic(table[:, 1])
+    if np.array_equal(table[:, 0], table[:, 1]):  # no resample differs
+        return Difference(name, first, second, 0.0, 0.0, 1.0, len(table))
 
     def difference(one: Array, other: Array) -> float:
         return statistic(table[rows, other.astype(int)]) - statistic(table[rows, one.astype(int)])

@@ -37,11 +37,11 @@ def read() -> list[FollowUp]:
     return [FollowUp(**row) for row in read_lines(REPOSITORY / "tests" / "qa" / "conversation" / "follow_ups.jsonl")]
 
 
-def found(retriever: Retriever, questions: Sequence[tuple[str, str]]) -> tuple[int, int]:
+def found(retriever: Retriever, questions: Sequence[tuple[str, str]], *, rerank: bool = True) -> tuple[int, int]:
     """How often the passage with a question's evidence comes first, and how often it is among the first three."""
     first = among = 0
     for question, evidence in questions:
-        texts = [hit.text.replace("\n", " ") for hit in retriever.ask(question, k=3).passages]
+        texts = [hit.text.replace("\n", " ") for hit in retriever.ask(question, k=3, rerank=rerank).passages]
         first += evidence in texts[0]
         among += any(evidence in text for text in texts)
     return first, among

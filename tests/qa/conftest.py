@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,21 @@ from qa.collection import build, opening
 from qa.retrieval import retriever
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, TRAVEL, WordRetriever
+from tests.qa.remembered import REMEMBERED
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_reader(one_reader: None) -> None:
     """For all tests of this folder."""
+
+
+@pytest.fixture(scope="module")
+def remembering() -> Iterator[None]:
+    """The real models compute what they did before only once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for one in REMEMBERED:
+            patch.setattr(*one)
+        yield
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ ASK = """
 from qa import QAError, Retriever, build_index
 build_index("notes")
 with Retriever.open("notes") as retriever:
-    print(retriever.ask("When does the harbour close?").answer.text)
+    print(retriever.search("When does the harbour close?")[0].text)
 """
 
 
@@ -34,17 +34,17 @@ def run(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("kind", ["modules", "packages", "folders"])
-def test_a_script_next_to_files_with_these_names_works(folder: Path, kind: str) -> None:
-    for name in ("index", "corpus"):
-        if kind == "modules":
+@pytest.mark.parametrize("kinds", [("module", "package"), ("folder", "module")])
+def test_a_script_next_to_files_with_these_names_works(folder: Path, kinds: tuple[str, str]) -> None:
+    for name, kind in zip(("index", "corpus"), kinds, strict=True):
+        if kind == "module":
             (folder / f"{name}.py").write_text("raise SystemExit('the wrong one')\n", encoding="utf-8")
         else:
             (folder / name).mkdir()
-        if kind == "packages":
+        if kind == "package":
             (folder / name / "__init__.py").write_text("raise SystemExit('the wrong one')\n", encoding="utf-8")
     done = run(folder, ASK)
-    assert done.stdout.removeprefix("at ") == "dusk\n", done.stderr
+    assert "The harbour closes at dusk." in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("name", ["index", "corpus"])

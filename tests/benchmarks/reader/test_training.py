@@ -141,9 +141,12 @@ def test_batches_are_reproducible_full_and_use_each_row_at_most_once() -> None:
 
 
 @pytest.mark.parametrize("yes_no", [False, True])
-def test_pages_have_answered_and_unanswered_questions(yes_no: bool) -> None:
+def test_pages_have_answered_and_unanswered_questions(yes_no: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer is in its passage; a question without an answer has the most similar passage."""
     written = list(read_pages())
+    if not yes_no:  # thirty collections of several pages, and pages without one
+        written = [*written[:150], *written[-150:]]
+        monkeypatch.setattr(f"{page_groups.__module__}.read_pages", lambda: written)
     passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in written}
     examples = [example for group in page_groups(passages, Random(1), yes_no=yes_no) for example in group]
     answers = [

@@ -205,7 +205,7 @@ def test_parallel_questions_after_a_change_are_all_answered_from_it(retriever: R
     with ExitStack() as running:
         asking = [
             running.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-            for _ in range(6)
+            for _ in range(3)
         ]
         for process in asking:
             assert process.stdout is not None
@@ -215,4 +215,4 @@ def test_parallel_questions_after_a_change_are_all_answered_from_it(retriever: R
             process.stdin.write("\n")
             process.stdin.flush()
         said = sorted(process.communicate()[0] for process in asking)
-    assert said == [*["('', 2, 0)\n"] * 5, "('', 2, 1)\n"]
+    assert said == [*["('', 2, 0)\n"] * 2, "('', 2, 1)\n"]

@@ -23,6 +23,8 @@ from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, TRAVEL, qa
 from tests.qa.indexes import write
 
+pytestmark = pytest.mark.usefixtures("remembering")
+
 QUESTIONS = [
     {
         "id": "keynote",

@@ -28,6 +28,8 @@ from qa.answer.results import Hit, Source
 from tests.paths import SAMPLE
 from tests.test_documents import blocks
 
+pytestmark = pytest.mark.usefixtures("remembering")
+
 QUESTION = "What won the ICLR 2025 test of time award?"
 KNOWN = {
     *({field.name for kind in (Hit, Source) for field in fields(kind)} - {"id", "text", "source"}),

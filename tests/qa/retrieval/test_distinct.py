@@ -18,6 +18,8 @@ from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
+pytestmark = pytest.mark.usefixtures("remembering")
+
 WORDS = ("red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", "far")
 
 

@@ -77,8 +77,8 @@ for thread in asking:
 fork("threads", lambda: print(answer()))
 for thread in asking:
     thread.join()
-with multiprocessing.get_context("fork").Pool(2) as pool:
-    print(pool.starmap(answer, [()] * 2))
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    print(pool.apply(answer))
 print("parent", answer())
 """
 
@@ -97,7 +97,7 @@ other 0
 write 0
 Ida Borg
 threads 0
-['Ida Borg', 'Ida Borg']
+Ida Borg
 parent Ida Borg
 """
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from qa import build_index
+from tests.qa.remembered import PROGRAM
 from tests.qa.web.library import fill
 from tests.qa.web.servers import RunningServer, running
 
@@ -38,9 +39,9 @@ def server(served_folder: Path) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="session")
 def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server of the sample with documents of other formats and hostile ones."""
+    """A server of the sample with documents of other formats and hostile ones, which remembers what its models did."""
     root = Path(shutil.copytree(sample, tmp_path_factory.mktemp("page") / "library"))
     fill(root)
     build_index(root)
-    with running(root, "--no-update") as found:
+    with running(root, "--no-update", program=("-c", PROGRAM)) as found:
         yield found

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,9 +72,11 @@ class RunningServer:
 
 
 @contextmanager
-def running(root: Path, *options: str, environ: Mapping[str, str] | None = None) -> Iterator[RunningServer]:
+def running(
+    root: Path, *options: str, environ: Mapping[str, str] | None = None, program: Sequence[str] = ("-m", "qa")
+) -> Iterator[RunningServer]:
     """Run `qa serve` on a free port until the end of the block."""
-    command = [sys.executable, "-m", "qa", "serve", str(root), "--port", "0", *options]
+    command = [sys.executable, *program, "serve", str(root), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **(environ or {})}
     process = subprocess.Popen(
         command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

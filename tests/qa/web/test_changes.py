@@ -46,17 +46,17 @@ def sources(server: RunningServer, question: str) -> dict[str, tuple[str, str]]:
 
 
 def count(server: RunningServer) -> int:
-    return len(server.api("ask", question="leaves", rerank="false").json["passages"])
+    return len(server.api("ask", question="leaves", mode="keyword", rerank="false").json["passages"])
 
 
 def until(wanted: Any, ask: Callable[..., Any], *args: Any) -> list[Any]:
     """Ask until the answer is the wanted one, and return the earlier answers."""
     seen: list[Any] = []
-    for _ in range(600):
+    for _ in range(300):
         seen.append(ask(*args))
         if seen[-1] == wanted:
             return seen[:-1]
-        time.sleep(0.1)
+        time.sleep(0.2)
     raise AssertionError(f"still {seen[-1]}")
 
 
