@@ -48,7 +48,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with FileLock(folder / "sample.lock"):
         if not (root := folder / "corpus" / "sample").exists():
             shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-            (session,) = re.findall(r"^\$ pip install .* && qa (.*)$", (REPOSITORY / "README.md").read_text(), re.MULTILINE)
+            readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+            (session,) = re.findall(r"^\$ pip install .* && qa (.*)$", readme, re.MULTILINE)
             command = [sys.executable, "-m", "qa", *shlex.split(session)]
             # Programs find this checkout and the user's models.
             environment = {"PYTHONPATH": str(REPOSITORY), "HOME": str(Path.home()), "LC_ALL": "C.UTF-8"}
