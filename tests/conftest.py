@@ -31,8 +31,7 @@ os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 # other processes steal from the end.
 FIRST = (
     *("tests/test_sample.py", "tests/index/encoder/", "tests/index/compiled/", "tests/benchmarks/reader/"),
-    *("tests/robustness/test_changed_model.py", "tests/robustness/test_failing_disk.py"),
-    "tests/robustness/test_untrusted_models.py",
+    *("tests/robustness/test_changed_model.py", "tests/robustness/test_untrusted_models.py"),
 )
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 
