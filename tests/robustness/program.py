@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,8 +25,8 @@ def watch(event, args):
     elif event == "open":
         os.write(log, f"open {ascii(args[0])}\\n".encode())
 sys.addaudithook(watch)
-*before, last = json.loads(sys.argv[2])
-sys.argv = ["qa", *last]
+before = json.loads(sys.argv[2])
+sys.argv = ["qa", *sys.argv[3:]]
 from qa.cli.main import app, main
 for args in before:
     try:
@@ -120,7 +120,7 @@ class Program:
         stdin: bytes | None = None,
         cwd: Path = REPOSITORY,
         timeout: float = 600,
-        **environ: str,
+        environ: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command, and log its sockets.
 
@@ -136,7 +136,7 @@ class Program:
             environ: Additional environment variables.
         """
         self._log.unlink(missing_ok=True)
-        command = [sys.executable, "-c", _WATCHED, str(self._log), json.dumps([*before, args])]
+        command = [sys.executable, "-c", _WATCHED, str(self._log), json.dumps(before), *args]
         if read_only is not None:
             command = ["unshare", "-rm", "sh", "-c", mounts, str(read_only), *command]
         elif namespace and has_namespaces(namespace):
@@ -145,7 +145,7 @@ class Program:
             command,
             input=stdin,
             cwd=cwd,
-            env=self.environ() | environ,
+            env=self.environ() | dict(environ or {}),
             capture_output=True,
             check=False,
             timeout=timeout,

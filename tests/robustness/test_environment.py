@@ -242,7 +242,7 @@ def test_non_unicode_locale_works(program: Program, indexed: Path, tmp_path: Pat
     file.write_text("# \u6f22\u5b57\n\nThe kingfisher, \u7fe1\u7fe0, dives at noon.\n", encoding="utf-8")
     args = ["ask", "when does the kingfisher dive?", "--index", str(file.parent)]
     ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    done = program.run(*args, "--json", before=[args], **ascii_only)
+    done = program.run(*args, "--json", before=[args], environ=ascii_only)
     assert done.returncode == 0, done.stderr
     *shown, exact = done.stdout.decode("ascii").splitlines()
     assert any("kingfisher" in line for line in shown)
@@ -265,7 +265,7 @@ def test_file_names_survive_a_non_utf8_locale(program: Program, tmp_path: Path) 
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     index = ["--index", str(tmp_path)]
     first = [["index", "--json", str(tmp_path)], ["ask", "--json", "when does the kingfisher dive?", *index]]
-    done = program.run("show", f"{path}:3", *index, before=first, **plain)
+    done = program.run("show", f"{path}:3", *index, before=first, environ=plain)
     assert done.returncode == 0, done.stderr
     built, asked, shown = done.stdout.split(b"\n", 2)
     report = json.loads(built)

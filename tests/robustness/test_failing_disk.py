@@ -136,7 +136,7 @@ def test_a_compiled_model_is_used_only_if_it_is_complete(tmp_path: Path, monkeyp
 
     def double() -> None:
         network = CompiledCopy("twice", "key", doubling).load(Hint.LATENCY)
-        assert network([np.float32([1, 2, 3])])[0].tolist() == [2, 4, 6]
+        assert network([np.array([1, 2, 3], np.float32)])[0].tolist() == [2, 4, 6]
 
     steps = [(step, path.name) for step, path in steps_of(double)]
     (copy,) = copies.iterdir()
