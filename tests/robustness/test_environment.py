@@ -50,7 +50,7 @@ def test_commands_work_on_a_read_only_disk(program: Program, indexed: Path) -> N
     before = [["ask", HERON, *index], ["show", "birds.md:3", *index], ["status", *index]]
     done = program.run("check", *index, before=before, read_only=indexed)
     assert (done.returncode, done.stderr) == (0, b"")
-    for shown in (b"birds.md:1-3", b"> 3  The heron", b"Last build", b"is intact"):
+    for shown in (b"birds.md:1-3", b"> 3  The heron", b"since the last build", b"is intact"):
         assert shown in done.stdout
     assert tree(indexed) == was
 
