@@ -15,7 +15,7 @@ class QAError(Exception):
     ├── DamagedIndexError     a checksum or a count of the index does not match
     ├── IncompatibleError     the index was made by another format version or another model
     │   └── ModelError        the model is missing, incomplete or fails its hash check
-    ├── LockedError           another process is writing this index
+    ├── LockedError           another process or thread is writing this index
     └── StorageError          the disk is full, read-only or failing; a server or workers are gone
 
     Attributes:
@@ -58,7 +58,7 @@ class ModelError(IncompatibleError):
 
 
 class LockedError(QAError):
-    """Another process is writing this index."""
+    """Another process or thread is writing this index."""
 
     exit_code = 6
 

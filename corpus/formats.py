@@ -12,7 +12,7 @@ from posixpath import splitext
 from corpus.errors import Unreadable
 
 # Incremented whenever the same bytes would be read differently; indexes are then rebuilt from the files.
-VERSION = 19
+VERSION = 20
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
@@ -26,6 +26,10 @@ _MAX_UNNAMED = MIB
 _SAMPLE = 64 * 1024
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
+)
+# What `qa ask`, `similar` and `topics` print as JSON: as documents, they would answer with what was answered before.
+_OUTPUT_OF_QA = re.compile(
+    rb'\s*\{"version": 1, ("id": [^\n]*?"question": "[^\n]*?"corrections": \[|"of": \{"given": |"topics": \[\{"id": )'
 )
 # The title line of a manual page, which may follow macro definitions.
 _MAN = re.compile(rb"^\.(?:TH|Dd)[ \t]", re.MULTILINE)
@@ -223,25 +227,25 @@ def confirm(path: str, data: bytes) -> Format:
     """Return the format of a file, by its name and its content.
 
     Raises:
-        Unreadable: The format is not supported, or the content is not what the name promises.
+        Unreadable: The format is not supported, the content is not what the name promises, or qa wrote it.
     """
     named = format_of(path)
     if named is None:
         raise Unreadable(unsupported(path))
+    if _OUTPUT_OF_QA.match(data):
+        raise Unreadable("output of qa, not a document")
     if named.magic and not data:
         raise Unreadable("empty")
     if data.startswith(named.magic) if named.magic else not data.startswith(_BINARY_MAGIC):
         if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML
         return _text_format(data) if named is UNNAMED else named
-    for kind in (DOC, RTF):
+    for kind in (DOC, RTF, ARCHIVE):
         if data.startswith(kind.magic):
             return kind
     # Some programs write a line before the PDF header.
     if PDF.magic[0] in data[:_HEAD]:
         return PDF
-    if data.startswith(ARCHIVE.magic):
-        return ARCHIVE
     if _HTML.match(data[:_HEAD]):
         return HTML
     raise Unreadable(f"content does not match its name: not a {PurePosixPath(path).suffix.lower()[1:].upper()} file")

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.errors import NoIndexError
 from index.dense.exact_segments import Floats
 from index.dense.scope import Scope, are_few
 from index.dense.search import Candidate, DenseIndex
 from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
-from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors
+from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors, unfinished
 from index.storage.duplicates import read_duplicates
 from index.storage.files import size_of
 from index.storage.metadata import SkippedRow, read_info, read_skipped
@@ -65,7 +64,7 @@ class Snapshot(Index):
             with translate_errors(self._file):
                 info = read_info(self._connection, self._file)
                 if info is None:
-                    raise NoIndexError(f"the first index in {folder} was never finished. Run `qa index` again.")
+                    raise unfinished(self._file)
                 if count_documents(self._connection) != (info.files, info.documents):
                     raise damaged(self._file, "the number of documents is inconsistent")
                 self.info = info

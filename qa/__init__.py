@@ -43,6 +43,7 @@ _import_sibling("corpus")
 _import_sibling("index")
 
 if TYPE_CHECKING:
+    from corpus import SkippedFile
     from corpus.errors import (
         CorpusError,
         DamagedIndexError,
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
         StorageError,
         UsageError,
     )
-    from index import BuildMode, BuildReport, Device, Progress
+    from index import BuildMode, BuildReport, Device, Index, Note, Progress
     from qa.answer.results import Answer, Hit, Mode, Result, State
     from qa.collection.build import OnEmpty, OnLocked, build_index
-    from qa.explore.results import Similar, SimilarDocument, Topic, Topics
+    from qa.explore.results import Similar, SimilarDocument, Subject, Topic, Topics
     from qa.filters import Filter
     from qa.retrieval.retriever import Retriever
 
@@ -65,12 +66,13 @@ if TYPE_CHECKING:
 
 # Where each public name is defined. Modules are imported on first use, so that `qa --help` imports none.
 _NAMES = {
+    "corpus": "SkippedFile",
     "corpus.errors": "CorpusError DamagedIndexError IncompatibleError LockedError ModelError "
     "NoIndexError QAError StorageError UsageError",
-    "index": "BuildMode BuildReport Device Progress",
+    "index": "BuildMode BuildReport Device Index Note Progress",
     "qa.answer.results": "Answer Hit Mode Result State",
     "qa.collection.build": "OnEmpty OnLocked build_index",
-    "qa.explore.results": "Similar SimilarDocument Topic Topics",
+    "qa.explore.results": "Similar SimilarDocument Subject Topic Topics",
     "qa.filters": "Filter",
     "qa.retrieval.retriever": "Retriever",
 }
@@ -78,9 +80,9 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 
 __all__ = [
     "Answer", "BuildMode", "BuildReport", "CorpusError", "DamagedIndexError", "Device", "Filter", "Hit",
-    "IncompatibleError", "LockedError", "Mode", "ModelError", "NoIndexError", "OnEmpty", "OnLocked", "Progress",
-    "QAError", "Result", "Retriever", "Similar", "SimilarDocument", "State", "StorageError", "Topic", "Topics",
-    "UsageError", "build_index",
+    "IncompatibleError", "Index", "LockedError", "Mode", "ModelError", "NoIndexError", "Note", "OnEmpty", "OnLocked",
+    "Progress", "QAError", "Result", "Retriever", "Similar", "SimilarDocument", "SkippedFile", "State", "StorageError",
+    "Subject", "Topic", "Topics", "UsageError", "build_index",
 ]  # fmt: skip
 
 

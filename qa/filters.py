@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
@@ -41,6 +41,7 @@ class Filter:
         until: The file was last changed before this time.
         where: Pairs of a field name and words; the document or record has each of these fields, containing the words in
             this order, whatever their case.
+        without: Paths of files that are left out, such as that of the questions asked.
     """
 
     paths: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     where: tuple[tuple[str, str], ...] = ()
+    without: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -90,6 +92,14 @@ class Filter:
 
 
 EVERYTHING = Filter()
+
+
+def without_file(only: Filter, snapshot: Index, root: Path, file: str | os.PathLike[str]) -> Filter:
+    """Leave a file out of a filter if it is one of the documents in `root`, unless the filter names paths."""
+    path = Path(file).resolve()
+    inside = path.relative_to(root.resolve()).as_posix() if path.is_relative_to(root.resolve()) else ""
+    is_searched = not only.paths and any(document.path == inside for document in snapshot.documents())
+    return replace(only, without=(*only.without, inside)) if is_searched else only
 
 
 def merged(path: Paths, only: Filter | None) -> Filter:
@@ -160,6 +170,8 @@ def _conditions(
         wording = f"matches the path {' or '.join(map(repr, only.paths))}"
         hint = partial(near_paths, only.paths[0], (document.path for document in documents))
         yield wording, snapshot.match_paths(*only.paths), hint
+    if only.without:
+        yield f"is not {' or '.join(only.without)}", ids_where(lambda one: one.path not in only.without), str
     if only.types:
         matching = ids_where(lambda document: any(_has_type(document, kind) for kind in only.types))
         yield f"is of type {' or '.join(only.types)}", matching, partial(_near_type, only.types[0], documents)

@@ -25,7 +25,7 @@ def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
 
     Raises:
         NoIndexError: There is none; the message says how to build one.
-        CorpusError: The named folder may not be looked into.
+        CorpusError: What was named does not exist, is a file or may not be looked into.
     """
     if index is not None:
         return _named(index, "")
@@ -69,6 +69,13 @@ def folder_gone(root: Path) -> CorpusError:
     return CorpusError(f"{root} no longer exists: deleted, renamed or unmounted.")
 
 
+def require_folder(root: Path, origin: str = "") -> None:
+    """Raise a CorpusError, which may say where the name is from, unless the root of a collection is a folder."""
+    if not root.is_dir():
+        what = "is a file" if root.exists() else "does not exist"
+        raise CorpusError(f"{root}{origin} {what}. Give a folder of documents.")
+
+
 def has_index(root: Path) -> bool:
     """Return whether there is an index folder, usable or not."""
     try:
@@ -106,8 +113,7 @@ def _named(index: Path, origin: str) -> Path:
     root = root_of(index)
     if has_index(root):
         return root
-    if not root.is_dir():
-        raise NoIndexError(f"no such folder: {root}{origin}. Give the folder of documents or its .qa folder.")
+    require_folder(root, origin)
     if not _may_enter(root):
         raise CorpusError(f"cannot look for an index in {root}: permission denied. Make the folder accessible (+x).")
     if in_the_way := file_in_the_way(root):

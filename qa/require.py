@@ -18,6 +18,13 @@ def require_type(name: str, value: object, *types: type) -> None:
         raise TypeError(f"{name} must be of type {wanted}, not {type(value).__name__}")
 
 
+def require_encoder(value: object) -> None:
+    """Raise a TypeError if an argument is neither None nor an encoder, such as a model's name."""
+    # Not by `isinstance`, which would read all properties of the protocol; one may load a model.
+    if value is not None and not hasattr(value, "encode_passages"):
+        raise TypeError(f"encoder must be of type Encoder, not {type(value).__name__}")
+
+
 def require_member(name: str, value: object, kind: type[_Member]) -> _Member:
     """Return the member of an enumeration that an argument is, or names; raises UsageError if there is none."""
     try:

@@ -9,4 +9,5 @@ import pytest
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of the system")
+needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")

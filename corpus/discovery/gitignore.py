@@ -32,7 +32,10 @@ def is_pattern(line: str) -> bool:
         return False
     stars = re.sub(r"\\.", "x", line, flags=re.DOTALL)
     if stars.count("**") > _MAX_DOUBLE_STARS or any(part.count("*") > _MAX_STARS for part in stars.split("/")):
-        raise ValueError(f"Too many stars in the pattern: {line!r}")
+        raise ValueError(
+            f"Too many stars in the pattern: {line!r} (at most {_MAX_STARS} between slashes, and ** at most "
+            f"{_MAX_DOUBLE_STARS} times)"
+        )
     try:
         compile_patterns([line])
     except re.error as error:  # as for a bad range, [z-a]
@@ -45,7 +48,9 @@ def valid_patterns(lines: Sequence[str]) -> list[str]:
     try:
         return [line for line in lines if is_pattern(line)]
     except ValueError as error:
-        raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
+        raise UsageError(
+            f"{error}. Correct it in qa.toml, --include or --exclude. Patterns are written as in .gitignore."
+        ) from error
 
 
 def literal_pattern(path: str) -> str:

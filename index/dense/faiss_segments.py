@@ -21,6 +21,7 @@ import numpy as np
 
 from index.dense.exact_segments import ExactSegment, unpack
 from index.storage import disk
+from index.storage.database import DATABASE
 from index.storage.files import write_atomically
 from index.storage.metadata import Segment
 from index.storage.vectors import Ids, Stored, Vectors
@@ -140,7 +141,7 @@ def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
 
         data = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
     name = f"vectors-{generation}-{number}.faiss"
-    write_atomically(folder / name, data)
+    write_atomically(folder / name, data, like=folder / DATABASE)
     return Segment(number, name, len(data), _digest(data), len(members(index)))
 
 
@@ -194,6 +195,13 @@ def members(index: Any) -> Ids:
     return found
 
 
+def reason_of(error: OSError | ValueError) -> str:
+    """Return in words why a segment cannot be used."""
+    if isinstance(error, PermissionError):
+        return f"{error.strerror}; its owner can chmod it like {DATABASE}"
+    return str(getattr(error, "strerror", None) or error)
+
+
 def is_there(folder: Path, segment: Segment) -> bool:
     """Return whether a segment's file exists with the right size; its content is not checked."""
     try:
@@ -211,7 +219,9 @@ def open_all(
         try:
             parts.append(load(folder, segment, dimension=dimension))
         except (OSError, ValueError) as error:
-            _LOG.warning("%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, error)
+            _LOG.warning(
+                "%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, reason_of(error)
+            )
             parts.append(build(members(segment), fetch, dimension=dimension))
     return VectorIndex(parts, fetch)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,6 +32,8 @@ def set_aside(folder: Path) -> None:
     with os_errors("set aside", folder / DATABASE, _ADVICE):
         _delete(folder)
         _rename(folder, _SUFFIXES)
+        # Made here, since SQLite would let the new one be read by other users than the old one.
+        os.close(disk.create(folder / DATABASE, like=folder / _ASIDE))
 
 
 def resume(folder: Path) -> None:

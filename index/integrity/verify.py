@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from corpus.errors import DamagedIndexError
-from index.dense.faiss_segments import load, members
+from corpus.errors import DamagedIndexError, StorageError
+from index.dense.faiss_segments import load, members, reason_of
 from index.dense.vector_refs import read_ref_table
 from index.lexical.bm25 import LexicalIndex
-from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
+from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors, unfinished
 from index.storage.duplicates import read_duplicates
-from index.storage.metadata import Info, Verified, read_info, read_skipped, verified
+from index.storage.metadata import Info, Segment, Verified, read_info, read_skipped, verified
 from index.storage.rows import damaged, read_documents, read_links, read_passages, require_structure
 from index.storage.vectors import Ids, is_sound, read_vectors
 from index.storage.wal import require_log_follows
@@ -27,9 +29,10 @@ def verify(folder: Path) -> Verified:
     """Check the structure of the database, every row, every FAISS file, and that they agree.
 
     Raises:
-        NoIndexError: There is no index.
+        NoIndexError: There is no index, or the first build was never finished.
         IncompatibleError: It has another format version.
         DamagedIndexError: Nothing can be read.
+        StorageError: A file may not be read.
     """
     file = folder / DATABASE
     require_log_follows(file)
@@ -37,10 +40,11 @@ def verify(folder: Path) -> Verified:
         with translate_errors(file):
             info = read_info(connection, file)
         if info is None:
-            raise damaged(file, "table meta is empty")
+            raise unfinished(file)
         check = _Check(connection, file, info)
         rows = (check.documents, check.passages, check.vectors, check.vector_refs)
-        parts = (check.structure, *rows, check.segments, check.duplicates, check.lexical, check.rest)
+        segments: list[Callable[[], None]] = [partial(check.segment, segment) for segment in info.segments]
+        parts = (check.structure, *rows, *segments, check.segment_numbers, check.duplicates, check.lexical, check.rest)
         return verified(info, (translate_errors(file)(part) for part in parts))
 
 
@@ -91,21 +95,25 @@ class _Check:
         self._require(same, "the refcount of a vector")
         self._require(len(vectors) == self._info.vectors, "the number of vectors in use")
 
-    def segments(self) -> None:
+    def segment(self, segment: Segment) -> None:
+        file = self._file.with_name(segment.name)
+        try:
+            index = load(file.parent, segment, dimension=self._info.dimension)
+        except PermissionError as error:
+            raise StorageError(f"cannot read {file}: {reason_of(error)}.") from error
+        except (OSError, ValueError) as error:
+            raise DamagedIndexError(
+                f"{file} is damaged: {reason_of(error)}. Answers are still right, but slower. {REPAIR}"
+            ) from error
         table = read_ref_table(self._connection, self._file)
-        folder = self._file.parent
-        for segment in self._info.segments:
-            try:
-                index = load(folder, segment, dimension=self._info.dimension)
-            except (OSError, ValueError) as error:
-                raise DamagedIndexError(
-                    f"{folder / segment.name} is damaged: {error}. Answers are still right, but slower. {REPAIR}"
-                ) from error
-            held = table.segments == segment.number
-            same = np.array_equal(np.sort(members(index)), table.vectors[held])
-            self._require(same, f"the list of vectors in {segment.name}")
-            live = int((table.refcounts[held] > 0).sum())
-            self._require(live == segment.live, f"the number of vectors in {segment.name}")
+        held = table.segments == segment.number
+        same = np.array_equal(np.sort(members(index)), table.vectors[held])
+        self._require(same, f"the list of vectors in {segment.name}")
+        live = int((table.refcounts[held] > 0).sum())
+        self._require(live == segment.live, f"the number of vectors in {segment.name}")
+
+    def segment_numbers(self) -> None:
+        table = read_ref_table(self._connection, self._file)
         known = [0, *(segment.number for segment in self._info.segments)]
         self._require(bool(np.isin(table.segments, known).all()), "the list of FAISS files")
 

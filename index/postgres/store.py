@@ -21,6 +21,7 @@ from index.postgres.rows import LAST_GENERATION, live, pack_generation, unpack_g
 from index.postgres.schema import migrate, use
 from index.postgres.verify import verify_collection
 from index.protocol import IndexWriter
+from index.storage.locking import WAIT
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import DOCUMENT, StoredDocument, damaged, document_checksum, document_of
 from index.storage.vectors import Vectors, is_usable, pack_vector, unit_vectors, vector_checksum
@@ -196,4 +197,4 @@ class PostgresStore(IndexWriter):
             if self._rows(query, self._number, WRITER_LOCK)[0][0]:
                 return
             time.sleep(pause)
-        raise LockedError(f"{self._place} is being written by another process. Wait for it: qa index --wait.")
+        raise LockedError(f"{self._place} is being written by another process or thread. {WAIT}")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
+from index.storage.locking import writer_of
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
@@ -214,9 +215,16 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
         raise NoIndexError(f"there is no index in {file.parent}. Run `qa index` on the folder of documents.")
     with translate_errors(file), _closed_on_error(_connect_reading(file)) as connection:
         if _is_blank(connection):
-            raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.")
+            raise unfinished(file)
         _require_format(connection, file)
         return connection
+
+
+def unfinished(file: Path) -> NoIndexError:
+    """Return the error for a database without a generation: its first build is running, or was interrupted."""
+    if writer := writer_of(file.parent):
+        return NoIndexError(f"the index in {file.parent} is being built by {writer}. Try again when it is done.")
+    return NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.")
 
 
 def open_without_log(file: Path) -> sqlite3.Connection:
@@ -241,7 +249,7 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
         refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
         # Only the transaction that creates the tables has a journal, and a reader cannot roll it back.
         if refused and file.with_name(file.name + "-journal").exists():
-            raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.") from error
+            raise unfinished(file) from error
         if not refused or has_log(file):
             raise
         return open_without_log(file)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,10 +46,32 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}{TEMP_SUFFIX}")
 
 
-def create(path: Path) -> int:
-    """Create a file that must not exist yet, and return a descriptor for reading and writing."""
+def create(path: Path, *, like: Path | None = None) -> int:
+    """Create a file that must not exist yet, and return a descriptor for reading and writing.
+
+    With `like`, the users who may read and write that file may also read and write the new one.
+    """
     about_to("create", path)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    if like is not None:
+        with contextlib.suppress(OSError):  # there is none, or the file system has no permissions
+            _share(descriptor, like.stat())
+    return descriptor
+
+
+def _share(descriptor: int, wanted: os.stat_result) -> None:
+    """Give a file this owner and group, as far as the system allows, and these permissions."""
+    if sys.platform == "win32":
+        return
+    for owner in (wanted.st_uid, -1):  # only root can give a file away
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, owner, wanted.st_gid)
+            break
+    mode = stat.S_IMODE(wanted.st_mode) & 0o666
+    if os.fstat(descriptor).st_gid != wanted.st_gid:
+        # The members of this group count as others there.
+        mode = mode & 0o606 | (mode & 0o006) << 3
+    os.fchmod(descriptor, mode)
 
 
 def open_or_create(path: Path) -> int:
@@ -101,9 +124,9 @@ def sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_new(path: Path, data: bytes | memoryview) -> None:
-    """Create a file with these bytes and wait until they are on disk."""
-    descriptor = create(path)
+def write_new(path: Path, data: bytes | memoryview, *, like: Path | None = None) -> None:
+    """Create a file with these bytes and wait until they are on disk; `like` is that of `create`."""
+    descriptor = create(path, like=like)
     try:
         write(descriptor, data, path)
         sync(descriptor, path)

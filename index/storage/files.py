@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -25,8 +26,10 @@ def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
         raise StorageError(f"cannot {action} {path}: {error.strerror or error}. {advice}") from error
 
 
-def write_atomically(path: Path, data: bytes | memoryview) -> None:
+def write_atomically(path: Path, data: bytes | memoryview, *, like: Path | None = None) -> None:
     """Write a file so that a crash at any moment leaves either the old one or the new one.
+
+    With `like`, the users who may read and write that file may also read and write this one.
 
     Raises:
         StorageError: A step failed; either the old or the new file is there, and no temporary file.
@@ -34,7 +37,7 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
     temporary = disk.temporary_name(path)
     try:
         with os_errors("write", path, "Free space or check the disk."):
-            disk.write_new(temporary, data)
+            disk.write_new(temporary, data, like=like)
             disk.rename(temporary, path)
             disk.sync_folder(path.parent)
     finally:
@@ -70,12 +73,17 @@ def write_to_cache(path: Path, data: bytes | memoryview) -> None:
 
 def make_folder(folder: Path) -> None:
     """Create an index folder unless it exists; raises StorageError if it cannot be created or written to."""
-    with os_errors("create", folder, "Check space and permissions."):
+    try:
         if not folder.is_dir():
             # Another process may create it at the same time; the lock decides which of them writes.
             with contextlib.suppress(FileExistsError):
                 disk.make_folder(folder)
             disk.sync_folder(folder.parent)
+    except OSError as error:
+        advice = "Check space and permissions."
+        if error.errno == errno.EROFS:
+            advice = f"Before the disk is mounted, make it a link to a writable folder: ln -s FOLDER {folder}"
+        raise StorageError(f"cannot create {folder}: {error.strerror or error}. {advice}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"cannot write into {folder}: it is read-only. Questions still work; updates do not.")
 

@@ -17,6 +17,8 @@ from index.storage import disk
 from index.storage.files import os_errors
 
 LOCK_NAME = "lock"
+# The advice to whoever meets a locked index.
+WAIT = 'Wait for it to end: qa index --wait (on_locked="wait" in Python).'
 # Between two attempts of a waiting process.
 _POLL_SECONDS = 0.1
 
@@ -28,18 +30,15 @@ def writer_lock(folder: Path) -> Iterator[None]:
     """Hold the writer lock of an index folder; the system releases it if this process dies.
 
     Raises:
-        LockedError: Another process holds it; the message names that process.
+        LockedError: Another process or thread holds it; the message names it.
         StorageError: The folder is read-only, or its file system has no locks.
     """
-    import socket
-
     path = folder / LOCK_NAME
     descriptor = _locked(path)
     try:
-        holder = {"pid": os.getpid(), "host": socket.gethostname()}
         with os_errors("write", path, "Free space or check the disk."):
             disk.truncate(descriptor, path)
-            disk.write(descriptor, json.dumps(holder).encode(), path)
+            disk.write(descriptor, json.dumps(_this_process()).encode(), path)
         yield
     finally:
         # Closing releases the lock. The file stays: if it were deleted, two writers could lock two different files.
@@ -47,7 +46,7 @@ def writer_lock(folder: Path) -> Iterator[None]:
 
 
 def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
-    """Wait until no other process holds the writer lock, logging once which one does.
+    """Wait until no other process or thread holds the writer lock, logging once which one does.
 
     Returns immediately if there is no such folder, or it cannot be locked.
 
@@ -71,6 +70,20 @@ def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
                 return
 
 
+def writer_of(folder: Path) -> str | None:
+    """Return in words which process holds the writer lock, or None if none does or this user may not know."""
+    path = folder / LOCK_NAME
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            _lock_now(descriptor, path)
+        except LockedError:
+            return _holder(path)
+        finally:
+            os.close(descriptor)
+    return None
+
+
 def _locked(path: Path) -> int:
     """Open and lock a file; closing the returned descriptor releases the lock."""
     with os_errors("lock", path, "Check space and permissions."):
@@ -88,9 +101,7 @@ def _lock_now(descriptor: int, path: Path) -> None:
     try:
         _try_lock(descriptor)
     except (BlockingIOError, PermissionError) as error:
-        raise LockedError(
-            f"{path.parent} is being written by {_holder(path)}. Wait for it to end: qa index --wait."
-        ) from error
+        raise LockedError(f"{path.parent} is being written by {_holder(path)}. {WAIT}") from error
 
 
 if sys.platform == "win32":
@@ -111,7 +122,15 @@ else:
 def _holder(path: Path) -> str:
     try:
         holder = json.loads(path.read_text(encoding="utf-8"))
+        if holder == _this_process():
+            return "another thread of this process"
         return f"process {int(holder['pid'])} on {holder['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         # The holder has not written its name yet.
-        return "another process"
+        return "another process or thread"
+
+
+def _this_process() -> dict[str, int | str]:
+    import socket
+
+    return {"pid": os.getpid(), "host": socket.gethostname()}

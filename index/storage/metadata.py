@@ -99,7 +99,8 @@ def verified(info: Info, parts: Iterable[Callable[[], None]]) -> Verified:
             part()
         except DamagedIndexError as error:
             problems.append(str(error))
-    return Verified(info.documents, info.passages, tuple(problems))
+    # Several parts may need the same damaged rows.
+    return Verified(info.documents, info.passages, tuple(dict.fromkeys(problems)))
 
 
 @dataclass(frozen=True, slots=True)

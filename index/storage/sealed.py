@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from index.storage.database import DATABASE
 from index.storage.files import write_atomically
 from index.storage.locking import writer_lock
 
@@ -36,4 +37,4 @@ def write_derived(file: Path, content: bytes) -> None:
         StorageError: It cannot be written.
     """
     with writer_lock(file.parent):
-        write_atomically(file, seal(content))
+        write_atomically(file, seal(content), like=file.with_name(DATABASE))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 
-from corpus import FoundFile, digest, outermost, read_file, walk
+from corpus import SETTINGS_FILE, FoundFile, digest, outermost, read_file, walk
 from corpus.errors import Unreadable
 from index.protocol import Index
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
@@ -69,6 +71,23 @@ def not_selected(info: Info, choice: Choice) -> tuple[str, ...]:
     chosen = select(info, choice)
     names = (field.name for field in fields(Selection))
     return tuple(name for name in names if getattr(chosen, name) != getattr(info, name))
+
+
+def patterns_to_blame(root: Path, chosen: Choice | BuildConfig) -> str:
+    """Return in words the patterns that leave out all files of a folder; "" if there are none without them either."""
+    patterns = {"include": chosen.include or (), "exclude": chosen.exclude or ()}
+    limits = {"paths": chosen.paths or (), "formats": chosen.formats or ()}
+    if walk(root, **patterns, **limits).files or not walk(root, **limits).files:
+        return ""
+    file = SETTINGS_FILE if (root / SETTINGS_FILE).exists() else "the settings"
+    words = [
+        f"{name} = {json.dumps([*lines], ensure_ascii=False)} in {file}"
+        if name in (chosen.from_file or ())
+        else " ".join(f"--{name} {shlex.quote(line)}" for line in lines)
+        for name, lines in patterns.items()
+        if lines
+    ]
+    return " and ".join(words)
 
 
 def find_changes(root: Path, snapshot: Index) -> Diff:

@@ -21,8 +21,10 @@ _LOG = logging.getLogger(__name__)
 _GATHERED = 1024
 # Fewer the first time, so that the model starts early.
 _FIRST = 256
-# Texts embedded between two commits: an interruption waits for one chunk, or loses it.
-_CHUNK = 256
+# Texts embedded between two commits: an interruption waits for those in the model, and a kill loses them. Workers get
+# more at a time, as each chunk is a message.
+_CHUNK = 64
+_WORKERS_CHUNK = 256
 # While one chunk is in the model, the next is tokenised; workers state their own number of chunks.
 _AHEAD = 2
 # Limit for threads that wait for workers; they are started on demand.
@@ -68,7 +70,7 @@ class Embedding:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is KeyboardInterrupt and not all(future.done() for future in self._running):
-            _LOG.warning("stopping; what has been embedded is kept")  # the chunks in the model take seconds
+            _LOG.warning("stopping; what has been embedded is kept (Ctrl-C again: stop at once, and lose some of it)")
         self._pool.shutdown(wait=True, cancel_futures=True)
         # After an interruption, finished vectors are still stored; a further error must not replace the first.
         with contextlib.suppress(QAError):
@@ -109,10 +111,11 @@ class Embedding:
         # Longest first, so that no core is left with a long text at the end.
         texts = sorted(self._gathered, key=lambda one: (-len(one.text), one.digest))
         self._gathered = []
-        for start in range(0, len(texts), _CHUNK):
+        size = _WORKERS_CHUNK if self._workers else _CHUNK
+        for start in range(0, len(texts), size):
             while len(self._running) > (self._workers.batches if self._workers else _AHEAD):
                 self._store_done()
-            chunk = texts[start : start + _CHUNK]
+            chunk = texts[start : start + size]
             future = self._pool.submit(self._encode, [one.text for one in chunk])
             self._running[future] = chunk
 

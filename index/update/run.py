@@ -6,10 +6,12 @@ import json
 import logging
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
+from pathlib import Path
 
-from corpus import LoadedFile, SkippedFile, encoder_text, load_all, split, splitter_version
+from corpus import INDEX_FOLDER, LoadedFile, SkippedFile, encoder_text, load_all, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildMode, ChangeSet, SplitFile
@@ -17,7 +19,7 @@ from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.storage.vectors import vector_digest
-from index.update.diff import MAX_READ_BYTES, Diff, compare, read_suspects, select
+from index.update.diff import MAX_READ_BYTES, Diff, compare, patterns_to_blame, read_suspects, select
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request
 
@@ -211,7 +213,18 @@ class Build:
         if self._documents and not (
             self._store.staged or change.unchanged or change.kept or unchanged or self._request.allow_empty
         ):
+            root = self._request.root
+            patterns = patterns_to_blame(root, self._config)
             raise CorpusError(
-                f"no readable documents are left in {self._request.root}, and the index has {len(self._documents)}. "
-                "Is the folder mounted? To empty the index on purpose: qa index --allow-empty."
+                f"no readable documents are left in {root}{patterns and f' with {patterns}'}, "
+                f"and the index has {len(self._documents):,}.{'' if patterns else _why_empty(root, change.skipped)} "
+                "To empty the index on purpose: qa index --allow-empty."
             )
+
+
+def _why_empty(root: Path, skipped: Sequence[SkippedRow]) -> str:
+    if skipped:
+        return f" Skipped {skipped[0].path}: {skipped[0].reason}."
+    if any(entry.name != INDEX_FOLDER for entry in root.iterdir()):
+        return " All its files are hidden or ignored."
+    return " Is the folder mounted?"

@@ -84,8 +84,8 @@ class Extract:
         lead: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
         name: The part of `answer` that answers, if that is known.
-        is_named_list: Whether it is all of a list of steps or tasks, and what is above that names all of the question,
-            or the step that does.
+        names_question: Whether it is all of a list of steps or tasks, and what is above that names all of the question,
+            or the step or dated heading that does.
     """
 
     highlights: tuple[Highlight, ...] = ()
@@ -93,7 +93,7 @@ class Extract:
     lead: tuple[int, int] = (0, 0)
     answer: str = ""
     name: str = ""
-    is_named_list: bool = False
+    names_question: bool = False
 
     @property
     def has_list(self) -> bool:
@@ -137,8 +137,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
     lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
-    is_named_list = (is_way and is_named(question, passage, top[0])) or says_all(question, passage, best_step)
-    return Extract(tuple(highlights), -negative, lead, answer, is_named_list=is_named_list)
+    names_question = (is_way and is_named(question, passage, top[0])) or says_all(question, passage, best_step)
+    return Extract(tuple(highlights), -negative, lead, answer, names_question=names_question)
 
 
 def steps(passage: StoredPassage, *, is_first: bool) -> Extract:

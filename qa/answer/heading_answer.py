@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from corpus.formats import format_of
-from index import StoredPassage
+from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
@@ -39,6 +39,9 @@ _ASKS_WHAT_WAS_DONE = re.compile(
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
 _LEAST_ANSWERED = 0.0
+# Questions for the date of what has a number, and stems that they may have besides the number and its heading's words.
+_ASKS_FOR_DATE = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
+_OF_RELEASES = frozenset({"came", "come", "dai", "date", "issu", "out", "publish", "releas", "ship", "tag", "version"})
 _TYPES = r"class|struct|interface|trait|enum|protocol"
 # "which function ...", "what is the private method that ..."; "which function does it call" asks for another one.
 _ASKS = re.compile(
@@ -53,6 +56,10 @@ _LONGEST_WEEKDAY = 11
 _TIMES = re.compile(r"(?:[\s\d:,–-]|to|\(\S+\))*")
 _YES_OR_NO = re.compile(r"yes|no|y|n|true|false|x|[–—-]", re.IGNORECASE)
 _ASKS_FOR_NAME = re.compile(r"\W*(?:which|who|whose)\b", re.IGNORECASE)
+_ASKS_FOR_VERSION = re.compile(r"\b(?:which|what|in) (?:release|version)\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?<![^\W_])v?\d+(?:\.\w+)+")
+# "v1.9.0" is 1.9.0.
+_WORD = re.compile(r"(?<![^\W_])v?(\d+(?:\.\w+)+)|([^\W_]+)")
 _COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
@@ -62,8 +69,10 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
     If both say the same, a sentence of the text is the better evidence.
     """
     is_asked = asks_for_words(question) and not _ASKS_WHAT_WAS_DONE.match(question)
-    if not passage.body or reading.answered < _LEAST_ANSWERED or not is_asked:
+    if not passage.body or not is_asked:
         return None
+    if (dated := _dated_heading(question, passage)) is not None or reading.answered < _LEAST_ANSWERED:
+        return dated
     text = passage.text
     below = reading.best(passage.body, len(text)) or (0, 0)
     for line in _BARE.finditer(text, 0, passage.body):
@@ -74,8 +83,39 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
         words, share = text[slice(*(found or (0, 0)))], reading.share(*heading)
         if share >= _LEAST_SHARE and adds_information(question, words) and not is_same(words, text[slice(*below)]):
             first, last = (passage.start + at for at in heading)
-            return Extract((Highlight((first, last), text[slice(*heading)]),), share, heading, text[slice(*heading)])
+            name = _version(text[slice(*heading)]) if _ASKS_FOR_VERSION.search(question) else ""
+            mark = Highlight((first, last), text[slice(*heading)])
+            return Extract((mark,), share, heading, mark.text, name=name)
     return None
+
+
+def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
+    """Return the heading `## [1.9.0] - 2025-04-22` for "when was 1.9.0 released?"; the reader sees too little in it."""
+    if not _ASKS_FOR_DATE.match(question):
+        return None
+    asked = set(_stems(question)) - _OF_RELEASES
+    of_document = _stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")
+    for line in _BARE.finditer(passage.text, 0, passage.body):
+        dates = list(dates_in(line["name"]))
+        named = {*_stems(line["name"].replace(dates[0].text, " ")), *of_document} if len(dates) == 1 else set()
+        if asked <= named and any(any(map(str.isdecimal, stem)) for stem in asked):
+            start, end = line.span("name")
+            mark = Highlight((passage.start + start, passage.start + end), line["name"])
+            return Extract((mark,), 1.0, (start, end), mark.text, name=dates[0].text, names_question=True)
+    return None
+
+
+def _version(heading: str) -> str:
+    """Return the first number with dots that is no date, or ""."""
+    for date in dates_in(heading):
+        heading = heading.replace(date.text, " ")
+    found = _VERSION.search(heading)
+    return found[0] if found else ""
+
+
+def _stems(text: str) -> list[str]:
+    words = (number or word for number, word in _WORD.findall(text.lower()))
+    return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word)]
 
 
 def with_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:

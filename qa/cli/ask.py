@@ -23,7 +23,7 @@ from qa.cli.errors import FOUND, NOT_FOUND, guarded
 from qa.cli.options import ASKED, COUNT, JSON, RANKING, READER, STORE, filtered
 from qa.cli.views import show_place, show_view
 from qa.cli.writing import ProseWriter, writing
-from qa.filters import Filter
+from qa.filters import Filter, without_file
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 from qa.terminal.text import clean, clean_name
@@ -119,6 +119,8 @@ def ask(
     from qa.answer.citation import BoxFinder
 
     with opened as retriever, BoxFinder(root) as boxes:
+        if batch is not None and store is None:
+            asking["only"] = without_file(only, retriever.snapshot, root, batch)
         answering = Answering(retriever, boxes, form, writer)
         if is_conversation:
             is_followed = store is None and not no_update

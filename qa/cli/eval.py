@@ -14,6 +14,7 @@ from qa.cli import session
 from qa.cli.errors import FOUND
 from qa.cli.options import ASKED, COUNT, JSON, RANKING, complete_files
 from qa.collection.settings import read_settings
+from qa.filters import EVERYTHING, without_file
 from qa.terminal import answers
 
 
@@ -77,10 +78,11 @@ def evaluate(
         ) as retriever,
         session.progress("Asking", "") as progress,
     ):
+        only = without_file(EVERYTHING, retriever.snapshot, root, file)
         if other is not None:
-            report = evaluation.evaluate_twice(retriever, questions, settings, other, progress=progress)
+            report = evaluation.evaluate_twice(retriever, questions, settings, other, only=only, progress=progress)
         else:
-            run = evaluation.evaluate(retriever, questions, settings, progress=progress)
+            run = evaluation.evaluate(retriever, questions, settings, only=only, progress=progress)
             report = evaluation.EvalReport(run, names=(compare or "", str(settings)))
     if earlier:
         report = replace(report, comparison=compared(earlier, report.run.scores))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ def app(ctx: click.Context) -> int:
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out matching files (as in .gitignore).")
 @click.option("--allow-empty", is_flag=True, help="Continue even if there are no documents.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what went wrong, such as files that cannot be read.")
 @click.option("--wait", is_flag=True, help="Wait while another process writes the index.")
 @click.option(
     "--store", metavar="URL", help="Keep it in PostgreSQL from now on: postgresql://user@host/database#collection."
@@ -96,6 +98,7 @@ def index(
     exclude: tuple[str, ...],
     allow_empty: bool,
     dry_run: bool,
+    quiet: bool,
     wait: bool,
     workers: int | None,
     dask: str | None,
@@ -115,11 +118,13 @@ def index(
 
     if path and index is not None:
         raise UsageError("name the folder once: as an argument or with --index.")
+    if quiet and (as_json or dry_run):
+        raise UsageError("--quiet prints no report; leave out --json and --dry-run.")
     collection = named_files.Collection(locate.root_of(index)) if index else named_files.collection_of(path)
     root, style = collection.root, session.style()
     # Without patterns, those of the last build apply; empty ones clear them.
     wanted, unwanted = include or None, exclude or None
-    answers.note(clean_name(collection.note))
+    answers.note("" if quiet else clean_name(collection.note))
     mode = BuildMode.FULL if full else BuildMode.INCREMENTAL
     if dry_run:
         report = build.preview_index(root, include=wanted, exclude=unwanted, paths=collection.paths, mode=mode)
@@ -143,6 +148,9 @@ def index(
         )
     for each in named_files.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
+    if quiet:
+        answers.note(reports.unreadable(report, answers.TerminalStyle.of(sys.stderr)))
+        return FOUND
     answers.note(reports.remembered(named_files.remembered_patterns(root), include=wanted, exclude=unwanted))
     answers.out(session.as_line(report.as_json()) if as_json else reports.build(report, style))
     return FOUND

@@ -29,17 +29,19 @@ TOKEN_VARIABLE = "QA_TOKEN"  # noqa: S105 - its name
 @FOLDER
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; a non-local one needs a token.")
 @click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 picks a free port.")
+@click.option("--public-url", metavar="URL", help="Address of a proxy in front, such as https://qa.example.org.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @click.option("--log", "logs", is_flag=True, help="Log each request to stderr.")
 @NO_UPDATE
 @COLLECTION
 def serve(
-    *, folder: Path | None, host: str, port: int, opens: bool, logs: bool, no_update: bool, index: Path | None
-) -> int:
+    *, folder: Path | None, host: str, port: int, public_url: str | None, opens: bool, logs: bool, no_update: bool,
+    index: Path | None,
+) -> int:  # fmt: skip
     """Serve a collection: a page for the browser, and an HTTP API under /api/v1.
 
-    Runs until Ctrl-C, for this machine alone. On any other address, requests need the token in QA_TOKEN, or else one
-    that is generated and printed.
+    Runs until Ctrl-C, for this machine alone. On any other address, or behind a proxy, requests need the token in
+    QA_TOKEN, or else one that is generated and printed.
     """
     root = session.named_root(folder, index)
     from qa.cli.open_file import has_display
@@ -52,18 +54,23 @@ def serve(
     with ExitStack() as open_now:
         collection = open_now.enter_context(closing(ServedCollection(root, follow=not no_update)))
         from qa.web import serve as web  # while the models load
+        from qa.web.access import public_origin
 
+        public = None if public_url is None else public_origin(public_url)
         address = open_now.enter_context(web.listening(host, port))
-        token = _token(is_local=address.is_local)
-        url = f"{address.url}?token={token}" if token else address.url
+        token = _token(is_local=address.is_local and public is None)
+        page = address.url if public is None else f"{public}/"
+        url = f"{page}?token={token}" if token else page
 
         def ready() -> None:
             answers.out(f"{url}\n")
             answers.note(f"Serving {clean_name(str(root))} (Ctrl-C to stop)")
+            if public is not None:
+                answers.note(f"The proxy has to pass requests on to {address.url}")
             if opens and (not has_display() or click.launch(url)):
                 answers.note("No browser could be opened.")
 
-        stopped_by = web.serve(address, collection, token=token, ready=ready, log=log)
+        stopped_by = web.serve(address, collection, token=token, public=public, ready=ready, log=log)
     return INTERRUPTED if stopped_by == signal.SIGINT else FOUND
 
 

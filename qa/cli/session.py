@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpus.errors import NoIndexError, UsageError
+from corpus.errors import CorpusError, NoIndexError, UsageError
 from qa import locate
 from qa.terminal import answers, reports
 
@@ -80,7 +80,7 @@ def _is_only_index(word: str) -> bool:
 def _is_in_collection() -> bool:
     try:
         locate.find_index()
-    except NoIndexError:
+    except (NoIndexError, CorpusError):
         return False
     return True
 

@@ -37,14 +37,17 @@ from index import (
     is_built,
     load_encoder,
     open_index,
+    patterns_to_blame,
     prepare_for_questions,
     store_of,
     wait_for_writer,
 )
-from qa.collection.settings import missing_paths, read_settings, with_slashes
-from qa.locate import file_in_the_way, root_of
+from qa.choices import BuildModeName, DeviceName, OnEmptyName, OnLockedName
+from qa.collection.named_files import paths_in
+from qa.collection.settings import missing_paths, read_settings
+from qa.locate import file_in_the_way, require_folder, root_of
 from qa.reader.reader import Reader
-from qa.require import require_member, require_type
+from qa.require import require_encoder, require_member, require_type
 
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
 PAUSE_SECONDS = 1.0
@@ -53,10 +56,10 @@ _log = logging.getLogger(__name__)
 
 
 class OnLocked(StrEnum):
-    """What a build does while another process writes the same index."""
+    """What a build does while another process or thread writes the same index."""
 
-    FAIL = "fail"  # raise an error that names the other process
-    WAIT = "wait"  # log which process it waits for, and continue when that has finished
+    FAIL = "fail"  # raise an error that names the other one
+    WAIT = "wait"  # log what it waits for, and continue when that has finished
 
 
 class OnEmpty(StrEnum):
@@ -70,15 +73,15 @@ def build_index(
     path: str | os.PathLike[str],
     *,
     model: str | None = None,
-    mode: BuildMode | str = BuildMode.INCREMENTAL,
+    mode: BuildMode | BuildModeName = BuildMode.INCREMENTAL,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
-    paths: Sequence[str] = (),
-    on_empty: OnEmpty | str = OnEmpty.FAIL,
-    on_locked: OnLocked | str = OnLocked.FAIL,
+    paths: os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    on_empty: OnEmpty | OnEmptyName = OnEmpty.FAIL,
+    on_locked: OnLocked | OnLockedName = OnLocked.FAIL,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
-    device: Device | str = Device.AUTO,
+    device: Device | DeviceName = Device.AUTO,
     store: str | None = None,
     workers: int = 0,
     dask: str = "",
@@ -93,10 +96,10 @@ def build_index(
         include: Patterns (as in .gitignore) of the files to index, () for all, None for those in `qa.toml`,
             else those of the last build.
         exclude: Patterns of the files to leave out, None as for `include`.
-        paths: Files and folders, relative to `path`. They limit a new collection, and are
-            added to one that is limited; a collection of the whole folder has them already.
+        paths: Files and folders, relative to `path`. They limit a new collection, and are added to one that is
+            limited; a collection of the whole folder has them already.
         on_empty: What to do if there are no documents: `fail`, or `allow` to make an index without any.
-        on_locked: What to do while another process writes this index: `fail`, or `wait` for it.
+        on_locked: What to do while another process or thread writes this index: `fail`, or `wait` for it.
         progress: Called with a `Progress` now and then: how many bytes of the files to read are done, embedding
             included, and their total, which is 0 while files are looked for. What it raises ends the build, and the
             index is as it was.
@@ -110,19 +113,22 @@ def build_index(
 
     Raises:
         UsageError: An argument, a pattern or `qa.toml` is not valid, or the device or the cluster cannot be used.
-        CorpusError: The folder is missing, cannot be read or has no documents.
+        CorpusError: The folder or one of `paths` is missing or cannot be read, or there are no documents.
         ModelError: The model cannot be loaded.
-        LockedError: Another process writes this index.
+        LockedError: Another process or thread writes this index.
         DamagedIndexError: The index is damaged; mode `full` rebuilds it.
         IncompatibleError: The index has another format version.
         StorageError: Writing failed, or the workers are gone; the index is as it was.
+        TypeError: An argument is of the wrong type.
     """
     mode, device = require_member("mode", mode, BuildMode), require_member("device", device, Device)
     on_empty = require_member("on_empty", on_empty, OnEmpty)
     on_locked = require_member("on_locked", on_locked, OnLocked)
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
+    require_encoder(encoder)
     root = existing_root(path)
+    more_paths = paths_in(root, paths)
     from index import choose_store, open_workers, rebuild_index, update_index
 
     if store is not None:
@@ -137,7 +143,7 @@ def build_index(
         settings = read_settings(root)
         is_first = not is_built(root / INDEX_FOLDER, store)  # then it is sure to embed
         name = _absolute(model) if model else model_of(root, store)
-        choice = settings.choice(include, exclude, with_slashes(root, paths))
+        choice = settings.choice(include, exclude, more_paths)
         if on_empty is OnEmpty.FAIL:
             _require_files(root, choice, is_new=is_first or mode is BuildMode.FULL)
         request = Request(
@@ -201,16 +207,15 @@ def _require_documents(root: Path, report: BuildReport, choice: Choice) -> None:
 
 
 def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], choice: Choice) -> CorpusError:
-    missing = [path for path in choice.more_paths if not os.path.lexists(root / path)]
-    if missing:
-        reason = f"there is no {missing[0]}"
-    elif unknown := missing_paths(root, choice.paths or ()):
+    if unknown := missing_paths(root, choice.paths or ()):
         reason = f"{unknown}. Correct it there"
+    elif patterns := patterns_to_blame(root, choice):
+        reason = f"no files are left with {patterns}"
     elif skipped:
         more = f" ({len(skipped) - 1:,} more skipped)" if len(skipped) > 1 else ""
         reason = f"{skipped[0].path}: {skipped[0].reason}{more}"
     elif any(path.name != INDEX_FOLDER for path in root.iterdir()):
-        reason = "all its files are hidden, ignored or excluded"
+        reason = "all its files are hidden or ignored"
     else:
         reason = "the folder is empty"
     return CorpusError(f"nothing to index in {root}: {reason}.")
@@ -237,14 +242,14 @@ def preview_index(
     from index import preview_update
 
     root = existing_root(path)
-    return preview_update(root, read_settings(root).choice(include, exclude, with_slashes(root, paths)), mode)
+    return preview_update(root, read_settings(root).choice(include, exclude, paths_in(root, paths)), mode)
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:
     """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it cannot be one."""
+    require_type("path", path, str, os.PathLike)
     root = root_of(Path(path))
-    if not root.is_dir():
-        raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")
+    require_folder(root)
     if in_the_way := file_in_the_way(root):
         raise CorpusError(in_the_way)
     return root

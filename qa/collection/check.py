@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
 from corpus import INDEX_FOLDER
-from corpus.errors import DamagedIndexError
+from corpus.errors import DamagedIndexError, NoIndexError, StorageError
 from index import (
+    DATABASE,
     BuildMode,
     BuildReport,
     ProgressCallback,
     Verified,
+    is_built,
     read_sealed,
     store_of,
     verify_index,
@@ -51,6 +54,8 @@ def check(root: Path) -> CheckReport:
 
     Raises:
         DamagedIndexError: Something does not match; the message says where.
+        NoIndexError: There is no index, or its first build was never finished.
+        StorageError: A file may not be read.
     """
     folder = root / INDEX_FOLDER
     found = verify_index(folder)
@@ -81,7 +86,13 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckRepo
     topics = _damaged_topics(root)
     if topics:
         write_derived(root / INDEX_FOLDER / _TOPICS, b"")
-    problems = (*_problems(root), *topics)
+    try:
+        problems = (*_problems(root), *topics)
+    except NoIndexError:
+        if not is_built(root / INDEX_FOLDER):
+            raise
+        rebuilt = build_index(root, progress=progress)  # the first build was interrupted, so it is finished
+        return replace(check(root), rebuilt=rebuilt)
     if not problems:
         return check(root)
     if problems == topics:
@@ -105,4 +116,6 @@ def _damaged_topics(root: Path) -> tuple[str, ...]:
     file = root / INDEX_FOLDER / _TOPICS
     if not file.exists() or read_sealed(file) is not None:
         return ()
+    if not os.access(file, os.R_OK):
+        raise StorageError(f"cannot read {file}: Permission denied; its owner can chmod it like {DATABASE}.")
     return (f"{file} is damaged: checksum mismatch. Run `qa check --repair`, or `qa topics` to compute them again.",)

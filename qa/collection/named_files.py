@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from corpus.errors import CorpusError
 from index import BuildReport, open_index
 from qa.collection.settings import read_settings
 from qa.locate import find_or_here, has_index, root_of
+from qa.require import require_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,31 @@ def collection_of(named: Sequence[Path]) -> Collection:
     root = existing or shared
     if existing is None and root == Path(root.anchor):
         raise CorpusError(f"these paths have only {root} in common. Index each separately.")
-    paths = [*(_relative(path, root) for path in files), *(_relative(path, root) + "/" for path in folders)]
+    paths = _limits(root, files, folders)
     if existing is None:
         note = f"Collection: {root}, limited to the paths given."
     else:
         note = f"Part of the collection {root}; updating all of it."
     return Collection(root, outermost(paths), note)
+
+
+def paths_in(root: Path, paths: os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """Return files and folders of a collection, named relative to its root, as in `Collection`.
+
+    Raises:
+        CorpusError: One of them does not exist, cannot be indexed or is not in the root.
+        TypeError: One is neither a string nor a path object.
+    """
+    several = paths if isinstance(paths, Iterable) and not isinstance(paths, str) else (paths,)
+    for path in several:
+        require_type("paths", path, str, os.PathLike)
+    files, folders = _files_and_folders([root / path for path in several])
+    real = Path(os.path.realpath(root))
+    return () if real in folders else _limits(real, files, folders)
+
+
+def _limits(root: Path, files: Sequence[Path], folders: Sequence[Path]) -> tuple[str, ...]:
+    return (*(_relative(path, root) for path in files), *(_relative(path, root) + "/" for path in folders))
 
 
 def _collection_or_part(folder: Path) -> Collection:
@@ -95,6 +115,8 @@ def _files_and_folders(named: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def _relative(path: Path, root: Path) -> str:
+    if not path.is_relative_to(root):
+        raise CorpusError(f"{path} is not in {root}. Index it separately.")
     relative = path.relative_to(root)
     text = relative.as_posix()
     if any(part.startswith(".") for part in relative.parts):

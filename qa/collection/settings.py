@@ -83,13 +83,8 @@ class CollectionSettings:
         )
 
 
-def with_slashes(root: Path, paths: Sequence[str]) -> Sequence[str]:
-    """Return paths, or one, relative to a root, with a slash at the end of folders."""
-    return [path.rstrip("/") + "/" if (root / path).is_dir() else path for path in _several(paths)]
-
-
 def _several(given: Sequence[str]) -> Sequence[str]:
-    """Return patterns or paths as they are, but a string as a sequence of one."""
+    """Return patterns as they are, but a string as a sequence of one."""
     return (given,) if isinstance(given, str) else given
 
 
@@ -225,7 +220,7 @@ def _settings(
         except (ValueError, TypeError) as error:
             raise UsageError(f"{where}: {key} must be {words}.") from error
     if "paths" in found:
-        found["paths"] = outermost(with_slashes(root, found["paths"]))
+        found["paths"] = outermost(path + "/" if (root / path).is_dir() else path for path in found["paths"])
     return CollectionSettings(**found)
 
 

@@ -65,12 +65,12 @@ def compare(first: Sequence[QuestionScore], second: Sequence[QuestionScore]) -> 
     """Compare two runs, question by question; the same input gives the same output.
 
     p comes from a paired randomisation test (Smucker et al., https://doi.org/10.1145/1321440.1321528), the interval
-    from a percentile bootstrap over questions. Runs without a question in common are a UsageError.
+    from a percentile bootstrap over questions. Runs with fewer than two questions in common are a UsageError.
     """
     by_id = {score.id: score for score in second}
     pairs = [(one, by_id[one.id]) for one in first if one.id in by_id and one.answerable == by_id[one.id].answerable]
-    if not pairs:
-        raise UsageError("the two runs have no question in common")
+    if len(pairs) < 2:
+        raise UsageError("the two runs have fewer than two questions in common, which is too few to compare")
     names = dict.fromkeys(name for one, other in pairs for name in one.values if name in other.values)
     differences = [_mean_difference(name, pairs) for name in names]
     table = np.array([[[score.confidence, score.right, score.answerable] for score in pair] for pair in pairs], float)

@@ -16,6 +16,7 @@ from qa.evaluation.metrics import RunMetrics, metrics_of
 from qa.evaluation.questions import EvalQuestion
 from qa.evaluation.ranking_measures import require_ir_measures
 from qa.evaluation.scoring import QuestionScore, TimedResult, score
+from qa.filters import EVERYTHING, Filter
 
 if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
@@ -79,6 +80,7 @@ def evaluate(
     questions: Sequence[EvalQuestion],
     settings: EvalSettings | None = None,
     *,
+    only: Filter = EVERYTHING,
     progress: ProgressCallback | None = None,
 ) -> Evaluation:
     """Ask questions and score the results.
@@ -97,10 +99,10 @@ def evaluate(
     if not resolved:
         reason = next((f" ({gold.id}: {gold.missing[0]})" for gold in golds if gold.missing), "")
         raise UsageError(f"no question has its answer in this collection{reason}")
-    _ask(retriever, resolved[0], settings)
+    _ask(retriever, resolved[0], settings, only)
     results = []
     for number, gold in enumerate(resolved, 1):
-        results.append(_ask(retriever, gold, settings))
+        results.append(_ask(retriever, gold, settings, only))
         if progress is not None:
             progress(Progress(number, len(resolved)))
     scores = score(results, k=settings.k)
@@ -115,10 +117,10 @@ def evaluate(
     )
 
 
-def _ask(retriever: Retriever, gold: Gold, settings: EvalSettings) -> TimedResult:
+def _ask(retriever: Retriever, gold: Gold, settings: EvalSettings, only: Filter) -> TimedResult:
     k = min(MAX_HITS, settings.k * _PASSAGES_A_DOCUMENT) if gold.by_document else settings.k
     begun = perf_counter()
-    result = retriever.ask(gold.question, k=k, mode=settings.mode, rerank=settings.rerank)
+    result = retriever.ask(gold.question, k=k, mode=settings.mode, rerank=settings.rerank, only=only)
     return TimedResult(gold, result, (perf_counter() - begun) * 1000)
 
 
@@ -128,6 +130,7 @@ def evaluate_twice(
     settings: EvalSettings,
     other: EvalSettings,
     *,
+    only: Filter = EVERYTHING,
     progress: ProgressCallback | None = None,
 ) -> EvalReport:
     """Evaluate a collection under two settings and compare; progress covers both runs."""
@@ -138,7 +141,7 @@ def evaluate_twice(
             if progress is not None:
                 progress(Progress(runs_done * now.total + now.done, 2 * now.total))
 
-        runs.append(evaluate(retriever, questions, each, progress=combined))
+        runs.append(evaluate(retriever, questions, each, only=only, progress=combined))
     first, second = runs
     return EvalReport(first, compare(first.scores, second.scores), (str(settings), str(other)), second)
 

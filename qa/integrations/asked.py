@@ -8,6 +8,7 @@ import weakref
 from typing import Any
 
 from qa.answer.results import Hit, Mode, Result, json_value
+from qa.choices import ModeName
 from qa.filters import Filter
 from qa.require import require_member
 from qa.retrieval.question_text import checked_k
@@ -48,7 +49,7 @@ class AskedCollection:
         return retriever.ask(question, **options)
 
 
-def options(*, k: int, mode: Mode | str, rerank: bool, only: Filter) -> dict[str, Any]:
+def options(*, k: int, mode: Mode | ModeName, rerank: bool, only: Filter) -> dict[str, Any]:
     """Return the arguments of `Retriever.ask` after checking them, before there is a question.
 
     Raises:

@@ -11,7 +11,8 @@ from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-from qa.answer.results import DEFAULT_K
+from qa.answer.results import DEFAULT_K, Mode
+from qa.choices import ModeName
 from qa.filters import Filter
 from qa.integrations.asked import AskedCollection, answer_of, metadata, options
 
@@ -32,13 +33,13 @@ class QARetriever:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], k: int = DEFAULT_K, mode: str = "hybrid",
+        self, folder: str | os.PathLike[str], k: int = DEFAULT_K, mode: Mode | ModeName = "hybrid",
         path: str | list[str] | None = None, *,
         rerank: bool = True, types: str | list[str] | None = None, since: str | None = None, until: str | None = None,
         where: dict[str, str] | str | list[str] | None = None,
     ) -> None:  # fmt: skip
         self._settings: dict[str, Any] = {
-            "folder": os.fspath(folder), "k": k, "mode": mode, "path": path, "rerank": rerank,
+            "folder": os.fspath(folder), "k": k, "mode": str(mode), "path": path, "rerank": rerank,
             "types": types, "since": since, "until": until, "where": where,
         }  # fmt: skip
         only = Filter.of(path=path, types=types, since=since, until=until, where=where)

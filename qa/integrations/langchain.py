@@ -11,9 +11,10 @@ from typing import Any
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict
+from pydantic import ConfigDict, SkipValidation
 
-from qa.answer.results import DEFAULT_K
+from qa.answer.results import DEFAULT_K, Mode
+from qa.choices import ModeName
 from qa.filters import Filter
 from qa.integrations.asked import AskedCollection, metadata, options
 
@@ -36,7 +37,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
 
     folder: str | Path
     k: int = DEFAULT_K
-    mode: str = "hybrid"
+    mode: SkipValidation[Mode | ModeName] = "hybrid"
     path: str | Path | list[str | Path] | None = None
     rerank: bool = True
     types: str | list[str] | None = None

@@ -11,7 +11,8 @@ from typing import Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from qa.answer.results import DEFAULT_K
+from qa.answer.results import DEFAULT_K, Mode
+from qa.choices import ModeName
 from qa.filters import Filter, Paths, Texts
 from qa.integrations.asked import AskedCollection, metadata, options
 
@@ -35,7 +36,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, k: int = DEFAULT_K, mode: str = "hybrid",
+        self, folder: str | os.PathLike[str], *, k: int = DEFAULT_K, mode: Mode | ModeName = "hybrid",
         path: Paths = None, rerank: bool = True, types: Texts = None, since: str | date | None = None,
         until: str | date | None = None, where: Mapping[str, object] | Texts = None, **base: Any,
     ) -> None:  # fmt: skip

@@ -93,13 +93,13 @@ def is_step(question: str, passage: StoredPassage, span: tuple[int, int]) -> boo
         return False
     if _STEP.match(line) or has_bare_number(text, at):
         return True
-    heading, topic = _heading(passage), terms(_subject(question) or "")
+    heading, topic = _heading(passage), terms(subject(question) or "")
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
 
 
 def says_all(question: str, passage: StoredPassage, step: tuple[int, int]) -> bool:
     """Whether a step itself has all that the question asks how to do: "3. Promote the replica: ..."."""
-    topic = terms(_subject(question) or "")
+    topic = terms(subject(question) or "")
     return len(topic) > 1 and is_step(question, passage, step) and topic <= terms(passage.text[slice(*step)])
 
 
@@ -112,7 +112,7 @@ def is_opposite_way(question: str, passage: StoredPassage) -> bool:
     """Whether a question asks how to switch something on, say, and the heading above is about switching it off."""
     if not asks_for_way(question):
         return False
-    parts = ((_subject(question) or "").lower(), _heading(passage).lower())
+    parts = ((subject(question) or "").lower(), _heading(passage).lower())
     asked, said = (set(_WORD.findall(part)) for part in parts)
     particles = {one for part in parts for one in _PARTICLE.findall(part)}
     return any({one, other} <= (asked ^ said) & particles for one, other in _OPPOSITES)
@@ -133,7 +133,7 @@ def is_below_topic(question: str, passage: StoredPassage, step: tuple[int, int])
     "Keep them warm at 80" answers "how do I keep them warm?" alone.
     """
     heading = terms(_INTRODUCES.sub("", _heading(passage)))
-    asked = _ordered_terms(_subject(question) or "")
+    asked = _ordered_terms(subject(question) or "")
     others = set(asked[1:]) - heading
     return bool(heading) and heading <= terms(question) and others.isdisjoint(terms(passage.text[slice(*step)]))
 
@@ -142,7 +142,7 @@ def is_of_another_way(
     question: str, passages: Iterable[StoredPassage], best: StoredPassage, lead: tuple[int, int]
 ) -> bool:
     """Whether a step is below headings that lack a word of what is asked, while another one in the document has all."""
-    topic = terms(_subject(question) or "")
+    topic = terms(subject(question) or "")
     above = terms(f"{best.context} {best.title} {_line_above(best, lead[0])}")
     is_other = is_step(question, best, lead) and not topic <= above
     return is_other and any(topic <= terms(_heading(one)) for one in passages)
@@ -208,7 +208,7 @@ def is_named(question: str, passage: StoredPassage, first: int) -> bool:
     The nearest heading has all of its words; or the title and the headings further up have what is missing, and the
     nearest one is about nothing else. A line right before the first item, at character `first`, has its verb.
     """
-    about = _subject(question)
+    about = subject(question)
     topic = _ordered_terms(about or "")
     if about is None or not topic:
         return about is not None and _TASK.search(question) is not None
@@ -225,7 +225,7 @@ def is_named(question: str, passage: StoredPassage, first: int) -> bool:
     return not (is_opposite or (asked ^ said) & _DECISIVE or (said - asked) & _CONDITIONS)
 
 
-def _subject(question: str) -> str | None:
+def subject(question: str) -> str | None:
     """Return what a question for steps or tasks says besides asking for them; None if it is another question."""
     if how := _ASKS_HOW_TO.match(question):
         return _MAKE.sub("", question[how.start("when") if how["when"] else how.end() :])

@@ -115,7 +115,7 @@ class Answerer:
         )
         model = confidence.model_for(query.asked, is_read=reading is not None, is_reranked=bool(judgements))
         probability = round(confidence.probability(features, model), 4)
-        if self.ranking.rows is not None or extracts[best.id].is_named_list or says_all(query.question, best):
+        if self.ranking.rows is not None or extracts[best.id].names_question or says_all(query.question, best):
             probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
         elif query.lookup is not None:
             is_found = query.lookup.match(best) is not None

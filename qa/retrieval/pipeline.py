@@ -18,8 +18,8 @@ from qa.answer.citation import cited
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_asked_kind
 from qa.filters import Filter, select
+from qa.questions.answering_section import resolving
 from qa.questions.lookup import Lookup
-from qa.reader.support_article import resolving
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
 from qa.retrieval.hybrid import pools

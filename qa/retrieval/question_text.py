@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from corpus.errors import UsageError
 from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
+from qa.choices import ModeName
 from qa.require import require_member, require_type
 
 LONGEST_QUESTION = 10_000
@@ -43,7 +44,7 @@ class AskRequest:
 
     @classmethod
     def of(
-        cls, question: str, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, *, rerank: bool = True,
+        cls, question: str, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, *, rerank: bool = True,
         question_id: str | int | None = None,
     ) -> AskRequest:  # fmt: skip
         """Check a caller's arguments, and strip the question; raises UsageError or TypeError."""

@@ -29,10 +29,11 @@ from index import (
 )
 from qa.answer import confidence
 from qa.answer.results import DEFAULT_K, Hit, Mode, Result
+from qa.choices import DeviceName, ModeName
 from qa.filters import EVERYTHING, Filter, Paths, merged
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
-from qa.require import either, require_member, require_type
+from qa.require import either, require_encoder, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
@@ -81,7 +82,7 @@ class Retriever:
         encoder: Encoder | None = None,
         reader: bool = True,
         rerank_model: str | None = None,
-        device: Device | str = Device.AUTO,
+        device: Device | DeviceName = Device.AUTO,
         ahead: bool = True,
     ) -> Retriever:
         """Open the index of a folder, or a collection in PostgreSQL.
@@ -102,20 +103,25 @@ class Retriever:
         Raises:
             NoIndexError: The path has no index. That of a folder inside a collection is not opened by that name: pass
                 the collection here, and the folder as `path` of a question.
+            CorpusError: There is no such folder.
             UsageError: Both a path and a store are given, or `device` is none or cannot be used.
             DamagedIndexError: The index is damaged.
             IncompatibleError: It was written in another format version, or with another model than `encoder`.
             ModelError: A model cannot be found, or is refused.
             StorageError: The server of the collection cannot be reached, or refuses.
+            TypeError: An argument is of the wrong type.
         """
         if store is not None and path is not None:
             raise UsageError("name a folder or a store, not both.")
         device = require_member("device", device, Device)
+        require_encoder(encoder)
         close_inherited()
         if store is not None:
             require_type("store", store, str)
             root, snapshot = working_directory() or Path(os.sep), open_store(store)
         else:
+            if path is not None:
+                require_type("path", path, str, os.PathLike)
             root = find_index(index=None if path is None else Path(path))
             snapshot = open_index(root / INDEX_FOLDER)
         try:
@@ -178,7 +184,7 @@ class Retriever:
         question: str,
         *,
         k: int = DEFAULT_K,
-        mode: Mode | str = Mode.HYBRID,
+        mode: Mode | ModeName = Mode.HYBRID,
         path: Paths = None,
         only: Filter | None = None,
         rerank: bool = True,
@@ -194,7 +200,7 @@ class Retriever:
         question: str,
         *,
         k: int = DEFAULT_K,
-        mode: Mode | str = Mode.HYBRID,
+        mode: Mode | ModeName = Mode.HYBRID,
         path: Paths = None,
         only: Filter | None = None,
         rerank: bool = True,
@@ -226,7 +232,7 @@ class Retriever:
         return self._answer(request, merged(path, only), topic)[0]
 
     async def aask(
-        self, question: str, *, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, path: Paths = None,
+        self, question: str, *, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, path: Paths = None,
         only: Filter | None = None, rerank: bool = True, topic: str | None = None,
         question_id: str | int | None = None,
     ) -> Result:  # fmt: skip
@@ -237,7 +243,7 @@ class Retriever:
         return await asyncio.to_thread(ask, question_id=question_id)
 
     async def asearch(
-        self, question: str, *, k: int = DEFAULT_K, mode: Mode | str = Mode.HYBRID, path: Paths = None,
+        self, question: str, *, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, path: Paths = None,
         only: Filter | None = None, rerank: bool = True,
     ) -> tuple[Hit, ...]:  # fmt: skip
         """Search in a thread; see `search`."""

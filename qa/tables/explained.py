@@ -18,7 +18,7 @@ _PLAIN_VERBS = frozenset({
     "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
     "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
     "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
-    "use", "used", "uses", "using", "work", "working", "works",
+    "use", "used", "uses", "using", "work", "working", "works", "written",
 })  # fmt: skip
 # Words that change nothing: a table only says how things are now.
 _ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})

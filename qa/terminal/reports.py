@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,11 @@ def preview(report: BuildReport, style: TerminalStyle) -> str:
     return "\n".join([line, *_details(report, style)]) + "\n"
 
 
+def unreadable(report: BuildReport, style: TerminalStyle) -> str:
+    """Return which files and folders could not be read, and why; "" if all could."""
+    return "\n".join(_skipped([file for file in report.skipped if file.unreadable], style))
+
+
 def refreshed(report: BuildReport) -> str:
     """Return what was indexed before an answer; "" if nothing had changed."""
     changes = _changes(report)
@@ -118,8 +124,10 @@ def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
 
 
 def _skipped(files: Sequence[SkippedFile], style: TerminalStyle) -> list[str]:
-    # What differs between files is in brackets: the size, the offending byte.
-    reasons = ((re.sub(r" \([^()]*\)", "", file.reason), file.path) for file in files)
+    # Details are in brackets, and left out where they differ between files: the size, the offending byte.
+    short = {file.reason: re.sub(r" \([^()]*\)", "", file.reason) for file in files}
+    alike = Counter(short.values())
+    reasons = ((short[file.reason] if alike[short[file.reason]] > 1 else file.reason, file.path) for file in files)
     return _grouped(f"Skipped {count(len(files), 'file')}:", reasons, style)
 
 
@@ -217,10 +225,10 @@ def _pending(found: Status) -> str:
 def check(found: CheckReport, style: TerminalStyle) -> str:
     """Return the message that an index is intact, and what was repaired."""
     intact = f"{clean_name(found.place)} is intact: {size_of(found.documents, found.passages)}; all checksums match\n"
-    if not found.problems:
-        return intact
-    problems = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)
     rebuilt = "" if found.rebuilt is None else build(found.rebuilt, style)
+    if not found.problems:
+        return rebuilt + intact
+    problems = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)
     return f"Found damage:\n{problems}Repaired: {found.kind.value}\n{rebuilt}{intact}"
 
 

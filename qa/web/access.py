@@ -7,13 +7,17 @@ import hmac
 import ipaddress
 import re
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 
+from corpus.errors import UsageError
+
 SHORTEST_TOKEN = 16
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[\w.-]+))(?::\d{1,5})?", re.ASCII)
+# What browsers leave out of `Host` and `Origin`.
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def is_loopback(address: str) -> bool:
@@ -21,21 +25,35 @@ def is_loopback(address: str) -> bool:
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
+def public_origin(url: str) -> str:
+    """Return the origin of a server's public URL, as browsers send it.
+
+    Raises:
+        UsageError: It is not the URL of a whole host.
+    """
+    match = re.fullmatch(r"(https?)://([^/]+)/?", url.lower())
+    if match is None or not _name_of(match[2]):
+        raise UsageError(f"--public-url must be like https://qa.example.org, without a path, not {url!r}.")
+    return f"{match[1]}://{match[2].removesuffix(_DEFAULT_PORTS[match[1]])}"
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Which requests a server accepts.
 
     Attributes:
-        local: Whether it listens on the loopback interface, and answers to no other name.
+        local: Whether it listens on the loopback interface, and answers to no address beyond it.
         names: Other names it answers to, in lower case.
         token: The token that requests must carry, or "".
         port: The port it listens on; part of the cookie's name, as browsers share cookies between a host's ports.
+        public: The origin at which a proxy in front of it is reached, if there is one.
     """
 
     local: bool = True
     names: frozenset[str] = frozenset()
     token: str = ""
     port: int = 0
+    public: str | None = None
 
     @classmethod
     def beyond_this_machine(cls, host: str, token: str, port: int) -> Access:
@@ -43,6 +61,10 @@ class Access:
         hostname = socket.gethostname().lower()
         names = frozenset({hostname, f"{hostname.partition('.')[0]}.local", host.lower()})
         return cls(local=False, names=names, token=token, port=port)
+
+    def published_at(self, origin: str) -> Access:
+        """Return this access, extended to a proxy with this origin, whether or not it passes on `Host`."""
+        return replace(self, names=self.names | {_name_of(origin.partition("://")[2])}, public=origin)
 
     def knows(self, host: str) -> bool:
         """Return whether a `Host` means this server: a known name, or any address, as DNS rebinding needs a name."""
@@ -76,7 +98,8 @@ class Access:
 
     def grant(self, headers: MutableHeaders) -> None:
         """Set the cookie that lets a browser in from now on."""
-        headers.append("Set-Cookie", f"{self.cookie}={self.cookie_value}; Path=/; HttpOnly; SameSite=Strict")
+        secure = "; Secure" if self.public is not None and self.public.startswith("https:") else ""
+        headers.append("Set-Cookie", f"{self.cookie}={self.cookie_value}; Path=/; HttpOnly; SameSite=Strict{secure}")
 
 
 def _same(given: str, secret: str) -> bool:

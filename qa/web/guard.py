@@ -1,7 +1,8 @@
 """The guard: which requests are refused, and the security headers of every response.
 
 A page of another site must not reach a server on the loopback interface, directly or through a name of its own that
-resolves to it (DNS rebinding), so `Host`, `Origin` and `Sec-Fetch-Site` are checked. Other interfaces need a token.
+resolves to it (DNS rebinding), so `Host`, `Origin` and `Sec-Fetch-Site` are checked. Other interfaces, and a proxy's
+public address, need a token.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from qa.web.service.problems import on_error
 
 API = "/api/"
 HEALTH = "/api/v1/health"
+_FIX = "If it is that of a proxy in front of this server, restart qa serve with --public-url."
 # Of every response: only our own files run or are shown, no site frames it, and no other site sees the address.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -90,11 +92,11 @@ class Guard:
             raise HTTPException(505, "this server speaks HTTP/1.1.")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._access.knows(hosts[0]):
-            raise HTTPException(421, "this server does not answer to that host name.")
+            raise HTTPException(421, f"this server does not answer to that host name. {_FIX}")
         origins = headers.getlist("origin")
-        own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
+        own = {f"http://{hosts[0].lower()}", f"https://{hosts[0].lower()}", self._access.public}
         if any(origin.lower() not in own for origin in origins):
-            raise HTTPException(403, "requests from other sites are refused.")
+            raise HTTPException(403, f"requests from another origin are refused. {_FIX}")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("none", "same-origin") and not _is_link(scope, headers):
             raise HTTPException(403, "requests from other sites are refused.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -24,6 +24,8 @@ from qa.web.service.service import Service
 _STOP_SECONDS = 30
 # How long an idle connection is kept open.
 _IDLE_SECONDS = 15
+# Where a proxy may say in `X-Forwarded-For` who its client is; from elsewhere, anyone could pass for another client.
+_THIS_MACHINE = ("127.0.0.0/8", "::1", "::ffff:127.0.0.0/104")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def serve(
     collection: ServedCollection,
     *,
     token: str,
+    public: str | None = None,
     ready: Callable[[], None],
     log: Callable[[str], None] | None = None,
 ) -> int | None:
@@ -83,13 +86,17 @@ def serve(
         address: Where the server already listens.
         collection: The collection to serve.
         token: The token that requests must carry, or "".
+        public: The origin at which a proxy in front of the server is reached, if there is one.
         ready: Called once the server answers requests.
         log: Called with a line for each request.
     """
     service = Service(collection)
     beyond = Access.beyond_this_machine(address.host, token, address.port)
     access = Access(token=token, port=address.port) if address.is_local else beyond
-    server = _Server(server_config(create_app(service, access, log)), ready)
+    if public is not None:
+        access = access.published_at(public)
+    proxies = () if public is None else _THIS_MACHINE
+    server = _Server(server_config(create_app(service, access, log), proxies), ready)
     try:
         server.run(sockets=[address.socket])
     finally:
@@ -97,8 +104,13 @@ def serve(
     return server.stopped_by
 
 
-def server_config(app: ASGIApp) -> uvicorn.Config:
-    """Return uvicorn's configuration for an application: plain HTTP/1.1 with our limits and no logging of its own."""
+def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:
+    """Return uvicorn's configuration for an application: plain HTTP/1.1 with our limits and no logging of its own.
+
+    Args:
+        app: The application.
+        proxies: Addresses and networks of proxies, whose last client in `X-Forwarded-For` counts as the client.
+    """
     return uvicorn.Config(
         app,
         http=LimitedProtocol,
@@ -109,7 +121,8 @@ def server_config(app: ASGIApp) -> uvicorn.Config:
         log_config=None,
         log_level="critical",
         access_log=False,
-        proxy_headers=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         server_header=False,
         h11_max_incomplete_event_size=MAX_HEAD,
         timeout_keep_alive=_IDLE_SECONDS,

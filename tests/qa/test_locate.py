@@ -95,13 +95,24 @@ def test_folders_above_a_named_one_are_not_searched(tmp_path: Path) -> None:
     (root / "deep").mkdir()
     with pytest.raises(NoIndexError, match=rf"no index in .*deep; .* collection {root}: use that with --path .*deep/ "):
         find_index(index=root / "deep")
-    with pytest.raises(NoIndexError, match="no such folder"):
-        find_index(index=root / "typo")
+
+
+@pytest.mark.parametrize(("name", "words"), [("typo", "does not exist"), ("talk.md", "is a file")])
+def test_a_named_folder_that_is_none_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
+) -> None:
+    """As in all commands that read documents; one from QA_INDEX, which is easily forgotten, is said to be so."""
+    (tmp_path / "talk.md").touch()
+    with pytest.raises(CorpusError, match=rf"/{name} {words}\. Give a folder of documents\.$"):
+        find_index(index=tmp_path / name)
+    monkeypatch.setenv("QA_INDEX", str(tmp_path / name))
+    with pytest.raises(CorpusError, match=rf"/{name} \(from QA_INDEX\) {words}\. Give a folder of documents\.$"):
+        find_index()
 
 
 def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise, a forgotten QA_INDEX would be hard to notice."""
-    monkeypatch.setenv("QA_INDEX", str(tmp_path / "gone"))
+    monkeypatch.setenv("QA_INDEX", str(tmp_path))
     with pytest.raises(NoIndexError, match="from QA_INDEX"):
         find_index()
 

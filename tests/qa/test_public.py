@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 import qa
 from corpus import errors
+from qa import choices
+from qa.answer import results
 from tests.qa.commands import run_python
 
 
 def test_public_names_are_few_sorted_and_documented() -> None:
-    assert len(qa.__all__) <= 27
+    assert len(qa.__all__) <= 31
     assert set(qa.__all__) | {"__version__"} <= set(dir(qa))
     assert qa.__all__ == sorted(qa.__all__)
     for name in qa.__all__:
@@ -37,6 +42,39 @@ def test_every_error_is_exported() -> None:
     """Every error that the packages raise deliberately can be caught by a name of `qa`."""
     classes = inspect.getmembers(errors, inspect.isclass)
     assert {name for name, kind in classes if issubclass(kind, errors.QAError)} <= set(qa.__all__)
+
+
+@pytest.mark.parametrize("returned", [qa.BuildReport, qa.Result, qa.Similar, qa.Topics])
+def test_the_parts_of_what_is_returned_can_be_imported(returned: type) -> None:
+    """Their names are those of `qa` or of `qa.answer.results`, for annotations of a caller's own."""
+    classes, parts = [returned], set[type]()
+    while classes:
+        for hint in get_type_hints(classes.pop()).values():
+            found = {kind for kind in _classes(hint) if kind.__module__.split(".")[0] in ("corpus", "index", "qa")}
+            classes += found - parts
+            parts |= found
+    assert parts
+    for part in parts:
+        assert getattr(qa if part.__name__ in qa.__all__ else results, part.__name__) is part
+
+
+def _classes(hint: Any) -> Iterator[type]:
+    """The classes in a type hint, such as `tuple[Note, ...] | None`."""
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for part in get_args(hint):
+        yield from _classes(part)
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        *((choices.ModeName, qa.Mode), (choices.BuildModeName, qa.BuildMode), (choices.DeviceName, qa.Device)),
+        *((choices.OnEmptyName, qa.OnEmpty), (choices.OnLockedName, qa.OnLocked)),
+    ],
+)
+def test_type_checkers_know_the_names_of_a_choice(names: Any, kind: type[StrEnum]) -> None:
+    assert get_args(names) == tuple(kind)
 
 
 def test_star_import() -> None:

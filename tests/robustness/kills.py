@@ -33,7 +33,7 @@ from tests.robustness.process import Child
 from tests.robustness.scenarios import INTERIM, LONG_AGO, Expected, Scenario, damage_generation, prepared, write
 
 # The batch size of `index.update.embed_queue`; one batch may be on its way to disk while the model finishes the next.
-BATCH = 256
+BATCH = 64
 MOST_LOST = 2 * BATCH
 FILES = 40
 _PASSAGES = 20

@@ -87,20 +87,28 @@ def test_a_first_build_on_a_read_only_disk_is_refused_early(program: Program, tm
     for args in (["index", str(tmp_path)], ["ask", "--corpus", str(tmp_path), "x"]):
         done = program.run(*args, read_only=tmp_path)
         assert done.returncode == 74
-        assert done.stderr.startswith(f"qa: cannot create {tmp_path / '.qa'}: Read-only file system".encode())
+        assert done.stderr.startswith(f"qa: cannot create {tmp_path / '.qa'}: Read-only file system. Before".encode())
+        assert done.stderr.endswith(f"make it a link to a writable folder: ln -s FOLDER {tmp_path / '.qa'}\n".encode())
         assert done.stderr.count(b"\n") == 1
         assert program.opened("a.md") == []
 
 
 @NAMESPACE
-def test_read_only_documents_can_be_indexed(program: Program, tmp_path: Path) -> None:
-    """A build writes only into the index folder."""
-    (tmp_path / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
-    (tmp_path / ".qa").mkdir()
-    writable = 'mount --bind "$0/.qa" "$0/.qa" && mount -o remount,bind,rw "$0/.qa" && exec "$@"'
-    mounts = READ_ONLY.replace('exec "$@"', writable)
-    first = [["index", str(tmp_path)]]
-    asked = program.run("ask", "--index", str(tmp_path), HERON, before=first, read_only=tmp_path, mounts=mounts)
+@pytest.mark.parametrize("kind", ["mount", "link"])
+def test_read_only_documents_can_be_indexed(program: Program, tmp_path: Path, kind: str) -> None:
+    """A build writes only into the index folder, which may be elsewhere."""
+    (root := tmp_path / "notes").mkdir()
+    (root / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
+    mounts = READ_ONLY
+    if kind == "link":
+        (tmp_path / "index").mkdir()
+        (root / ".qa").symlink_to(tmp_path / "index")
+    else:
+        (root / ".qa").mkdir()
+        writable = 'mount --bind "$0/.qa" "$0/.qa" && mount -o remount,bind,rw "$0/.qa" && exec "$@"'
+        mounts = READ_ONLY.replace('exec "$@"', writable)
+    first = [["index", str(root)]]
+    asked = program.run("ask", "--index", str(root), HERON, before=first, read_only=root, mounts=mounts)
     assert b"a.md:1-3" in asked.stdout, asked.stderr
 
 

@@ -41,7 +41,7 @@ from index.update import embed_queue as queue
 from tests.index.workers.builds import WorkerPlan, build
 root, processes, dask, batch, seconds = sys.argv[1:]
 signal.signal(signal.SIGINT, signal.default_int_handler)
-queue._CHUNK, queue._FIRST, queue._GATHERED = int(batch), int(batch), 2 * int(batch)
+queue._WORKERS_CHUNK, queue._FIRST, queue._GATHERED = int(batch), int(batch), 2 * int(batch)
 build(Path(root), WorkerPlan(int(processes), dask), seconds=float(seconds))
 """
 

@@ -226,9 +226,16 @@ def test_include_and_exclude(tmp_path: Path) -> None:
     assert walk(tmp_path, exclude=("*.png",)).skipped == ()
 
 
-@pytest.mark.parametrize("pattern", ["!", "\\", "[z-a]"])
-def test_an_invalid_pattern_is_an_error(tmp_path: Path, pattern: str) -> None:
-    with pytest.raises(UsageError, match=r"^Invalid git pattern: .* Patterns are written as in \.gitignore\.$"):
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        *((pattern, "Invalid git pattern: ") for pattern in ("!", "\\", "[z-a]")),
+        ("***a*b*c*d", "Too many stars in the pattern: .* \\(at most 3 between slashes, and \\*\\* at most 2 times\\)"),
+    ],
+)
+def test_an_invalid_pattern_is_an_error(tmp_path: Path, pattern: str, reason: str) -> None:
+    where = r"\. Correct it in qa\.toml, --include or --exclude\. Patterns are written as in \.gitignore\.$"
+    with pytest.raises(UsageError, match=f"^{reason}.*{where}"):
         walk(tmp_path, include=(pattern,))
     with pytest.raises(UsageError):
         walk(tmp_path, exclude=(pattern,))

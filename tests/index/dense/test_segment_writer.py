@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from corpus.errors import StorageError
 from index.dense.exact_segments import cosines
+from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.storage.vectors import Vectors
 from tests.index.segments import Truth, check, clustered, commit, dealt, limit_sizes, scattered, scope, unit
@@ -121,6 +125,38 @@ def test_lost_or_damaged_file_is_rebuilt(
         after = commit(tmp_path, rows, {}, removed=frozenset({"0.txt"}))
         assert info.segments[0].name not in [segment.name for segment in after.segments]
         assert sum(segment.live for segment in after.segments) == 400
+
+
+def test_every_unusable_file_is_reported_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit_sizes(monkeypatch, exact=64, most=256)
+    names = [segment.name for segment in commit(tmp_path, clustered(600), dealt(600, 3)).segments]
+    assert len(names) == 3
+    (tmp_path / names[0]).unlink()
+    (tmp_path / names[2]).write_bytes(b"")
+    problems = [problem.partition(". ")[0] for problem in verify(tmp_path).problems]
+    assert problems == [
+        f"{tmp_path / names[0]} is damaged: No such file or directory",
+        f"{tmp_path / names[2]} is damaged: its size is wrong",
+    ]
+
+
+def test_a_file_that_may_not_be_read_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A question is answered without it; a check has to be run by somebody else, or after a chmod."""
+    rows = clustered(50)
+    path = tmp_path / commit(tmp_path, rows, dealt(50, 3)).segments[0].name
+
+    def refuse(file: Path, **_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+
+    monkeypatch.setattr("index.dense.faiss_segments.np.fromfile", refuse)
+    reason = "Permission denied; its owner can chmod it like index.db"
+    with pytest.raises(StorageError, match=f"^cannot read {path}: {reason}.$"):
+        verify(tmp_path)
+    with caplog.at_level(logging.WARNING), Snapshot(tmp_path) as snapshot:
+        assert len(snapshot.dense(rows[0], 3)) == 3
+    assert f"{path} is unusable ({reason}); rebuilt from the stored vectors" in caplog.messages
 
 
 def test_a_rebuilt_segment_has_no_dead_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,12 @@ import pytest
 from corpus.errors import StorageError
 from index.storage import disk
 from index.storage.files import make_folder, write_atomically, write_to_cache
+from index.storage.sealed import write_derived
+from index.update.report import Request
+from index.update.update import rebuild_index
+from tests.encoders import BagEncoder
 from tests.index.conftest import build
+from tests.marks import needs_root
 
 
 def failing(which: str) -> disk.Watcher:
@@ -56,6 +63,55 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards(tmp_pat
         ("rename", "a"),
         ("sync folder", tmp_path.name),
     ]
+
+
+@pytest.fixture
+def private() -> Iterator[None]:
+    """A process whose new files other users may not read."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("private")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_new_files_of_an_index_are_shared_like_its_database(root: Path, mode: int) -> None:
+    """Whoever writes them, also if the database itself is rebuilt."""
+    build(root)
+    database = root / ".qa" / "index.db"
+    database.chmod(mode)
+    rebuild_index(Request(root, BagEncoder()))
+    write_derived(root / ".qa" / "topics.bin", b"topics")
+    names = ("index.db", "topics.bin", "vectors-2-1.faiss")
+    assert [_mode(root / ".qa" / name) for name in names] == [mode] * 3
+    database.write_bytes(database.read_bytes()[:20_000])
+    rebuild_index(Request(root, BagEncoder()))
+    assert [_mode(root / ".qa" / name) for name in ("index.db", "vectors-1-1.faiss")] == [mode] * 2
+
+
+@needs_root
+@pytest.mark.parametrize(("mode", "refused", "ours"), [(0o640, 0o600, 0o640), (0o664, 0o644, 0o664)])
+def test_no_other_group_may_read_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, refused: int, ours: int
+) -> None:
+    """Of a user who is not in the group of the database, the group of a new file counts as others."""
+    (old := tmp_path / "old").write_bytes(b"")
+    old.chmod(mode)
+    os.chown(old, 4001, 4002)
+    write_atomically(tmp_path / "a", b"", like=old)
+    status = (tmp_path / "a").stat()
+    assert (status.st_uid, status.st_gid, _mode(tmp_path / "a")) == (4001, 4002, ours)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    write_atomically(tmp_path / "b", b"", like=old)
+    assert _mode(tmp_path / "b") == refused
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_folder_creation_failure_is_reported(tmp_path: Path) -> None:

@@ -22,10 +22,12 @@ from index.update import embed_queue
 from index.update.embed_queue import Embedding
 from tests.encoders import BagEncoder
 
+STOPPING = "stopping; what has been embedded is kept (Ctrl-C again: stop at once, and lose some of it)"
+
 
 def set_sizes(patch: pytest.MonkeyPatch, *, gathered: int, chunk: int, ahead: int) -> None:
     """Set how many texts are gathered and embedded at once, and how many chunks are embedded ahead."""
-    for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_AHEAD", ahead)):
+    for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_WORKERS_CHUNK", chunk), ("_AHEAD", ahead)):
         patch.setattr(embed_queue, name, value)
 
 
@@ -217,7 +219,7 @@ def test_running_chunk_is_stored_after_a_caller_error(
         shutdown = target._pool.shutdown
 
         def shutting(*, wait: bool, cancel_futures: bool) -> None:
-            assert caplog.messages == ["stopping; what has been embedded is kept"] * (error is KeyboardInterrupt)
+            assert caplog.messages == [STOPPING] * (error is KeyboardInterrupt)
             shutdown(wait=False, cancel_futures=cancel_futures)
             go_on.set()
             shutdown(wait=wait)

@@ -25,7 +25,7 @@ FAULTS: dict[str, tuple[type[Exception], str]] = {
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed_queue, "_CHUNK", BATCH)
+    monkeypatch.setattr(embed_queue, "_WORKERS_CHUNK", BATCH)
     monkeypatch.setattr(embed_queue, "_FIRST", BATCH)
     monkeypatch.setattr(embed_queue, "_GATHERED", 2 * BATCH)
 

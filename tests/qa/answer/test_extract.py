@@ -442,7 +442,7 @@ SAW = "1. Check the oil.\n2. Pull the cord."
     ],
 )
 def test_steps_are_sure_if_the_heading_names_all_of_the_question(question: str, heading: str, is_named: bool) -> None:
-    assert extracted(question, SAW, context=heading).is_named_list is is_named
+    assert extracted(question, SAW, context=heading).names_question is is_named
 
 
 @pytest.mark.parametrize(
@@ -457,8 +457,8 @@ def test_steps_are_sure_if_the_heading_names_all_of_the_question(question: str, 
 )
 def test_the_line_before_the_steps_has_the_verb_of_the_question(line: str, is_named: bool) -> None:
     heading = "Starting and stopping the chain saw"
-    assert extracted("How do I start the chain saw?", line + SAW, context=heading).is_named_list is is_named
-    assert extracted("How do I start the saw?", f"Starting the saw\n{SAW}", context="Tools").is_named_list
+    assert extracted("How do I start the chain saw?", line + SAW, context=heading).names_question is is_named
+    assert extracted("How do I start the saw?", f"Starting the saw\n{SAW}", context="Tools").names_question
 
 
 BULLETS = "- Check the oil.\n- Pull the cord."
@@ -490,7 +490,7 @@ def test_bullets_are_steps_below_a_heading_that_says_so(question: str, heading: 
 )
 def test_boxes_are_sure_if_all_that_the_question_names_is_above_them(question: str, is_named: bool) -> None:
     boxes = "- [x] Paint the door\n- [ ] Mend the slip"
-    assert extracted(question, boxes, context="Boathouse › To do").is_named_list is is_named
+    assert extracted(question, boxes, context="Boathouse › To do").names_question is is_named
 
 
 def test_tasks_are_those_of_whom_the_question_names() -> None:
@@ -501,9 +501,9 @@ def test_tasks_are_those_of_whom_the_question_names() -> None:
 
 def test_steps_are_sure_if_one_has_all_of_the_question() -> None:
     steps = "Use this if the primary is down.\n\n1. Page the lead.\n2. Promote the replica: `failover x`.\n3. Rest."
-    assert extracted("How do I promote the replica?", steps, context="Failover").is_named_list
-    assert not extracted("How do I promote the replica in Oslo?", steps, context="Failover").is_named_list
-    assert not extracted("How do I promote it?", steps, context="Failover").is_named_list
+    assert extracted("How do I promote the replica?", steps, context="Failover").names_question
+    assert not extracted("How do I promote the replica in Oslo?", steps, context="Failover").names_question
+    assert not extracted("How do I promote it?", steps, context="Failover").names_question
 
 
 def test_the_slash_between_two_prices_is_in_neither() -> None:

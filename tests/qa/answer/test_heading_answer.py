@@ -41,13 +41,38 @@ def test_a_heading_answers_like_a_sentence() -> None:
     ("question", "answer", "answered"),
     [
         pytest.param("What crashed?", "Fixed a crash", 3.0, id="it is in the text"),
-        pytest.param(WHEN, "17 June 2023", -1.0, id="the reader is not sure"),
+        pytest.param("When was it released?", "17 June 2023", -1.0, id="the reader is not sure"),
         pytest.param("Which version is 1.4.2?", "1.4.2", 3.0, id="the heading only repeats the question"),
         pytest.param("Why was 1.4.2 released?", "17 June 2023", 3.0, id="a few words do not answer"),
     ],
 )
 def test_heading_is_not_quoted_unless_it_answers(question: str, answer: str, answered: float) -> None:
     assert heading_of(question, answer, answered=answered) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "is_named"),
+    [
+        (WHEN, True),
+        ("which day did v1.4.2 come out?", True),
+        ("When was Quillon 1.4.2 published?", True),
+        ("When was 1.4.1 released?", False),
+        ("When was 1.4.2 deployed in Oslo?", False),
+        ("When was it released?", False),
+    ],
+)
+def test_a_heading_that_names_all_of_the_question_has_its_date(question: str, is_named: bool) -> None:
+    """The reader sees too little in it, as the text below is about something else."""
+    passage = stored(RELEASE, path="quillon/CHANGELOG.md", body=BODY)
+    found = heading_answer(question, passage, reading(RELEASE, answer="Fixed a crash", answered=-5.0))
+    assert (found is not None and found.names_question and found.name == "17 June 2023") == is_named
+
+
+@pytest.mark.parametrize("heading", ["1.4.2 (17.6.2023)", "17.6.2023: v1.4.2"])
+def test_a_version_that_is_asked_for_is_no_date(heading: str) -> None:
+    found = heading_of("Which version fixed the crash?", "17.6.2023", text=f"## {heading}\n\n- Fixed a crash.\n")
+    assert found is not None
+    assert found.name in {"1.4.2", "v1.4.2"}
 
 
 @pytest.mark.parametrize(("place", "is_quoted"), [("in room 9", False), ("upstairs", True)])

@@ -120,6 +120,8 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert qa("show", *place, "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")
     for command in ("check notes", "ls notes", "status --corpus notes", "index --index notes"):
         assert qa(*command.split()).exit_code == 0
+    monkeypatch.setenv("QA_INDEX", "gone")
+    assert qa("ask", "notes", "soup", "served").exit_code == 0
 
 
 @pytest.mark.parametrize(

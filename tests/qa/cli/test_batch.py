@@ -14,8 +14,10 @@ from tests.qa.commands import qa
 
 
 def test_a_line_is_a_question_or_a_json_object() -> None:
+    """Sets of questions have keys of their own, which are ignored."""
     lines = (
-        '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n\r\n \n{"question": "why", "id": 3}\n{"question":"x"}'
+        '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n\r\n \n'
+        '{"question": "why", "id": 3, "file": 0}\n{"question":"x"}'
     )
     expected = ((1, None, "who won?"), (2, "q7", "when?"), (5, 3, "why"), (6, None, "x"))
     assert parse_batch(lines.encode()) == tuple(BatchItem(*each) for each in expected)
@@ -53,6 +55,21 @@ def test_batch_answers_in_order(indexed: Path, tmp_path: Path) -> None:
     found = [(value["id"], value["question"], value["found"]) for value in values]
     assert done.exit_code == 0
     assert found == [(None, "soup", True), ("b", "xylophone", False), (3, "train", True)]
+
+
+def test_a_batch_in_the_collection_is_not_searched(indexed: Path) -> None:
+    """Neither the questions nor the answers, nor anything else that qa printed as JSON, are passages."""
+    (indexed / "questions").write_text("soup\n" * 2)
+    outputs = {
+        "answers.jsonl": qa("ask", "--batch", "questions"),
+        "one.txt": qa("ask", 'train "to" Lyon', "--json"),
+    }
+    for name, done in outputs.items():
+        (indexed / name).write_bytes(done.stdout_bytes)
+    assert "questions" in qa("ask", "soup").stdout
+    shown = [json.loads(line)["passages"] for line in qa("ask", "--batch", "questions").stdout.splitlines()]
+    assert [{each["source"]["path"] for each in passages} for passages in shown] == [{"talks.md"}] * 2
+    assert "output of qa, not a document (2): answers.jsonl, one.txt" in qa("status").stdout
 
 
 def test_batch_from_stdin(indexed: Path) -> None:

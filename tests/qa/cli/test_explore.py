@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from corpus.errors import Unreadable
+from corpus.formats import confirm
 from qa.retrieval import retriever
 from tests.corpus.readers.samples.archives import xlsx
 from tests.qa.commands import BagRetriever, qa
@@ -38,6 +40,12 @@ def test_similar_documents(real: Path) -> None:
     assert done.exit_code == 0
     for part in ("[1] Travel", "sub/travel.md", "alike: talks.md:"):
         assert part in done.stdout
+
+
+@pytest.mark.parametrize("command", [("similar", "talks.md:3"), ("topics", "-n", "2")])
+def test_output_saved_in_the_collection_is_no_document(real: Path, command: tuple[str, ...]) -> None:
+    with pytest.raises(Unreadable, match="output of qa"):
+        confirm("saved.json", qa(*command, "--json").stdout_bytes)
 
 
 def test_nothing_similar(real: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -148,11 +150,54 @@ def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
     done = qa("ask", "--corpus", empty, "soup")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == f"qa: nothing to index in {empty}: a.png: format not supported.\n"
-    assert qa("index", "--exclude", "*").stderr.endswith(": all its files are hidden, ignored or excluded.\n")
+    (empty / "a.png").rename(empty / ".a.md")
+    assert qa("index", empty).stderr.endswith(": all its files are hidden or ignored.\n")
     assert not list(notes.rglob(".qa"))
     (empty / "a.pdf").write_bytes(b"%PDF-1.4 no more")
     assert "a.pdf: " in qa("index", empty).stderr
     assert qa("index", empty, "--allow-empty").exit_code == 0
+
+
+def test_quiet_prints_only_what_went_wrong(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (notes / "picture.png").write_bytes(b"\x89PNG")
+    for args in (["--exclude", "*.log"], [], ["talks.md"]):
+        done = qa("index", "--quiet", *args)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+    def scandir(folder: Path) -> Iterator[os.DirEntry[str]]:
+        if folder.name == "sub":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return list_folder(folder)
+
+    list_folder = os.scandir
+    monkeypatch.setattr("corpus.discovery.walk.os.scandir", scandir)
+    done = qa("index", "-q")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "Skipped 1 file:\n  - folder cannot be read: Permission denied: sub/\n"
+    for option in ("--json", "--dry-run"):
+        refused = qa("index", "-q", option)
+        assert (refused.exit_code, refused.stderr[:30]) == (2, "qa: --quiet prints no report; ")
+
+
+def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
+    """They are the reason only if there are documents without them."""
+    given, allow = "--include '*.pdf' and --exclude '*.txt' --exclude 'b d/'", "qa index --allow-empty"
+    options = ("--include", "*.pdf", "--exclude", "*.txt", "--exclude", "b d/")
+    assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {given}.\n"
+    qa("index")
+    left, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
+    assert qa("index", *options).stderr == f"{left} with {given}, and the index has 2. {empty}"
+    (notes / "qa.toml").write_text('exclude = ["*"]')
+    assert qa("index").stderr == f'{left} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
+    (notes / "talks.md").write_bytes(b"\0" * 100)
+    (notes / "sub" / "travel.md").unlink()
+    (notes / "qa.toml").write_text('exclude = ["*.pdf"]')
+    assert qa("index").stderr == f"{left}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
+    (notes / "talks.md").unlink()
+    assert qa("index").stderr == f"{left}, and the index has 2. All its files are hidden or ignored. {empty}"
+    (notes / "sub").rmdir()
+    (notes / "qa.toml").unlink()
+    assert qa("index", "--exclude", "*.pdf").stderr == f"{left}, and the index has 2. Is the folder mounted? {empty}"
 
 
 def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

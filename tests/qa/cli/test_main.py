@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from index.stores import make_index_folder, open_writer
 from qa.cli import main
 from tests.qa.commands import TerminalStream, qa, run_python
 
@@ -54,6 +55,13 @@ def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: 
     assert qa(name, *rest, "--index", tmp_path).exit_code == 3
     for where in (indexed, indexed / ".qa"):
         assert qa(name, *rest, "--index", where).exit_code != 3
+
+
+@pytest.mark.parametrize("command", ["status", "ls", "check", "serve", "ask x --index"])
+def test_a_missing_folder_is_a_usage_error(indexed: Path, command: str) -> None:
+    """As for `qa index` and `--corpus`; only a folder without an index has another exit code."""
+    done = qa(*command.split(), "gone")
+    assert (done.exit_code, done.stderr) == (2, f"qa: {indexed}/gone does not exist. Give a folder of documents.\n")
 
 
 def test_status_shows_remembered_patterns(notes: Path) -> None:
@@ -204,6 +212,19 @@ def test_check_and_repair(indexed: Path) -> None:
         assert f"\nRepaired: {again}" in mended.stdout
         assert mended.stdout.endswith(intact)
     assert qa("check").stdout == qa("check", "--repair").stdout == intact
+
+
+def test_check_after_an_interrupted_first_build(notes: Path) -> None:
+    """It is no damage, and --repair finishes the build."""
+    make_index_folder(notes / ".qa")
+    with open_writer(notes / ".qa"):
+        pass
+    unfinished = qa("check")
+    assert (unfinished.exit_code, unfinished.stdout) == (3, "")
+    assert unfinished.stderr == f"qa: the index in {notes / '.qa'} was never finished. Run `qa index` again.\n"
+    finished = qa("check", "--repair").stdout.splitlines()
+    assert finished[0].startswith("Indexed 2 files (2 documents, 3 passages) in ")
+    assert finished[1:] == [f"{notes / '.qa'} is intact: 2 documents, 3 passages; all checksums match"]
 
 
 @pytest.mark.parametrize(

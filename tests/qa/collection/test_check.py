@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import DamagedIndexError
+from corpus.errors import DamagedIndexError, StorageError
 from index import write_derived
 from qa.collection.check import CheckReport, RepairKind, check, repair
 
@@ -56,7 +57,7 @@ def test_damage_to_the_internal_structure_of_sqlite(talks: Path, database: sqlit
     assert (found.kind, found.rebuilt) == (RepairKind.DERIVED, None)
 
 
-def test_damaged_topics(talks: Path) -> None:
+def test_damaged_topics(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are derived data: a repair removes them, to be computed again later, and rebuilds nothing else."""
     file = talks / ".qa" / "topics.bin"
     write_derived(file, b"topics")
@@ -64,6 +65,10 @@ def test_damaged_topics(talks: Path) -> None:
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(DamagedIndexError, match=r"topics\.bin is damaged: checksum mismatch"):
         check(talks)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)
+        with pytest.raises(StorageError, match=r"cannot read .*topics\.bin: Permission denied"):
+            check(talks)
     found = repair(talks)
     assert (found.kind, len(found.problems), found.rebuilt) == (RepairKind.DERIVED, 1, None)
     assert repair(talks).kind is RepairKind.NONE

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from index.update.report import Request
 from index.update.update import rebuild_index
 from qa.collection import build
 from qa.collection.named_files import Collection, collection_of, without_documents
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.qa.commands import built_documents, documents
 from tests.qa.indexes import write
@@ -150,11 +153,48 @@ def test_named_paths_without_documents_are_found(home: Path) -> None:
     assert without_documents(home, (), report) == ()
 
 
-def test_folders_need_no_slash_in_python(home: Path) -> None:
-    """As in `qa.toml`; if nothing is there, the error says so."""
-    assert built_documents(home, paths=("notes",)) == ["notes/e.md", "notes/f.txt"]
-    with pytest.raises(CorpusError, match=r"there is no absent\.$"):
-        build.build_index(home / "papers", paths=["absent"], encoder=BagEncoder())
+@pytest.mark.parametrize("paths", ["notes", ("notes/",), "./notes", Path("notes"), [Path("papers", "..", "notes")]])
+def test_paths_in_python_may_be_written_in_any_way(home: Path, paths: Any) -> None:
+    """Also as an absolute path, if it is in the folder, even one reached through a link."""
+    link = home.parent / "link"
+    link.symlink_to(home)
+    expected = ["notes/e.md", "notes/f.txt"]
+    assert built_documents(link, paths=paths) == built_documents(link, paths=[home / "notes"]) == expected
+    assert built_documents(home, paths=[link, "talk.md"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "error", "words"),
+    [
+        (["notes", "absent"], CorpusError, "/home/absent does not exist. Nothing was written."),
+        (Path("absent"), CorpusError, "/home/absent does not exist. Nothing was written."),
+        (["notes", "../else.md"], CorpusError, "/else.md is not in .*/home. Index it separately."),
+        ([5], TypeError, "^paths must be of type str or PathLike, not int$"),
+        (None, TypeError, "^paths must be of type str or PathLike, not NoneType$"),
+    ],
+)
+def test_paths_in_python_that_cannot_be_indexed_are_refused(
+    home: Path, paths: Any, error: type[Exception], words: str
+) -> None:
+    """As on the command line; nothing is written."""
+    (home.parent / "else.md").touch()
+    with pytest.raises(error, match=words):
+        build.build_index(home, paths=paths, encoder=BagEncoder())
+    with pytest.raises(error, match=words):
+        build.preview_index(home, paths=paths)
+    assert not (home / ".qa").exists()
+
+
+@pytest.mark.parametrize("call", [build.build_index, build.preview_index, Retriever.open])
+def test_a_folder_is_named_by_a_string_or_a_path_object(call: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match=r"^path must be of type str or PathLike, not int$"):
+        call(5)
+
+
+@pytest.mark.parametrize("call", [build.build_index, Retriever.open])
+def test_a_model_s_name_is_not_an_encoder(home: Path, call: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match=r"^encoder must be of type Encoder, not str$"):
+        call(home, encoder="bag")
 
 
 def test_a_negative_number_of_workers_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

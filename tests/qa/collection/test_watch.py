@@ -263,7 +263,7 @@ def test_a_temporary_failure_is_reported_once_and_retried(
     put(root / "qa.toml", 'exclude = ["sub/"]')
     assert watching.events() == [("sub/b.md", REMOVED)]
     (root / "a.md").rename(root.parent / "a.md")
-    assert "mounted" in watching.next().problem
+    assert "no readable documents are left" in watching.next().problem
     (root.parent / "a.md").rename(root / "again.md")
     assert watching.events() == [("a.md", REMOVED), ("again.md", ADDED)]
     with growing_to(1000):

@@ -220,6 +220,14 @@ def test_eval_compares_settings(built: Path, questions: Path) -> None:
     assert value["questions"] == len(value["second_run"]["per_question"])
 
 
+def test_questions_in_the_collection_are_not_searched(root: Path) -> None:
+    file = root / "questions.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in QUESTIONS[:2]))
+    value = json.loads(qa("eval", file, "--corpus", root, "--compare", "no-rerank", "--json").stdout)
+    for run in (value, value["compare"]["second_run"]):
+        assert run["per_question"][0]["values"]["hit@1"] == 1
+
+
 def test_eval_uses_the_settings_of_the_collection(built: Path, questions: Path) -> None:
     """Those of `qa.toml`, as `qa ask` does; options override them, and a second run starts from them."""
     (built / "qa.toml").write_text('k = 3\nmode = "keyword"\nrerank = false\n')

@@ -136,7 +136,7 @@ def test_only_questions_of_both_runs_are_compared() -> None:
     found = compare(first, second)
     assert (found.questions, found.only_first, found.only_second) == (3, 3, 1)
     assert found.differences[0].questions == 3
-    with pytest.raises(UsageError, match="no question in common"):
+    with pytest.raises(UsageError, match="fewer than two questions in common"):
         compare(first[:1], second)
 
 

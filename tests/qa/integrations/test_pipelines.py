@@ -23,7 +23,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from qa import NoIndexError, Retriever, UsageError, build_index
+from qa import Mode, NoIndexError, Retriever, UsageError, build_index
 from qa.answer.results import Hit, Source
 from tests.paths import SAMPLE
 from tests.test_documents import blocks
@@ -128,12 +128,13 @@ def test_haystack_settings_survive_saving() -> None:
     from qa.integrations.haystack import QARetriever
 
     filters: dict[str, Any] = {"types": "md", "since": "2001", "until": None, "where": {"title": "ICLR 2025 awards"}}
-    one = QARetriever("corpus/sample", 2, "keyword", ["awards.md"], rerank=False, **filters)
+    one = QARetriever("corpus/sample", 2, Mode.KEYWORD, ["awards.md"], rerank=False, **filters)
     again = component_from_dict(QARetriever, component_to_dict(one, "one"), "one")
     assert again.to_dict() == one.to_dict()
     assert again.to_dict()["init_parameters"] == {
         "folder": "corpus/sample", "k": 2, "mode": "keyword", "path": ["awards.md"], "rerank": False, **filters,
     }  # fmt: skip
+    assert type(again.to_dict()["init_parameters"]["mode"]) is str, "no other type can be written as YAML"
     assert {document.meta["path"] for document in again.run("award")["documents"]} == {"awards.md"}
 
 

@@ -137,7 +137,7 @@ def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
 def test_a_mode_may_be_given_by_name(retriever: Retriever) -> None:
     assert retriever.search("spoon", mode="keyword") == retriever.search("spoon", mode=Mode.KEYWORD)
     with pytest.raises(UsageError, match="mode must be hybrid, dense or keyword, not 'fast'"):
-        retriever.ask("spoon", mode="fast")
+        retriever.ask("spoon", mode="fast")  # type: ignore[arg-type]  # it must be an error to mypy
 
 
 def test_an_unknown_device_is_named(root: Path) -> None:

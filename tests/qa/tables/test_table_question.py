@@ -27,6 +27,7 @@ SERVERS = table(
     "zephyr | Windows Server | 256 | 8 TB | Mia Roth | 2020-01-15 | 3",
     "aither | Debian 12 | 16 | 250 GB | Tom Abel | 2018-05-30 | 1",
 )
+SERVICES = table("team.md", "service | language", "ingest | Python", "gateway | Go", "notifier | Python")
 ROOMS = table(
     "rooms.md",
     "Room | Floor | Seats | Projector | Equipment | Lift",
@@ -200,6 +201,7 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (SERVERS, "which servers were installed after 2020?", ["boreas", "euros"]),
         (SERVERS, "list the servers of Ines Kranz", ["boreas", "euros"]),
         (SERVERS, "what is the memory of boreas?", ["64"]),
+        (SERVICES, "Which services are written in Python?", ["ingest", "notifier"]),
         (ROOMS, "Which rooms have no projector?", ["Birch", "Dogwood"]),
         (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
         (ROOMS, "which rooms have a lift", ["Alder", "Birch", "Cedar", "Dogwood", "Elm"]),

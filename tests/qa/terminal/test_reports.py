@@ -47,13 +47,16 @@ def test_build(report: BuildReport, lines: str) -> None:
 
 
 def test_skipped_files_are_grouped_by_reason() -> None:
-    """The most frequent reason comes first; details in brackets, which vary between files, are left out."""
-    skipped = tuple(SkippedFile(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab"))
-    report = _report(unchanged=1, skipped=(SkippedFile("p.png", "no format"), *skipped), notes=(Note("c.md", "odd"),))
+    """The most frequent reason comes first; details in brackets are left out only where they vary between files."""
+    large = [SkippedFile(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab")]
+    refused = [SkippedFile(f"{name}.pdf", "cannot be read: no process (Permission denied)") for name in "cde"]
+    skipped = (SkippedFile("p.txt", "marked as UTF-16, but not valid (byte 7)"), *large, *refused)
+    report = _report(unchanged=1, skipped=skipped, notes=(Note("c.md", "odd"),))
     assert build(report, TerminalStyle()).splitlines()[1:] == [
-        "Skipped 3 files:",
+        "Skipped 6 files:",
+        "  - cannot be read: no process (Permission denied) (3): c.pdf, d.pdf, e.pdf",
         "  - larger than 256 MiB (2): a.md, b.md",
-        "  - no format: p.png",
+        "  - marked as UTF-16, but not valid (byte 7): p.txt",
         "Notes:",
         "  - odd: c.md",
     ]

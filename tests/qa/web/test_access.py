@@ -131,3 +131,16 @@ def test_a_weak_token_is_refused(served_folder: Path, token: str, monkeypatch: p
     done = qa("serve", served_folder, "--port", "0")
     assert done.exit_code == 2
     assert "QA_TOKEN needs 16 or more" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("qa.example.org", "ftp://qa.example.org", "https://", "https://qa.example.org/notes", "https://a b"),
+        *("https://ida@qa.example.org", "https://qa.example.org?", "https://qa.example.org:port", "https://[::1", ""),
+    ],
+)
+def test_a_public_url_is_that_of_a_whole_host(served_folder: Path, url: str) -> None:
+    done = qa("serve", served_folder, "--port", "0", "--public-url", url)
+    assert done.exit_code == 2
+    assert done.stderr == f"qa: --public-url must be like https://qa.example.org, without a path, not {url!r}.\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from threading import Event
 from typing import Any, cast
@@ -45,9 +45,9 @@ class BlockedCollection:
 
 
 @asynccontextmanager
-async def listening(app: Any) -> AsyncIterator[tuple[int, ServerState]]:
+async def listening(app: Any, proxies: Sequence[str] = ()) -> AsyncIterator[tuple[int, ServerState]]:
     """A server in this process, with the connection handling of `qa serve`: its port and state."""
-    config = server_config(app)
+    config = server_config(app, proxies)
     config.load()
     state = ServerState()
     server = await asyncio.get_running_loop().create_server(
@@ -67,12 +67,12 @@ Connect = Callable[[], Awaitable[Stream]]
 
 
 @asynccontextmanager
-async def serving(collection: BlockedCollection | None = None) -> AsyncIterator[Connect]:
+async def serving(collection: BlockedCollection | None = None, proxies: Sequence[str] = ()) -> AsyncIterator[Connect]:
     """A function that opens connections, closed at the end, to a server in this process."""
     collection = collection or BlockedCollection()
     service = Service(cast("Any", collection))
     streams: list[Stream] = []
-    async with listening(create_app(service, Access())) as (port, _):
+    async with listening(create_app(service, Access()), proxies) as (port, _):
 
         async def connect() -> Stream:
             streams.append(await asyncio.open_connection("127.0.0.1", port))
@@ -114,6 +114,26 @@ async def test_a_client_has_at_most_64_requests_in_progress() -> None:
             assert (await other.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
         writer.write(QUESTION)
         assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
+
+
+@pytest.mark.parametrize(
+    ("proxies", "clients", "status"),
+    [
+        pytest.param(["127.0.0.1"], "192.0.2.{}", 418, id="of several clients"),
+        pytest.param(["127.0.0.1"], "192.0.2.{}, 192.0.2.1", 429, id="of one client, who invents others"),
+        pytest.param(["192.0.2.1"], "192.0.2.{}", 429, id="not by a proxy"),
+        pytest.param([], "192.0.2.{}", 429, id="without a proxy"),
+    ],
+)
+async def test_the_clients_of_a_proxy_are_counted_one_by_one(proxies: list[str], clients: str, status: int) -> None:
+    collection = BlockedCollection()
+    async with serving(collection, proxies) as connect:
+        streams = [await connect() for _ in range(65)]
+        for number, (_, writer) in enumerate(streams):
+            writer.write(QUESTION[:-2] + f"X-Forwarded-For: {clients.format(number)}\r\n\r\n".encode())
+        await asyncio.sleep(0.2)
+        collection.go_on.set()
+        assert (await streams[64][0].readuntil(b"}")).startswith(f"HTTP/1.1 {status} ".encode())
 
 
 async def test_a_full_lane_refuses_requests() -> None:

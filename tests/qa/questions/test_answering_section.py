@@ -10,7 +10,7 @@ import pytest
 
 from index import Index, Scope, StoredPassage
 from qa import Retriever, build_index
-from qa.reader.support_article import resolving
+from qa.questions.answering_section import resolving
 from qa.retrieval import pipeline
 from tests.qa.indexes import write
 from tests.qa.passages import stored
@@ -87,6 +87,7 @@ def under(*names: str) -> list[tuple[str, ...]]:
 CRASH = "why did the kiosk close early?"
 TITLE = "Problem: no sound"
 FAILS = "it fails"
+RESTORE, BACKUP = "How do I restore a backup?", "Restoring a backup"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,14 @@ FAILS = "it fails"
         (CRASH, under("Treatment", "Causes"), []),
         (CRASH, under("Impact", "Actions"), []),
         ("when did the kiosk close?", under("Impact", "Root cause"), []),
+        # The way to do what the title names is not what comes before it.
+        (RESTORE, [(BACKUP, "Before you start"), (BACKUP, "Restore"), (BACKUP, "Retention")], ["Restore"]),
+        (RESTORE, [(BACKUP, "Scope"), (BACKUP, "Steps"), (BACKUP, "Backup")], ["Steps"]),
+        (RESTORE, [(BACKUP, "Scope"), (BACKUP, "Contacts")], []),
+        (RESTORE, [(BACKUP, "Restore"), (BACKUP, "Steps")], []),
+        (RESTORE, [(BACKUP, "Scope"), ("Deleting a backup", "Steps")], []),
+        ("Who restores a backup?", [(BACKUP, "Scope"), (BACKUP, "Steps")], []),
+        ("How do I get the role for restoring a backup?", [(BACKUP, "Before you start"), (BACKUP, "Steps")], []),
     ],
 )
 def test_sections_that_resolve_what_the_first_one_states(

@@ -1,8 +1,9 @@
-"""Support articles and post-mortems: one section states the problem, as questions do, and later sections resolve it.
+"""Pages in sections, of which one has the words of a question and another one the answer.
 
 A passage below "Problem", "Symptoms" or "Question" has more of the question's words than any other and ranks first, but
 the answer is in later sections, below "Cause", "Resolution", "Workaround" or "Answer". In a post-mortem, "Impact" and
-"Timeline" say what happened, and "Root cause" says why.
+"Timeline" say what happened, and "Root cause" says why. On a page about how to do something, "Before you start" is
+right below the title that names it, and the way is below "Steps".
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from enum import Enum
 
 from index import Index, StoredPassage
+from qa.questions.steps import asks_for_way, subject, terms
 
 # A document with more passages is not an article.
 _MAX_PASSAGES = 200
@@ -19,7 +21,7 @@ _MOST = 8
 
 
 class _Role(Enum):
-    """The purpose of a section, by the beginning of its heading; the last two are only of interest for "why"."""
+    """The purpose of a section, by the beginning of its heading; the last four are only of interest for why or how."""
 
     RESOLVES = r"(?:the )?(?:answer|resolution|solution|fix|work-?around)(?:s|es)?\b|problem solution\b" + (
         r"|(?:resolving|solving|fixing|how to (?:resolve|solve|fix))\b"
@@ -30,6 +32,11 @@ class _Role(Enum):
         r"(?:the |root |possible |probable |contributing )*(?:causes|reasons?)\b|what went wrong\b|why (?:it|this)\b"
     )
     EVENT = r"(?:impact|effects?|consequences|damage|summary|timeline|what happened|overview|description|detection)\b"
+    PREPARES = (
+        r"before (?:you|we)\b|pre-?(?:requisites?|conditions?)\b|requirements\b|(?:what )?you(?: will)? need\b"
+        r"|(?:scope|purpose|introduction|background|when to)\b"
+    )
+    WAY = r"(?:steps?|procedure|process|method|instructions?|directions)\b"
 
 
 _ROLES = re.compile("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
@@ -46,12 +53,15 @@ def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[S
 
     They are between it and the next section that states a problem. Returns none if no heading announces a resolution,
     as a page about a disease has symptoms and causes too, or if the question asks for the problem itself. If it asks
-    why, the causes resolve what a passage states or reports, wherever they are in its document.
+    why, the causes resolve what a passage states or reports, wherever they are in its document; if it asks how to do
+    what is named above a passage that only prepares for it, the way beside that.
     """
     if passage.document.passages > _MAX_PASSAGES:
         return ()
     if _ASKS_WHY.match(question) and (causes := _causes(snapshot, passage)):
         return causes[:_MOST]
+    if asks_for_way(question) and (way := _way(snapshot, question, passage)):
+        return way[:_MOST]
     if _role(passage) is not _Role.STATES or _ASKS_FOR_PROBLEM.search(question):
         return ()
     found: list[StoredPassage] = []
@@ -75,6 +85,19 @@ def _causes(snapshot: Index, passage: StoredPassage) -> tuple[StoredPassage, ...
     causes = tuple(one for one in same if _role(one, *_Role) in (_Role.CAUSE, _Role.REASON))
     has_root = any("root cause" in heading.lower() for one in causes for heading in one.heading)
     return causes if has_root or not is_opening else ()
+
+
+def _way(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
+    """Return the way to do what the headings above a passage name, if that only prepares for it.
+
+    It is below a heading such as "Steps", or one that says nothing that the question does not.
+    """
+    topic, (*above, _) = terms(subject(question) or ""), passage.heading or ("",)
+    if not topic <= terms(" ".join((passage.title, *above))) or _role(passage, *_Role) is not _Role.PREPARES:
+        return ()
+    beside = [one for one in snapshot.passages_of(passage.document.path) if one.heading[:-1] == tuple(above)]
+    way = tuple(one for one in beside if _role(one, *_Role) is _Role.WAY)
+    return way or tuple(one for one in beside if one.heading and terms(one.heading[-1]) <= topic)
 
 
 def _role(passage: StoredPassage, *among: _Role) -> _Role | None:
