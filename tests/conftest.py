@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +17,7 @@ from hypothesis import settings
 
 from corpus.loading import prefetch, sandbox
 from corpus.loading.sandbox import Sandbox
-from tests.paths import SAMPLE
+from tests.paths import REPOSITORY, SAMPLE
 
 # No property test fails for being slow.
 settings.register_profile("patient", deadline=None)
@@ -27,25 +31,30 @@ os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 # other processes steal from the end.
 FIRST = (
     *("tests/test_sample.py", "tests/index/encoder/", "tests/index/compiled/", "tests/benchmarks/reader/"),
-    *("tests/robustness/test_changed_model.py", "tests/robustness/test_failing_disk.py"),
-    "tests/robustness/test_untrusted_models.py",
+    *("tests/robustness/test_changed_model.py", "tests/robustness/test_untrusted_models.py"),
 )
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample collection, indexed with the real model, once for all processes; tests that change it copy it."""
-    from qa import build_index
+    """The sample collection, indexed once for all processes by the first session of README.md; do not change it.
 
+    What the session printed is in `first-session.txt`, two folders up.
+    """
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     with FileLock(folder / "sample.lock"):
-        if not (root := folder / "sample").exists():
+        if not (root := folder / "corpus" / "sample").exists():
             shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
-            report = build_index(root)
-            # Two of the files consist of records, six and eight of them.
-            assert (report.added, report.documents, report.skipped) == (15, 13 + 6 + 8, ())
+            readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+            (session,) = re.findall(r"^\$ pip install .* && qa (.*)$", readme, re.MULTILINE)
+            command = [sys.executable, "-m", "qa", *shlex.split(session)]
+            # Programs find this checkout and the user's models.
+            environment = {"PYTHONPATH": str(REPOSITORY), "HOME": str(Path.home()), "LC_ALL": "C.UTF-8"}
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            (folder / "first-session.txt").write_text(done.stderr + done.stdout, encoding="utf-8")
     return root
 
 

@@ -22,7 +22,7 @@ def answers(root: Path, questions: Sequence[str], encoder: Encoder) -> list[dict
     found = []
     with Retriever.open(root, encoder=encoder) as retriever:
         for number, question in enumerate(questions):
-            value = retriever.ask(question, k=1 + 2 * number, mode=list(Mode)[number % 3]).as_json()
+            value = retriever.ask(question, k=3 + 4 * number, mode=list(Mode)[number % 3]).as_json()
             del value["timings_ms"], value["index"]["generation"]
             found.append(value)
     return found
@@ -30,7 +30,7 @@ def answers(root: Path, questions: Sequence[str], encoder: Encoder) -> list[dict
 
 def test_answers_do_not_depend_on_how_the_index_was_built(tmp_path: Path) -> None:
     """Adding files one by one in reverse and moving one to and fro gives the same bits as adding all at once."""
-    names = ("awards.md", "numbers.md", "schedule.md", "travel/getting-around.txt", "talks/song-chun-zhu.md")
+    names = ("awards.md", "schedule.md", "travel/getting-around.txt", "talks/song-chun-zhu.md")
     encoder = load_encoder()
     one_by_one, at_once = tmp_path / "one", tmp_path / "somewhere" / "else" / "all"
     for root, parts in ((at_once, [names]), (one_by_one, [(name,) for name in reversed(names)])):
@@ -43,5 +43,5 @@ def test_answers_do_not_depend_on_how_the_index_was_built(tmp_path: Path) -> Non
         (one_by_one / old).rename(one_by_one / new)
         update_index(Request(one_by_one, encoder))
     lines = SAMPLE_QUESTIONS.read_text(encoding="utf-8").splitlines()
-    questions = [json.loads(line)["question"] for line in lines[:6]]
+    questions = [json.loads(line)["question"] for line in lines[:4]]
     assert json.dumps(answers(one_by_one, questions, encoder)) == json.dumps(answers(at_once, questions, encoder))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import re
+import runpy
 import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks import tables
-from tests.paths import REPOSITORY, SAMPLE
+from tests.paths import REPOSITORY
 from tests.qa.commands import qa
 
 DOCUMENTS = {
@@ -24,8 +23,6 @@ DOCUMENTS = {
     for path in sorted((REPOSITORY / folder).glob("*.md"))
 }
 README = DOCUMENTS["README.md"]
-# Programs in the documents find this checkout and the user's models.
-ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY), "HOME": str(Path.home())}
 
 
 def blocks(name: str, language: str) -> list[str]:
@@ -40,14 +37,16 @@ def commands(session: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like a fresh clone, with a user's notes, which were indexed before, and questions."""
+    """A folder like a clone after its first session, with a user's notes, which were indexed before, and questions."""
     folder = tmp_path_factory.mktemp("readme")
-    shutil.copytree(SAMPLE, folder / "corpus" / "sample", ignore=shutil.ignore_patterns(".qa"))
-    shutil.copytree(sample, folder / "notes")
+    for name in ("corpus/sample", "notes"):
+        shutil.copytree(sample, folder / name)
     known = '{"id": "1", "question": "Who won the test of time award?", "file": "awards.md"}\n'
     files = {
         "notes/2025/questions.txt": "who won?\nwhere was it?\n",
         "notes/2025/questions.jsonl": known,
+        # Or the map that a command writes there would be indexed by the next.
+        "notes/.gitignore": "map.html\n",
         "papers/one.txt": "One paper.\n",
         "talk.md": "# Talk\n\nOf papers.\n",
     }
@@ -57,32 +56,19 @@ def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a shell command in which `qa` and `python` are this checkout's."""
-    python = shlex.quote(sys.executable)
-    script = f'qa() {{ {python} -m qa "$@"; }}; jq() {{ cat; }}; python() {{ {python} "$@"; }}\n{command}'
-    environment = ENVIRONMENT | {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-    return subprocess.run(
-        ["bash", "-c", script], check=False, cwd=folder, env=environment, capture_output=True, text=True
-    )
-
-
 def outcomes(lines: list[str], folder: Path) -> tuple[dict[str, int], str]:
-    """Run command lines; return the exit codes above 1 (which means not found) and everything printed.
+    """Run `qa` commands in a folder; return the exit codes above 1 (which means not found) and everything printed.
 
-    A plain `qa` command in a folder runs in this process, anything else in a shell.
+    They run in this process; whatever a shell would do with their output is left out.
     """
     codes, printed = {}, ""
     for line in lines:
         there, _, command = line.rpartition(" && ")
-        words = shlex.split(command)
-        if words[0] == "qa" and not {"|", "<", ">"} & {*words}:
-            with contextlib.chdir(folder / there.removeprefix("cd ")):
-                done = qa(*words[1:])
-            codes[line], printed = done.exit_code, printed + done.stdout
-        else:
-            ended = run(line, folder)
-            codes[line], printed = ended.returncode, printed + ended.stdout
+        program, *words = shlex.split(re.split(" [|>] ", command)[0])
+        assert program == "qa"
+        with contextlib.chdir(folder / there.removeprefix("cd ")):
+            done = qa(*words)
+        codes[line], printed = done.exit_code, printed + done.stdout
     return {line: code for line, code in codes.items() if code > 1}, printed
 
 
@@ -111,18 +97,16 @@ def test_modules_of_commands_exist(name: str) -> None:
         assert importlib.util.find_spec(module) is not None, module
 
 
-def test_first_session_matches_real_output(place: Path) -> None:
+def test_first_session_matches_real_output(sample: Path) -> None:
     """It matches word for word, except for times, processor rounding, and text after the first passage."""
     command, *shown = blocks("README.md", "console")[0].splitlines()
-    asked = command.partition("&& ")[2]
-    assert command.startswith("$ pip install -c constraints.txt . && ")
-    done = run(asked, place)
-    assert done.returncode == 0
+    assert command.startswith("$ pip install -c constraints.txt . && qa ask --corpus corpus/sample ")
+    printed = (sample.parents[1] / "first-session.txt").read_text(encoding="utf-8").splitlines()
     # Printed only the first time, when the model is prepared for a machine.
     once = "qa: preparing "
     assert shown[0].startswith(once)
     shown = [line for line in shown if not line.startswith(once)]
-    printed = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith(once)]
+    printed = [line for line in printed if not line.startswith(once)]
     assert shown[-1] == "…"
     seconds = re.compile(r"[\d.]+ s\b\.?$")
     printed, shown = ([seconds.sub("", line) for line in lines[: len(shown) - 1]] for lines in (printed, shown))
@@ -153,7 +137,6 @@ def test_every_command_of_the_readme_runs(place: Path) -> None:
     lines = [*lines[:2], *(f"{there} && {line}" for line in lines[2:])]
     failed, printed = outcomes(lines, place)
     assert failed == {}
-    printed += (place / there.removeprefix("cd ") / "answers.jsonl").read_text(encoding="utf-8")
     assert printed.count('"version": 1') == 3
 
 
@@ -166,17 +149,18 @@ def test_the_commands_of_usage_run(place: Path) -> None:
     assert outcomes(["qa index notes/", "qa index corpus/sample", *lines], place)[0] == {}
 
 
-def test_the_python_example_of_the_readme_works(place: Path) -> None:
+def test_the_python_example_of_the_readme_works(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (code,) = blocks("README.md", "python")
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, cwd=place, env=ENVIRONMENT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    (tmp_path / "example.py").write_text(code, encoding="utf-8")
+    with contextlib.chdir(place):
+        runpy.run_path(str(tmp_path / "example.py"))
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("27 documents, ")
     assert lines[1].startswith("Adam: A Method for Stochastic Optimization 0.")
     assert "Adam: A Method for Stochastic" in lines[2]
-    assert "awards.md:12-16 ICLR 2025 awards › Test of time › Winner: Adam verified" in done.stdout
+    assert "awards.md:12-16 ICLR 2025 awards › Test of time › Winner: Adam verified" in lines
 
 
 @pytest.mark.parametrize("name", ["README.md", "qa/USAGE.md"])

@@ -110,13 +110,11 @@ def calibration_error(confidence: Array, right: Array) -> float:
 
 def auroc(positive: Array, negative: Array) -> float | None:
     """Return the probability that a positive scores above a negative, ties counting half; None without both kinds."""
-    from scipy.stats import rankdata  # noqa: PLC0415 - takes long to import, and only an evaluation needs it
-
     if not len(positive) or not len(negative):
         return None
-    n = len(positive)
-    ranks = rankdata(np.concatenate([positive, negative]))[:n]
-    return float((ranks.sum() - n * (n + 1) / 2) / n / len(negative))
+    ordered = np.sort(negative)
+    below, not_above = (np.searchsorted(ordered, positive, side).sum() for side in ("left", "right"))
+    return float((below + not_above) / 2 / len(positive) / len(negative))
 
 
 def _risk(threshold: float, confidence: Array, right: Array) -> RiskPoint:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from functools import partial
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tests.robustness.process import value_of
 from tests.robustness.program import Program, make_old
@@ -25,21 +28,37 @@ def sample(made: Sample) -> Sample:
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """The program with the real model and a cache of its own."""
-    return Program(tmp_path_factory.mktemp("home"))
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with models compiled there, and three documents indexed without a network if possible.
+
+    They are made once for all processes, each of which works with copies.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with FileLock(folder / "built.lock"):
+        if not (built := folder / "built").exists():
+            root, program = built / "notes", Program(built / "home")
+            for path in (root / "sub", program.home):
+                path.mkdir(parents=True)
+            (root / "birds.md").write_text("# Birds\n\nThe heron waits at the weir until noon.\n", encoding="utf-8")
+            (root / "sub" / "otters.md").write_text("# Otters\n\nThe otter sleeps by the old lock.\n", encoding="utf-8")
+            (root / "train.txt").write_text("The train to Lyon leaves at nine.\n", encoding="utf-8")
+            make_old(root)
+            done = program.run("index", str(root), namespace="-rn")
+            assert done.returncode == 0, done.stderr
+            assert program.sockets() == []
+    return built
 
 
 @pytest.fixture(scope="session")
-def indexed(tmp_path_factory: pytest.TempPathFactory, program: Program) -> Path:
-    """Three documents and their index, built without a network if possible; tests must not change it."""
-    root = tmp_path_factory.mktemp("collection") / "notes"
-    (root / "sub").mkdir(parents=True)
-    (root / "birds.md").write_text("# Birds\n\nThe heron waits at the weir until noon.\n", encoding="utf-8")
-    (root / "sub" / "otters.md").write_text("# Otters\n\nThe otter sleeps by the old lock.\n", encoding="utf-8")
-    (root / "train.txt").write_text("The train to Lyon leaves at nine.\n", encoding="utf-8")
-    make_old(root)
-    done = program.run("index", str(root), namespace="-rn")
-    assert done.returncode == 0, done.stderr
-    assert program.sockets() == []
-    return root
+def program(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """The program with the real model and a cache of its own."""
+    # Links, as the models are large; the cache replaces files and never changes them.
+    home = tmp_path_factory.mktemp("program") / "home"
+    return Program(shutil.copytree(built / "home", home, copy_function=os.link))
+
+
+@pytest.fixture(scope="session")
+def indexed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three documents and their index; tests must not change it."""
+    return shutil.copytree(built / "notes", tmp_path_factory.mktemp("collection") / "notes")

@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -208,7 +208,8 @@ PRINTERS: dict[str, Callable[[list[str]], None]] = {
     printer.__name__: printer for printer in (answers, views, states, builds, errors, arguments, drawing, objects)
 }
 # Those that print links to files.
-LINKING = frozenset({"answers", "views"})
+LINKING = ("answers", "views")
+_LINKED = " linked"
 _AT_ONCE = 50
 
 
@@ -219,48 +220,70 @@ def batches(count: int) -> Iterator[list[str]]:
         yield found[at : at + _AT_ONCE]
 
 
-def shown_by(program: list[str], environ: dict[str, str] | None = None) -> tuple[int, bytes]:
-    """Run a program on a terminal; its exit code, and the bytes of its stdout and stderr together."""
+def shown_by(commands: Mapping[str, list[str]], *, links: bool = False) -> dict[str, str]:
+    """Run commands of `qa` in one process on a terminal; what each showed, stdout and stderr together."""
+    code = "import sys; from tests.robustness.printing import show_commands; show_commands(sys.argv[1])"
+    data = _on_terminal([code, json.dumps([*commands.values()])], {"FORCE_HYPERLINK": str(int(links))})
+    *parts, rest = data.split(b"\0")
+    if rest or not {*parts[1::2]} <= {b"0", b"1", b"2"}:
+        raise RuntimeError(f"exit codes {parts[1::2]}: {data[-500:]!r}")
+    return {name: part.decode() for name, part in zip(commands, parts[::2], strict=True)}
+
+
+def show_commands(commands: str) -> None:
+    """Run commands, each followed by its exit code between NULs."""
+    for args in json.loads(commands):
+        try:
+            command_line.app(args, prog_name="qa")
+        except SystemExit as end:
+            print(f"\0{end.code}\0", end="", flush=True)
+
+
+def _on_terminal(code: list[str], environ: dict[str, str]) -> bytes:
+    """Run Python code with arguments on a terminal; return what it wrote.
+
+    Raises:
+        RuntimeError: It failed.
+    """
     parent, child = pty.openpty()
     tty.setraw(child)  # keep newlines as they are
-    with subprocess.Popen(
-        program, cwd=REPOSITORY, stdin=child, stdout=child, stderr=child, env=_environment() | (environ or {})
-    ) as process:
+    program, environ = [sys.executable, "-c", *code], _environment() | environ
+    with subprocess.Popen(program, cwd=REPOSITORY, stdin=child, stdout=child, stderr=child, env=environ) as process:
         os.close(child)
         out = bytearray()
         with contextlib.suppress(OSError):  # on Linux, EIO at the end
             while data := os.read(parent, 1 << 16):
                 out += data
-        code = process.wait(timeout=600)
+        status = process.wait(timeout=600)
     os.close(parent)
-    return code, bytes(out)
+    if status:
+        raise RuntimeError(f"exit status {status}: {out[-500:]!r}")
+    return bytes(out)
 
 
 def _environment() -> dict[str, str]:
     kept = environment_without("NO_COLOR", "QA_INDEX", "COLUMNS")
-    return kept | {"TERM": "xterm-256color", "QA_DEBUG": "1", "FORCE_HYPERLINK": "0"}
+    return kept | {"TERM": "xterm-256color", "QA_DEBUG": "1"}
 
 
 @cache
-def printed(count: int, *, links: bool = False) -> dict[str, bytes]:
-    """Print strings with each printer, or those of links, on a terminal; return the output of each."""
-    names = sorted(LINKING) if links else [*PRINTERS]
-    program = [sys.executable, "-c", f"from tests.robustness.printing import show; show({count}, {names})"]
-    code, data = shown_by(program, {"FORCE_HYPERLINK": str(int(links))})
-    if code:
-        raise RuntimeError(f"exit status {code}: {data[-300:]!r}")
-    _, *parts = re.split(rb"\0(\w+)\n", data)
+def printed(count: int) -> dict[str, bytes]:
+    """Print strings with each printer on a terminal, those that print links also with links; return what each wrote."""
+    code = f"from tests.robustness.printing import show; show({count})"
+    _, *parts = re.split(rb"\0([\w ]+)\n", _on_terminal([code], {}))
     return {name.decode(): shown for name, shown in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def show(count: int, names: list[str]) -> None:
-    """Print strings with each of these printers, after a NUL and its name."""
-    for name in names:
-        sys.stderr.flush()
-        print(f"\0{name}", flush=True)
-        for some in batches(count):
-            PRINTERS[name](some)
-        sys.stdout.flush()
+def show(count: int) -> None:
+    """Print strings with each printer, after a NUL and its name."""
+    for links, names in enumerate((PRINTERS, LINKING)):
+        os.environ["FORCE_HYPERLINK"] = str(links)
+        for name in names:
+            sys.stderr.flush()
+            print(f"\0{name}{links * _LINKED}", flush=True)
+            for some in batches(count):
+                PRINTERS[name](some)
+            sys.stdout.flush()
 
 
 def offences(name: str, count: int) -> list[str]:
@@ -278,7 +301,7 @@ def offences(name: str, count: int) -> list[str]:
             wrong.append("JSON is not exact")
     if name in LINKING:
         # With links enabled, there must be some, and the output must otherwise be the same to the last character.
-        without, links = LINK.subn(r"\1", printed(count, links=True)[name].decode())
+        without, links = LINK.subn(r"\1", printed(count)[name + _LINKED].decode())
         wrong += [] if links else ["no links"]
         wrong += [] if without == shown else ["more than links was added"]
     return wrong

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from tests.paths import REPOSITORY
 
-# Runs the command line, and logs everything done with sockets and every file opened.
+# Runs command lines until one fails, and logs everything done with sockets and every file opened.
 _WATCHED = """
-import os, sys
+import json, os, sys
 log = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 def watch(event, args):
     if event.startswith("socket.") and event != "socket.gethostname":
@@ -24,8 +25,15 @@ def watch(event, args):
     elif event == "open":
         os.write(log, f"open {ascii(args[0])}\\n".encode())
 sys.addaudithook(watch)
-sys.argv = ["qa", *sys.argv[2:]]
-from qa.cli.main import main
+before = json.loads(sys.argv[2])
+sys.argv = ["qa", *sys.argv[3:]]
+from qa.cli.main import app, main
+for args in before:
+    try:
+        app(args, prog_name="qa")
+    except SystemExit as end:
+        if end.code:
+            raise
 main()
 """
 # Mounts the folder $0 on itself, read-only, and runs the rest.
@@ -98,37 +106,49 @@ def environment_without(*names: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Runs `qa`; `home` contains its cache and its log."""
+    """Runs `qa`; `home` contains its cache; its log is next to it."""
 
     home: Path
 
     def run(
         self,
         *args: str,
+        before: Sequence[Sequence[str]] = (),
         namespace: str = "",
         read_only: Path | None = None,
+        mounts: str = READ_ONLY,
         stdin: bytes | None = None,
         cwd: Path = REPOSITORY,
         timeout: float = 600,
+        environ: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command, and log its sockets.
 
         Args:
             args: The arguments of `qa`.
+            before: Those of commands to run before it in the same process; one that fails ends it.
             namespace: Flags for `unshare`, such as "-rn" for no network; ignored if that does not work here.
             read_only: A folder to make read-only for this command.
+            mounts: The script that does so.
             stdin: Its input.
             cwd: The folder to run it in.
             timeout: In seconds.
+            environ: Additional environment variables.
         """
         self._log.unlink(missing_ok=True)
-        command = [sys.executable, "-c", _WATCHED, str(self._log), *args]
+        command = [sys.executable, "-c", _WATCHED, str(self._log), json.dumps(before), *args]
         if read_only is not None:
-            command = ["unshare", "-rm", "sh", "-c", READ_ONLY, str(read_only), *command]
+            command = ["unshare", "-rm", "sh", "-c", mounts, str(read_only), *command]
         elif namespace and has_namespaces(namespace):
             command = ["unshare", namespace, *command]
         return subprocess.run(
-            command, input=stdin, cwd=cwd, env=self.environ(), capture_output=True, check=False, timeout=timeout
+            command,
+            input=stdin,
+            cwd=cwd,
+            env=self.environ() | dict(environ or {}),
+            capture_output=True,
+            check=False,
+            timeout=timeout,
         )
 
     def environ(self) -> dict[str, str]:
@@ -138,7 +158,7 @@ class Program:
 
     @property
     def _log(self) -> Path:
-        return self.home / "events.log"
+        return self.home.with_name("events.log")
 
     def sockets(self) -> list[str]:
         """The socket events of the last command."""

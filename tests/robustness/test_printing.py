@@ -15,11 +15,10 @@ from tests.robustness.hostile_corpus import write
 from tests.robustness.hostile_files import NAMES, TEXTS
 from tests.robustness.hostile_strings import strings, trespasses
 from tests.robustness.printing import LINK, PRINTERS, offences, shown_by
-from tests.robustness.program import command as qa
 from tests.robustness.program import make_old
 
 # `python -m tests.robustness.printing --strings 10000` is the long form.
-COUNT = 200
+COUNT = 100
 
 
 def test_the_strings_are_hostile() -> None:
@@ -51,27 +50,30 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(root, [*NAMES[:16], *NAMES[-2:], *TEXTS[:2]])
     (root / "copy\x1b[5m\u202e.md").write_bytes((root / "healthy" / "alpha.md").read_bytes())
     make_old(root)
-    shown_by(qa(["index", str(root)]))
     return root
 
 
-def test_program_output_on_a_terminal(notes: Path) -> None:
-    """All output of the real program with the real model is clean."""
+@pytest.fixture(scope="module")
+def shown(notes: Path) -> dict[str, str]:
+    """What the real program shows, with the real model."""
     index = ["--index", str(notes)]
+    ask = ["ask", "-k", "1000", *index, "where does the heron wait at the weir"]
     commands = {
-        "index": ["index", "--full", str(notes)],
-        "ask": ["ask", "-k", "1000", *index, "where does the heron wait at the weir"],
+        "index": ["index", str(notes)],
+        "ask": ask,
+        "JSON": ["ask", "--json", "-k", "1000", *index, "heron"],
         "show": ["show", *index, "texts/escapes.md"],
         "show lines": ["show", *index, "texts/escapes.md:1-3"],
         "show a name": ["show", *index, str(notes / "names" / "clipboard\x1b]52;c;ZXZpbA==\x07.md") + ":1"],
         "check": ["check", *index],
         "trace": ["show", *index, "no\x1b[2J\u202esuch.md"],
     }
-    shown = {}
-    for name, args in commands.items():
-        code, data = shown_by(qa(args))
-        assert code in {0, 1, 2}, (name, data[-500:])
-        shown[name] = data.decode()
+    return shown_by(commands) | shown_by({"links": ask}, links=True)
+
+
+def test_program_output_on_a_terminal(shown: dict[str, str]) -> None:
+    """All output is clean."""
+    for name in shown.keys() - {"links", "JSON"}:
         assert not trespasses(shown[name], drawing=name == "index"), name
     assert r"\x1b]52;c;ZXZpbA==\x07.md" in shown["ask"]
     assert "also in" in shown["ask"]
@@ -83,25 +85,19 @@ def test_program_output_on_a_terminal(notes: Path) -> None:
     assert r"latin\udce9.md" in shown["index"]
 
 
-def test_links_of_hostile_names(notes: Path) -> None:
+def test_links_of_hostile_names(shown: dict[str, str]) -> None:
     """Each cited file is a link to its exact name; without the links the output is the same."""
-    command = qa(["ask", "--no-update", "-k", "1000", "--index", str(notes), "where does the heron wait at the weir"])
-    _, plain = shown_by(command)
-    _, data = shown_by(command, {"FORCE_HYPERLINK": "1"})
-    assert LINK.sub(r"\1", data.decode()) == plain.decode()
-    urls = [unquote_to_bytes(url) for url in re.findall(rb"\x1b\]8;;file://[^/]*(/[^\x1b#]*)", data)]
-    assert len(urls) == plain.decode().count("\n\x1b[1m[")
+    assert LINK.sub(r"\1", shown["links"]) == shown["ask"]
+    urls = [unquote_to_bytes(url) for url in re.findall(r"\x1b\]8;;file://[^/]*(/[^\x1b#]*)", shown["links"])]
+    assert len(urls) == shown["ask"].count("\n\x1b[1m[")
     assert all(Path(os.fsdecode(url)).exists() for url in urls)
     assert any(b"\x1b]52;c;ZXZpbA==\x07.md" in url for url in urls)
 
 
-def test_json_on_a_terminal_is_safe_and_exact(notes: Path) -> None:
+def test_json_on_a_terminal_is_safe_and_exact(notes: Path, shown: dict[str, str]) -> None:
     """Every name and text in JSON is exactly as on the disk."""
-    code, data = shown_by(qa(["ask", "--json", "--no-update", "-k", "1000", "--index", str(notes), "heron"]))
-    assert code in {0, 1}
-    shown = data.decode()
-    assert not trespasses(shown)
-    passages = json.loads(shown)["passages"]
+    assert not trespasses(shown["JSON"])
+    passages = json.loads(shown["JSON"])["passages"]
     paths = {place["path"] for hit in passages for place in (hit["source"], *hit["also_in"])}
     on_disk = {
         Path(folder, name).relative_to(notes).as_posix()
@@ -116,16 +112,15 @@ def test_json_on_a_terminal_is_safe_and_exact(notes: Path) -> None:
     assert any("\x1b]52;c;ZXZpbA==\x07" in hit["text"] for hit in passages)
 
 
+@pytest.mark.usefixtures("shown")  # which indexes the notes
 def test_status_of_hostile_names(notes: Path, tmp_path: Path) -> None:
     """New files are listed with their names escaped, and exactly in JSON."""
     root = shutil.copytree(notes, tmp_path / "notes")
     names = [f"new{c}{n}.md" for n, c in enumerate("\x1b\x9b\u202e\r\n\u2066")]
     for name in names:
         (root / name).write_text("New.\n", encoding="utf-8")
-    code, data = shown_by(qa(["status", "--index", str(root)]))
-    assert code == 0
-    assert not trespasses(data.decode())
-    assert all(f"{name.encode('unicode_escape').decode()}\n" in data.decode() for name in names)
-    code, data = shown_by(qa(["status", "--json", "--index", str(root)]))
-    assert not trespasses(data.decode())
-    assert {example["path"] for example in json.loads(data)["changes"]["examples"]} == set(names)
+    status = ["status", "--index", str(root)]
+    shown = shown_by({"text": status, "JSON": [*status, "--json"]})
+    assert not any(trespasses(text) for text in shown.values())
+    assert all(f"{name.encode('unicode_escape').decode()}\n" in shown["text"] for name in names)
+    assert {example["path"] for example in json.loads(shown["JSON"])["changes"]["examples"]} == set(names)
