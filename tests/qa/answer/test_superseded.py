@@ -134,7 +134,8 @@ def chain(
     with built(root, files) as snapshot:
         passage = next(one for one in snapshot.passages_of("a.md") if value in one.text)
         at = passage.text.index(value)
-        lead = passage.text.rfind("\n", 0, at) + 1, at + len(value)
+        end = passage.text.find("\n", at)
+        lead = passage.text.rfind("\n", 0, at) + 1, end if end >= 0 else len(passage.text)
         old = Quoted(question, value, passage, lead)
         found = replacements(snapshot, old, documents=None, rarity=rarity or {}, read=lambda _: read)
         return [one.value for one in found]
@@ -213,6 +214,23 @@ def test_other_things_have_the_same_value(
 ) -> None:
     rarity = {"daili": 0.5, "dose": 0.5, "second": 0.5, "sticker": 0.5}
     assert chain(tmp_path, {"a.md": base, "b.md": change}, question, "£8", rarity=rarity) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "expected"),
+    [
+        ("at most 60", "In § 3, “60 plus hours” is replaced by “80 plus hours”.", ["80 plus hours"]),
+        ("60", "In § 3, “60 plus” is replaced by “80 plus”.", ["80 plus"]),
+        ("60", "In § 3, “60 minus hours” is replaced by “80 minus hours”.", []),
+        ("60", "In § 3, “60 minutes” is replaced by “80 minutes”.", []),
+        ("at most 60", "In § 4, “60 plus hours” is replaced by “80 plus hours”.", []),
+    ],
+)
+def test_a_number_is_replaced_with_the_words_after_it(
+    tmp_path: Path, value: str, change: str, expected: list[str]
+) -> None:
+    files = {"a.md": "§ 3 The account may show at most 60 plus hours and 20 minus hours.\n", "b.md": change}
+    assert chain(tmp_path, files, "How many hours may the account show?", value) == expected
 
 
 def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:
