@@ -15,7 +15,7 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
 from qa.questions.numbered import is_about_another, numbered_in
-from qa.questions.replacement import Replacement, holds_for, is_value, replacement, says_changed
+from qa.questions.replacement import Replacement, holds_for, is_value, replacement, restated, says_changed
 from qa.questions.steps import terms
 from qa.questions.values import meet, years
 from qa.reader.reading import Reading
@@ -272,8 +272,10 @@ def _found(snapshot: Index, old: Quoted, value: str, documents: Among) -> Iterat
         return
     wanted = analyse(" ".join((value, value, old.section, old.section, old.question))).terms
     hits = snapshot.keyword(wanted, _DEPTH, documents=documents)
+    sentence = old.passage.text[slice(*old.lead)]
     for one in snapshot.passages([hit.passage for hit in hits]):
-        if found := replacement(value, one.text, years(old.question), body=one.body):
+        found = replacement(value, one.text, years(old.question), body=one.body)
+        if found := found or restated(value, sentence, one.text, body=one.body):
             yield Newer(one, found)
 
 

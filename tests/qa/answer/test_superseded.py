@@ -10,7 +10,7 @@ import pytest
 
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Newer, Quoted, replacements, with_replacements
-from qa.questions.replacement import Replacement, current, replacement
+from qa.questions.replacement import Replacement, current, replacement, restated
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened
@@ -79,6 +79,46 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
 def test_sentences_that_replace_nothing(value: str, text: str) -> None:
     """Periods, proposals, refusals, what was taken back, and bare small numbers."""
     assert new_value(value, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("§ 4 shall read as follows: You may work from home up to three days a week.", "up to three days a week"),
+        ("§ 4 sentence 1 reads:\n\n“You may work from home up to\nthree days a week.”", "up to\nthree days a week"),
+        (
+            "§ 4 is amended as follows: Sundays are free. You may work from home up to one day a week.",
+            "up to one day a week",
+        ),
+        ("§ 4 is reworded: You may work from home up to four days a week.", "up to four days a week"),
+        ("§ 4 is reworded: You may work from home up to two days a week.", ""),
+        ("§ 4 is reworded: They may work from home up to four days a week.", ""),
+        ("§ 4 previously read as follows: You may work from home up to four days a week.", ""),
+        ("The old § 4 reads: You may work from home up to four days a week.", ""),
+        ("It was proposed that § 4 shall read: You may work from home up to four days a week.", ""),
+        ("§ 4 shall read: You may work from home up to four days a week.\nThe motion was rejected.", ""),
+        ("You may work from home up to four days a week.", ""),
+    ],
+)
+def test_a_sentence_given_anew_replaces_its_value(text: str, new: str) -> None:
+    """Another value in the same words, after words for a new wording; but no former one, nor what was not adopted."""
+    found = restated("up to two days a week", "(1) You may work from home up to two days a week.", text)
+    assert ("" if found is None else text[slice(*found.value)]) == new
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "expected"),
+    [
+        ("first-amendment.md", "§ 4 shall read: You may work up to three days a week.", ["up to three days a week"]),
+        ("first-amendment.md", "§ 4 reads: You may work up to three days a week.", ["up to three days a week"]),
+        ("berlin.md", "§ 4 reads: You may work up to three days a week.", []),
+        ("first-amendment.md", "§ 5 shall read: You may work up to three days a week.", []),
+    ],
+)
+def test_a_section_given_anew(tmp_path: Path, path: str, change: str, expected: list[str]) -> None:
+    """Without words for a change, another document may just have the sentence with another value."""
+    files = {"a.md": "§ 4 You may work up to two days a week.\n", path: change}
+    assert chain(tmp_path, files, "How often may I work?", "up to two days a week") == expected
 
 
 def test_what_was_rejected_is_one_item() -> None:
