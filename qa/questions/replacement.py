@@ -25,6 +25,7 @@ _CORE_VALUE = re.compile(
     rf"(?P<amount>[^\w\s(“‘\"'>]?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: [%\w]+(?:/\w+)*)?", re.IGNORECASE
 )
 _DAY_AND_MONTH = re.compile(DAY_AND_MONTH)
+_MONTH = re.compile(rf"\b{MONTH}")
 _DATE = re.compile(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
 _MARKS = r"[\"'“”‘’„«»*_`~]*"
 # A wrapped line goes on with a small letter, a number or a mark.
@@ -277,7 +278,15 @@ def _forms(value: str) -> list[_Form]:
     forms = [value, cores[0][0], cores[0]["amount"]] if len(cores) == 1 else [value]
     dates = list(_DAY_AND_MONTH.finditer(value))
     forms += [dates[0][0]] if len(dates) == 1 else []
-    return [form for form in map(_form, dict.fromkeys(forms)) if form]
+    months = [] if re.search(r"\d", value) else _MONTH.findall(value)
+    found = [form for form in map(_form, dict.fromkeys(forms)) if form]
+    return [*found, _form_of_month(months[0])] if len(months) == 1 else found
+
+
+def _form_of_month(name: str) -> _Form:
+    """Return the form of a month alone; "may" and "march" are other words unless capitalised."""
+    old = re.compile(rf"\b{name}\b")
+    return _Form(old, old, _MONTH)
 
 
 def _form(value: str) -> _Form | None:

@@ -44,6 +44,9 @@ def new_value(value: str, text: str) -> str:
         ("70 EUR", "The fee goes back from 70 EUR to 50 EUR.", "50 EUR"),
         ("26 Feb", "26 Feb is the concert. Moved to **Tues 3 March**, 16:30.", "3 March"),
         ("£30", "The fee of £30 barely covers paper. It was raised to £34.", "£34"),
+        ("May", "The upgrade moves from May to June because it may be late.", "June"),
+        ("in May", "The upgrade may move and is now in June (was May).", "June"),
+        ("May 2025", "The upgrade moves from May 2025 to March 2026.", "March 2026"),
     ],
 )
 def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None:
@@ -59,6 +62,9 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
         ("£20", "If we paid £25 instead of £20, we would run out of money."),
         ("£20", "Fee\nNot £20 a day."),
         ("three", "For three put four."),
+        ("June", "From June to July it is closed."),
+        ("from May to June", "The course moves online from May to June."),
+        ("June", "It was changed from June to what may be later."),
         ("26 Feb", "The concert is on 26 Feb. The fair was moved to 3 March."),
         ("£30", "The fee of £30 barely covers paper. It was not raised to £34."),
         *(
@@ -88,7 +94,7 @@ def test_sentences_that_replace_nothing(value: str, text: str) -> None:
         ("§ 4 sentence 1 reads:\n\n“You may work from home up to\nthree days a week.”", "up to\nthree days a week"),
         (
             "§ 4 is amended as follows: Sundays are free. You may work from home up to one day a week.",
-            "up to one day a week",
+            "one day",
         ),
         ("§ 4 is reworded: You may work from home up to four days a week.", "up to four days a week"),
         ("§ 4 is reworded: You may work from home up to two days a week.", ""),
@@ -276,6 +282,12 @@ def test_a_number_is_replaced_with_the_words_after_it(
 def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:
     files = {"a.md": "The fee is £12.\n", "b.txt": "The fee is £14 (was £12)."}
     assert chain(tmp_path, files, "What is the fee?", "£12", rarity={"fee": 0.1}) == []
+
+
+def test_a_month_alone_is_replaced(tmp_path: Path) -> None:
+    files = {"a.md": "The Kafka upgrade is planned for May.\n", "b.md": "The Kafka upgrade moves from May to June.\n"}
+    rarity = {"kafka": 0.9, "upgrad": 0.5}
+    assert chain(tmp_path, files, "When is the Kafka upgrade?", "May", rarity=rarity) == ["June"]
 
 
 @pytest.mark.parametrize(("answered", "expected"), [(2.0, ["£14"]), (1.0, [])])
