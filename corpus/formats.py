@@ -83,6 +83,8 @@ ODP = _zipped("application/vnd.oasis.opendocument.presentation", "slide")
 DOC = _old_office("application/msword")
 XLS = _old_office("application/vnd.ms-excel", "sheet")
 PPT = _old_office("application/vnd.ms-powerpoint", "slide")
+# Media types of workbooks.
+SHEETS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
 RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
 EPUB = _zipped("application/epub+zip")
 # No text begins with these bytes, whatever its name says.

@@ -18,7 +18,7 @@ from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever a document would be split or its passages named differently; documents are then split again.
-VERSION = 15
+VERSION = 16
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -39,6 +39,8 @@ _LABEL_CHARACTERS = 400
 # Maximum length of a table's column names, and of the lines that show where columns without bars are.
 _COLUMN_CHARACTERS = 300
 _ALIGNED_CHARACTERS = 3000
+# What the headings of a sheet's rows say for citations only: "Row 3", "Heron (row 3)".
+_ROW_NUMBER = re.compile(r"\ARow \d+\Z| \(row \d+\)\Z")
 
 
 def splitter_version() -> int:
@@ -194,6 +196,8 @@ class _Splitter:
         title = self._document.title
         # Words of the file's name are not embedded: renaming a file would mean embedding it again.
         own = "" if title == path_words(PurePosixPath(self._document.path).name) else title
+        if self._document.media_type in formats.SHEETS:
+            heading = tuple(_ROW_NUMBER.sub("", part) for part in heading)
         return context_of(own, heading, count_tokens=self._count, max_tokens=self._max)
 
     def _passage(self, section: _Section, cut: _Cut, context: str) -> Passage:

@@ -217,14 +217,16 @@ def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> t
 
 
 def _in_asked_cell(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
-    """Of the columns named by numbers, such as years, take the cell of the one that the question names.
+    """Of the columns named by numbers, such as years, take the cell of the one that the question names most fully.
 
     In any other cell, take whole names and lists of names.
     """
     asked = set(_words(question))
     row = row_at(passage, words[0])
     cells = [(set(_words(name)), cell) for name, cell in row if _DIGIT.search(name)]
-    named = [cell for name, cell in cells if name <= asked and cell[0] < cell[1]]
+    in_question = [(name, cell) for name, cell in cells if name <= asked and cell[0] < cell[1]]
+    # "24 hours" is part of "8 to 24 hours".
+    named = [cell for name, cell in in_question if not any(name < other for other, _ in in_question)]
     if any(meet(words, cell) for _, cell in cells):
         return named[0] if len(named) == 1 else words
     own = [cell for _, cell in row if cell[0] <= words[0] and words[1] <= cell[1]]

@@ -13,6 +13,7 @@ from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
+from qa.questions.limits import beyond_limit
 from qa.questions.numbered import numbered_in, of_the_things
 from qa.questions.said import without_greetings
 from qa.questions.steps import (
@@ -122,7 +123,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if looked_up is None:
         best_first = [(one[1], one[2]) for one in scored]
         lead = of_the_things(numbered_in(question), passage, _with_number(question, text, best_first), best_first)
-        lead = _answering(text, spans, lead)
+        lead = beyond_limit(question, text, spans, _answering(text, spans, lead))
     best_step, items = lead, _list_after(text, spans, lead)
     items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))

@@ -25,6 +25,9 @@ _BARE = re.compile(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULT
 _OUTLINE = re.compile(
     rf"(?:§+ ?\d[\w.]*|\d{{1,3}}(?:\.\d{{1,3}})*[.)]|\d{{1,2}}(?:\.\d{{1,2}})+(?= [^\W\d_])) +(?!{MONTH})"
 )
+# One that may also be part of the name, but alone says nothing: "8 Advance", "12 Long Row".
+_FIRST_NUMBER = re.compile(r"\d{1,3} (?=[A-ZÀ-Þ])")
+_ASKS_FOR_NUMBER = re.compile(r"\bhow many\b", re.IGNORECASE)
 _ASKS_FOR_SECTION = re.compile(
     r"\b(?:which|what|in|number of the) (?:article|chapter|clause|item|number|paragraph|part|point|release|rule|section"
     r"|step|version)\b",
@@ -68,20 +71,27 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
 
     If both say the same, a sentence of the text is the better evidence.
     """
-    is_asked = asks_for_words(question) and not _ASKS_WHAT_WAS_DONE.match(question)
-    if not passage.body or not is_asked:
+    if not passage.body or not asks_for_words(question) or _ASKS_WHAT_WAS_DONE.match(question):
         return None
-    if (dated := _dated_heading(question, passage)) is not None or reading.answered < _LEAST_ANSWERED:
-        return dated
-    text = passage.text
+    dated = _dated_heading(question, passage)
+    is_read = dated is None and reading.answered >= _LEAST_ANSWERED
+    return _read_heading(question, passage, reading) if is_read else dated
+
+
+def _read_heading(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
+    """Return the heading in which the reader finds the answer; None if it is in the text."""
+    text, asks_for_section = passage.text, _ASKS_FOR_SECTION.search(question)
     below = reading.best(passage.body, len(text)) or (0, 0)
     for line in _BARE.finditer(text, 0, passage.body):
         heading = line.span("name")
-        if not _ASKS_FOR_SECTION.search(question) and (number := _OUTLINE.match(text, *heading)):
+        if not asks_for_section and (number := _OUTLINE.match(text, *heading)):
             heading = number.end(), heading[1]
-        found = reading.best(*heading)
-        words, share = text[slice(*(found or (0, 0)))], reading.share(*heading)
-        if share >= _LEAST_SHARE and adds_information(question, words) and not is_same(words, text[slice(*below)]):
+        start, end = reading.best(*heading) or (0, 0)
+        words, share = text[start:end], reading.share(*heading)
+        is_number_asked = asks_for_section or _ASKS_FOR_NUMBER.search(question)
+        number = None if is_number_asked else _FIRST_NUMBER.match(text, *heading)
+        said = text[max(start, number.end()) : end] if number else words
+        if share >= _LEAST_SHARE and adds_information(question, said) and not is_same(words, text[slice(*below)]):
             first, last = (passage.start + at for at in heading)
             name = _version(text[slice(*heading)]) if _ASKS_FOR_VERSION.search(question) else ""
             mark = Highlight((first, last), text[slice(*heading)])

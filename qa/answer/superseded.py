@@ -15,7 +15,7 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
 from qa.questions.numbered import is_about_another, numbered_in
-from qa.questions.replacement import Replacement, holds_for, is_value, replacement, says_changed
+from qa.questions.replacement import Replacement, holds_for, is_value, replacement, restated, says_changed
 from qa.questions.steps import terms
 from qa.questions.values import meet, years
 from qa.reader.reading import Reading
@@ -52,6 +52,9 @@ _SECTION = re.compile(
 _OWN_SECTION = re.compile(
     rf"\W*(?:(?:article|clause|rule|section)[ \t]+|§ ?)?(?P<number>{_NUMBER})[.):*]*[ \t]", re.IGNORECASE
 )
+# The number at the end of a value, and one or two words after it, such as its unit: "60 plus hours".
+_LAST_NUMBER = re.compile(r"(?<![\w:/.,-])\d+(?:[.,]\d+)*\Z")
+_COUNTED = re.compile(r"(?P<first>[ \t]+[^\W\d_]+)(?:[ \t]+[^\W\d_]+)?")
 # Least rarity, in sum, of the words that say that both sentences are about the same thing.
 _LEAST_RARITY = 0.8
 # Least logit that the reader finds an answer, and least probability that it is in the sentence.
@@ -131,6 +134,18 @@ class Quoted:
     value: str
     passage: StoredPassage
     lead: tuple[int, int]
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The value; after it, if it ends in a number, that with the next two words, and with the next one."""
+        text = self.passage.text
+        at = text.find(self.value, *self.lead)
+        counted = _COUNTED.match(text, at + len(self.value), self.lead[1]) if at >= 0 else None
+        number = _LAST_NUMBER.search(self.value)
+        if counted is None or number is None:
+            return (self.value,)
+        both = dict.fromkeys((counted[0], counted["first"]))
+        return self.value, *(f"{number[0]}{words}" for words in both)
 
     @cached_property
     def section(self) -> str:
@@ -229,9 +244,9 @@ def replacements(
         read: The reader.
     """
     chain: list[Newer] = []
-    values = [old.value]
+    values = last = old.values
     while len(chain) < _MOST:
-        found = _found(snapshot, old, values[-1], documents)
+        found = (one for value in last for one in _found(snapshot, old, value, documents))
         likely = (one for one in found if one.is_change and old.seems_replaced_by(one) and old.is_general(one))
         new = next((one for one in likely if old.is_replaced_by(one, rarity) or old.is_read_in(one, read)), None)
         if new is None:
@@ -239,7 +254,8 @@ def replacements(
         if new.value in values:
             return []
         chain.append(new)
-        values.append(new.value)
+        last = (new.value,)
+        values += last
     return chain
 
 
@@ -256,8 +272,10 @@ def _found(snapshot: Index, old: Quoted, value: str, documents: Among) -> Iterat
         return
     wanted = analyse(" ".join((value, value, old.section, old.section, old.question))).terms
     hits = snapshot.keyword(wanted, _DEPTH, documents=documents)
+    sentence = old.passage.text[slice(*old.lead)]
     for one in snapshot.passages([hit.passage for hit in hits]):
-        if found := replacement(value, one.text, years(old.question), body=one.body):
+        found = replacement(value, one.text, years(old.question), body=one.body)
+        if found := found or restated(value, sentence, one.text, body=one.body):
             yield Newer(one, found)
 
 

@@ -25,6 +25,7 @@ _CORE_VALUE = re.compile(
     rf"(?P<amount>[^\w\s(“‘\"'>]?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: [%\w]+(?:/\w+)*)?", re.IGNORECASE
 )
 _DAY_AND_MONTH = re.compile(DAY_AND_MONTH)
+_MONTH = re.compile(rf"\b{MONTH}")
 _DATE = re.compile(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
 _MARKS = r"[\"'“”‘’„«»*_`~]*"
 # A wrapped line goes on with a small letter, a number or a mark.
@@ -74,6 +75,13 @@ _REPLACED_NEXT = re.compile(
     rf"{_WAS}[^\ue001\n]{{0,80}}[.!]{_MARKS}\s+(?:(?:It|This|That) (?:is|was|has been) )?{_CHANGED} to {_NEAR}{_BY}",
     re.IGNORECASE,
 )
+# Before the new wording of a text; some is only quoted: "§ 4 reads: ...".
+_RESTATES = re.compile(
+    r"(?:(?P<changed>\b(?:shall (?:now )?read|(?:is|are) (?:hereby )?(?:amended|changed|replaced|revised|reworded)"
+    r"|to read)\b)|\breads\b)(?: now| as follows| to read| by the following(?: \w+)?){0,2}\s*:",
+    re.IGNORECASE,
+)
+_LONGEST_RESTATED = 600
 # The groups of `_REPLACES`, from the end: the last two correct a mistake, and with the one before they may be no more
 # than a difference: "5 mg instead of 10 mg" in children, "8:40, not 6:15" on Sundays.
 _FIRST_CORRECTION = _REPLACES.groups - 1
@@ -111,6 +119,7 @@ _HOLDS_FOR = re.compile(
     r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})",
     re.IGNORECASE,
 )
+_ITEM_MARKER = re.compile(r"\A[^\w§(]*(?:§+ ?\S+\s+|\(?\w{1,2}[.)]\s+)?")
 _NEXT_ITEM = re.compile(r"\n\s*(?:\n|[-*•]\s|\(?\w{1,2}[.)]\s)")
 
 
@@ -163,6 +172,38 @@ def replacement(value: str, text: str, question_years: set[str], *, body: int = 
                 told = start + masked.rfind(_OLD, 0, last_start - start) + 1
                 return Replacement((start + first, start + last), (start, end), *kind, (told, last_start))
     return None
+
+
+def restated(value: str, sentence: str, text: str, *, body: int = 0) -> Replacement | None:
+    """Return where a text, from its body on, gives a sentence anew, with another value of the same form.
+
+    "§ 4 shall read as follows: Remote work is possible on up to three days a week."
+    """
+    marker = _RESTATES.search(text, body)
+    if marker is None:
+        return None
+    start = next(span[0] for span in sentence_spans(text, body) if marker.start() < span[1])
+    if _ASKS_FOR_OLD.search(text, start, marker.end()) or not _is_decided(text, (start, marker.end())):
+        return None
+    for form in _forms(value):
+        before, old, after = _parted(_ITEM_MARKER.sub("", sentence).rstrip(". \n"), form.old)
+        pattern = re.compile(rf"{_spaced(before)}(?P<new>{form.new.pattern}){_spaced(after)}[.!]?", re.IGNORECASE)
+        found = pattern.search(text, marker.end(), marker.end() + _LONGEST_RESTATED) if old else None
+        if found and form.old.fullmatch(found["new"]) is None:
+            span = start, found.end()
+            return Replacement(found.span("new"), span, is_correction=False, may_differ=not marker["changed"])
+    return None
+
+
+def _parted(text: str, pattern: re.Pattern[str]) -> tuple[str, str, str]:
+    """Return a text before a match, the match and what is after it; like `str.partition` without one."""
+    found = pattern.search(text)
+    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
+
+
+def _spaced(text: str) -> str:
+    """Return a pattern for a text with any blanks between its words."""
+    return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
 
 
 def current(question: str, text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
@@ -237,7 +278,15 @@ def _forms(value: str) -> list[_Form]:
     forms = [value, cores[0][0], cores[0]["amount"]] if len(cores) == 1 else [value]
     dates = list(_DAY_AND_MONTH.finditer(value))
     forms += [dates[0][0]] if len(dates) == 1 else []
-    return [form for form in map(_form, dict.fromkeys(forms)) if form]
+    months = [] if re.search(r"\d", value) else _MONTH.findall(value)
+    found = [form for form in map(_form, dict.fromkeys(forms)) if form]
+    return [*found, _form_of_month(months[0])] if len(months) == 1 else found
+
+
+def _form_of_month(name: str) -> _Form:
+    """Return the form of a month alone; "may" and "march" are other words unless capitalised."""
+    old = re.compile(rf"\b{name}\b")
+    return _Form(old, old, _MONTH)
 
 
 def _form(value: str) -> _Form | None:

@@ -15,6 +15,7 @@ from qa.questions.steps import terms
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")
+_TITLE = re.compile(r"\b(?:Mrs?|Ms|Miss|Dr|Prof)\b\.?\s+")
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _CALENDAR = re.compile(
     r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -29,15 +30,15 @@ _MAX_PASSAGES = 1000
 def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> bool:
     """Whether a question names another section of the passage's file, or a file like it in its folder.
 
-    The headings or the path of the other have the name, or two words in a row. The passage lacks one of these words, or
-    both of the two, and so does its file if another file is named.
+    The headings or the path of the other have the name, its last word, or two words in a row. The passage lacks one of
+    these words, or both of the two, and so does its file if another file is named.
     """
     document = passage.document
     if document.passages > _MAX_PASSAGES:
         return False
     below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
     names = [one for one in _names(question) if not one <= below_title]
-    pairs = [one for one in _pairs(question) if not one & below_title]
+    pairs = [one for one in (*_pairs(question), *_last_names(question)) if not one & below_title]
     return (
         _has_longer_name(snapshot, question, document)
         or _is_of_other_file(snapshot, document, names, pairs)
@@ -119,8 +120,18 @@ def _share_heading(snapshot: Index, one: StoredDocument, other: StoredDocument) 
 
 def _names(question: str) -> list[frozenset[str]]:
     """Return the terms of each word or run of words with a capital, other than the first word."""
-    names = [_CALENDAR.sub("", one[0]) for one in _NAME.finditer(_POSSESSIVE.sub("", question))]
+    names = [_CALENDAR.sub("", one) for one in _NAME.findall(_without_titles(question))]
     return [frozenset(found) for one in names if (found := terms(one))]
+
+
+def _last_names(question: str) -> list[frozenset[str]]:
+    """Return the terms of the last word of each run of words with a capital: the file may be named by that alone."""
+    names = (_CALENDAR.sub("", one).split() for one in _NAME.findall(_without_titles(question)))
+    return [frozenset(found) for one in names if len(one) > 1 and (found := terms(one[-1]))]
+
+
+def _without_titles(question: str) -> str:
+    return _TITLE.sub("", _POSSESSIVE.sub("", question))
 
 
 def _pairs(question: str) -> list[frozenset[str]]:

@@ -16,6 +16,7 @@ from qa.answer.heading_answer import heading_answer, with_definition, with_name,
 from qa.answer.results import Answer
 from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.answer.which_documents import titles_answer, with_title
+from qa.questions.limits import exceeds_limit
 from qa.questions.numbered import is_about_another, numbered_in
 from qa.questions.said import is_by_another, says_all
 from qa.questions.sibling import is_of_another
@@ -124,6 +125,7 @@ class Answerer:
         lead = extracts[best.id].lead
         if self.ranking.rows is None and (
             is_about_another(numbered_in(query.asked), best, lead)
+            or exceeds_limit(query.asked, best.text[slice(*lead)])
             or is_opposite_way(query.text, best)
             or is_of_another(self.snapshot, query.asked, best)
             or is_by_another(query.question, best)

@@ -20,6 +20,8 @@ PERSON_COLUMN = frozenset({
     "person", "player", "reporter", "requester", "responsible", "reviewer", "speaker", "staff", "student", "supervisor",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
+# Last words of columns with numbers of persons: "staff no", beside "name".
+_IDENTIFIERS = frozenset({"code", "id", "no", "nr", "num", "number"})
 # Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
 _OF_ANYTHING = frozenset({
     "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
@@ -97,6 +99,7 @@ def _date_column(explained: Explained) -> int:
 def _person_column(explained: Explained, parts: Parts) -> int:
     names = [words_of(name) for name in explained.table.columns]
     people = [i for i, name in enumerate(names) if PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
+    people = [i for i in people if names[i][-1] not in _IDENTIFIERS] or people
     # For "who cooks on Monday?" it is the column of cooks, if its cells say who.
     verb = next((one.column for one in explained.mentions if one.first == 1), -1)
     if not people and verb >= 0 and explained.measures(verb) is None:

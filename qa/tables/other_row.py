@@ -12,7 +12,7 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.questions.dates import dates_in
 from qa.tables.columns import PERSON_COLUMN
 from qa.tables.explained import stems_of, words_of
-from qa.tables.measures import is_empty
+from qa.tables.measures import is_empty, unit_in_name
 from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import Row, WholeTable, whole_tables
 
@@ -29,6 +29,7 @@ _PERSON_ASKED = re.compile(
 )
 _PERSON = re.compile(rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\b\.? )?{_NAME}(?: {_NAME})+")
 _ASKS_WHO = re.compile(r"\b(?:who|whom|whose|which|name)\b", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _LEAST_DIGITS = 3
 _OF_DATES = frozenset({"date", "day"})
 
@@ -58,10 +59,15 @@ def _lacks_value(question: str, table: WholeTable, row: Row) -> bool:
     named = [
         cell
         for name, cell in zip(table.columns, row.cells, strict=True)
-        if (_content(name) and _content(name) <= set(asked)) or not properties.isdisjoint(words_of(name))
+        if ((bare := _content(_without_unit(name))) and bare <= set(asked)) or not properties.isdisjoint(words_of(name))
         if is_empty(cell) or not _is_within(stems_of(cell), asked)
     ]
     return bool(named) and not asks_yes_or_no(question) and all(is_empty(one) and one != "none" for one in named)
+
+
+def _without_unit(name: str) -> str:
+    """Return the name of a column without a unit in brackets: "Amount (EUR)"."""
+    return name if unit_in_name(name) is None else _IN_BRACKETS.sub("", name)
 
 
 def _is_of_another_date(question: str, table: WholeTable, row: Row) -> bool:

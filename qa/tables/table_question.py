@@ -30,7 +30,10 @@ _ENDS = AUXILIARIES | frozenset({
     "with", "without", "in", "on", "at", "by", "from", "of", "for", "that", "which", "who", "where", "whose",
     "not", "no", "and", "than", "to", "the", "a", "an",
 })  # fmt: skip
-_NEGATION = re.compile(r"\b(?:no|not|without|lack(?:s|ing)?|never|except)\b|\b\w+n['’]t\b", re.IGNORECASE)
+# "Staff no 7" is a number.
+_NEGATION = re.compile(
+    r"\b(?:no(?!\. ?\w| \d+\b)|not|without|lack(?:s|ing)?|never|except)\b|\b\w+n['’]t\b", re.IGNORECASE
+)
 _PERSON = frozenset({
     "person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player",
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",

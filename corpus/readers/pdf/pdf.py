@@ -42,6 +42,8 @@ _OPENING = re.compile(
     r"abstract|summary|introduction|contents|zusammenfassung|r[ée]sum[ée]|[\dIA]\.?\d*\s", re.IGNORECASE
 )
 # Footnote marks after a title.
+# In a running head, with what separates it from the rest.
+_PAGE_NUMBER = re.compile(r"[\s|,·–—-]*\bpage\s+\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?\b[\s|,·–—-]*", re.IGNORECASE)
 _NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
 # How many paragraphs are the top of a page; how many times larger a short title is than the text, and than all else.
 _TOP, _LARGE, _LARGER = 4, 1.5, 1.25
@@ -77,7 +79,7 @@ def read(path: str, data: bytes) -> Extracted:
     largest = _largest(paras, body)
     _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
-    _write(builder, _with_heads(paras, heads), len(pages))
+    _write(builder, _with_heads(paras, heads, largest), len(pages))
     builder.metadata = tuple((name, stated[name][:_MAX_FIELD]) for name in ("author", "keywords") if stated.get(name))
     title = "" if is_scan else stated.get("title", "")
     title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
@@ -202,10 +204,25 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, heading_title(text).lower()))[:60]
 
 
-def _with_heads(paras: Sequence[Paragraph], heads: Sequence[Line]) -> list[Paragraph]:
-    """Return paragraphs with running heads, each behind those that end on its page, but not below a heading."""
+def _with_heads(paras: Sequence[Paragraph], heads: Sequence[Line], title: Paragraph | None) -> list[Paragraph]:
+    """Return paragraphs with running heads, without page numbers.
+
+    Those of the first page are below the title, which they are about. Others, and all if there is no title, are behind
+    the paragraphs that end on their page, but not below a heading.
+    """
     found = list(paras)
+    at_title = next((i for i, para in enumerate(found) if para is title), 0)
+    # A title may be more than one paragraph.
+    below_title = at_title + sum(1 for _ in takewhile(lambda para: title and para.type == title.type, found[at_title:]))
     for head in chain.from_iterable(paragraphs([[line]]) for line in heads):
+        head.text = _PAGE_NUMBER.sub("", head.text)
+        head.pages = head.pages[: len(head.text)]
+        if not head.text:
+            continue
+        if title is not None and head.pages[0] == 0:
+            found.insert(below_title, head)
+            below_title += 1
+            continue
         at = next((i for i, para in enumerate(found) if para.pages[-1] > head.pages[0]), len(found))
         while at and found[at - 1].level:
             at -= 1

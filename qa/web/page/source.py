@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from corpus import LineMap, Sandbox, digest, load, read_file
 from corpus.errors import Unreadable, UsageError
-from corpus.formats import MARKDOWN, PDF
+from corpus.formats import MARKDOWN, PDF, SHEETS
 from corpus.types import Block, BlockKind, Document
 from qa.answer.citation import state_without
 from qa.answer.results import State, cite
@@ -20,7 +20,7 @@ from qa.places import Place, find_place
 from qa.web.page.marks import Marks, Span, window
 from qa.web.page.pictures import Pictures, PictureView, boxes_on
 from qa.web.page.state import PageState
-from qa.web.page.table_view import SHEETS, TABLES, TableView, table_view
+from qa.web.page.table_view import TABLES, TableView, table_view
 from qa.web.page.text_views import BlocksView, LinesView, blocks_view, lines_view
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from corpus.formats import ODS, XLS, XLSX, format_of
+from corpus.formats import SHEETS, format_of
 from corpus.types import Block, BlockKind, Document
 from qa.web.page.marks import MarkedText, Marks, Span
 
-SHEETS = frozenset({ODS.media_type, XLS.media_type, XLSX.media_type})
 TABLES = SHEETS | {kind.media_type for name in ("a.csv", "a.tsv") if (kind := format_of(name))}
 _NAME = re.compile(r"(?P<name>[^\n:]{1,80}): ?(?P<value>.*)", re.DOTALL)
 _ROW = re.compile(r"[Rr]ow (\d+)\)?$")

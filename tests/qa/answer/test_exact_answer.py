@@ -219,6 +219,19 @@ def test_the_column_in_the_question_answers(question: str, named: str, shown: st
 
 
 @pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What is paid for 8 to 24 hours in Poland?", "23"),
+        ("What is paid for 24 hours in Poland?", "34"),
+        ("What is paid for 12 hours in Poland?", "34"),
+    ],
+)
+def test_the_column_whose_whole_name_is_in_the_question_answers(question: str, shown: str) -> None:
+    text = "| Country | 8 to 24 hours | 24 hours |\n|---|---|---|\n| Poland | 23 | 34 |"
+    assert answer_text(question, text, "34") == shown
+
+
+@pytest.mark.parametrize(
     ("question", "named", "shown"),
     [
         ("Who watched the exam in geography?", "Vesey", "L. Marsh, Vesey"),

@@ -10,7 +10,7 @@ import pytest
 
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Newer, Quoted, replacements, with_replacements
-from qa.questions.replacement import Replacement, current, replacement
+from qa.questions.replacement import Replacement, current, replacement, restated
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened
@@ -44,6 +44,9 @@ def new_value(value: str, text: str) -> str:
         ("70 EUR", "The fee goes back from 70 EUR to 50 EUR.", "50 EUR"),
         ("26 Feb", "26 Feb is the concert. Moved to **Tues 3 March**, 16:30.", "3 March"),
         ("£30", "The fee of £30 barely covers paper. It was raised to £34.", "£34"),
+        ("May", "The upgrade moves from May to June because it may be late.", "June"),
+        ("in May", "The upgrade may move and is now in June (was May).", "June"),
+        ("May 2025", "The upgrade moves from May 2025 to March 2026.", "March 2026"),
     ],
 )
 def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None:
@@ -59,6 +62,9 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
         ("£20", "If we paid £25 instead of £20, we would run out of money."),
         ("£20", "Fee\nNot £20 a day."),
         ("three", "For three put four."),
+        ("June", "From June to July it is closed."),
+        ("from May to June", "The course moves online from May to June."),
+        ("June", "It was changed from June to what may be later."),
         ("26 Feb", "The concert is on 26 Feb. The fair was moved to 3 March."),
         ("£30", "The fee of £30 barely covers paper. It was not raised to £34."),
         *(
@@ -79,6 +85,46 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
 def test_sentences_that_replace_nothing(value: str, text: str) -> None:
     """Periods, proposals, refusals, what was taken back, and bare small numbers."""
     assert new_value(value, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("§ 4 shall read as follows: You may work from home up to three days a week.", "up to three days a week"),
+        ("§ 4 sentence 1 reads:\n\n“You may work from home up to\nthree days a week.”", "up to\nthree days a week"),
+        (
+            "§ 4 is amended as follows: Sundays are free. You may work from home up to one day a week.",
+            "one day",
+        ),
+        ("§ 4 is reworded: You may work from home up to four days a week.", "up to four days a week"),
+        ("§ 4 is reworded: You may work from home up to two days a week.", ""),
+        ("§ 4 is reworded: They may work from home up to four days a week.", ""),
+        ("§ 4 previously read as follows: You may work from home up to four days a week.", ""),
+        ("The old § 4 reads: You may work from home up to four days a week.", ""),
+        ("It was proposed that § 4 shall read: You may work from home up to four days a week.", ""),
+        ("§ 4 shall read: You may work from home up to four days a week.\nThe motion was rejected.", ""),
+        ("You may work from home up to four days a week.", ""),
+    ],
+)
+def test_a_sentence_given_anew_replaces_its_value(text: str, new: str) -> None:
+    """Another value in the same words, after words for a new wording; but no former one, nor what was not adopted."""
+    found = restated("up to two days a week", "(1) You may work from home up to two days a week.", text)
+    assert ("" if found is None else text[slice(*found.value)]) == new
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "expected"),
+    [
+        ("first-amendment.md", "§ 4 shall read: You may work up to three days a week.", ["up to three days a week"]),
+        ("first-amendment.md", "§ 4 reads: You may work up to three days a week.", ["up to three days a week"]),
+        ("berlin.md", "§ 4 reads: You may work up to three days a week.", []),
+        ("first-amendment.md", "§ 5 shall read: You may work up to three days a week.", []),
+    ],
+)
+def test_a_section_given_anew(tmp_path: Path, path: str, change: str, expected: list[str]) -> None:
+    """Without words for a change, another document may just have the sentence with another value."""
+    files = {"a.md": "§ 4 You may work up to two days a week.\n", path: change}
+    assert chain(tmp_path, files, "How often may I work?", "up to two days a week") == expected
 
 
 def test_what_was_rejected_is_one_item() -> None:
@@ -134,7 +180,8 @@ def chain(
     with built(root, files) as snapshot:
         passage = next(one for one in snapshot.passages_of("a.md") if value in one.text)
         at = passage.text.index(value)
-        lead = passage.text.rfind("\n", 0, at) + 1, at + len(value)
+        end = passage.text.find("\n", at)
+        lead = passage.text.rfind("\n", 0, at) + 1, end if end >= 0 else len(passage.text)
         old = Quoted(question, value, passage, lead)
         found = replacements(snapshot, old, documents=None, rarity=rarity or {}, read=lambda _: read)
         return [one.value for one in found]
@@ -215,9 +262,32 @@ def test_other_things_have_the_same_value(
     assert chain(tmp_path, {"a.md": base, "b.md": change}, question, "£8", rarity=rarity) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "change", "expected"),
+    [
+        ("at most 60", "In § 3, “60 plus hours” is replaced by “80 plus hours”.", ["80 plus hours"]),
+        ("60", "In § 3, “60 plus” is replaced by “80 plus”.", ["80 plus"]),
+        ("60", "In § 3, “60 minus hours” is replaced by “80 minus hours”.", []),
+        ("60", "In § 3, “60 minutes” is replaced by “80 minutes”.", []),
+        ("at most 60", "In § 4, “60 plus hours” is replaced by “80 plus hours”.", []),
+    ],
+)
+def test_a_number_is_replaced_with_the_words_after_it(
+    tmp_path: Path, value: str, change: str, expected: list[str]
+) -> None:
+    files = {"a.md": "§ 3 The account may show at most 60 plus hours and 20 minus hours.\n", "b.md": change}
+    assert chain(tmp_path, files, "How many hours may the account show?", value) == expected
+
+
 def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:
     files = {"a.md": "The fee is £12.\n", "b.txt": "The fee is £14 (was £12)."}
     assert chain(tmp_path, files, "What is the fee?", "£12", rarity={"fee": 0.1}) == []
+
+
+def test_a_month_alone_is_replaced(tmp_path: Path) -> None:
+    files = {"a.md": "The Kafka upgrade is planned for May.\n", "b.md": "The Kafka upgrade moves from May to June.\n"}
+    rarity = {"kafka": 0.9, "upgrad": 0.5}
+    assert chain(tmp_path, files, "When is the Kafka upgrade?", "May", rarity=rarity) == ["June"]
 
 
 @pytest.mark.parametrize(("answered", "expected"), [(2.0, ["£14"]), (1.0, [])])

@@ -26,6 +26,9 @@ FILES = {
     "tablets/onderal-storage.md": "# Onderal tablets of ten\n\n## Storage\n\nKeep them cool.\n",
     "tablets/onderal-study.md": "# Onderal Study\n\n## Methods\n\nBeer was given.\n",
     "tablets/pendolin.md": "# Pendolin syrup\n\n## Alcohol\n\nBeer is not.\n",
+    "staff/contract-brandt.txt": "CONTRACT\n\nwith Ms Leonie Brandt. She does not work for a competitor.\n",
+    "staff/contract-demir.txt": "CONTRACT\n\nwith Mr Cem Demir. He gets a car.\n",
+    "staff/house.txt": "Nobody smokes.\n",
     "rules.md": "# Rules\n\nThe committee meets on Mondays.\n",
 }
 
@@ -46,6 +49,9 @@ def is_another(root: Path, question: str, path: str, text: str) -> bool:
         # A name that is part of the other one
         ("May I drink beer with Onderal Retard?", "tablets/onderal.md", "Beer"),
         ("May I drink on the day I take Onderal?", "tablets/onderal-retard.md", "day"),
+        # A file has only the last name.
+        ("Does Cem Demir work for a competitor?", "staff/contract-brandt.txt", "competitor"),
+        ("Does Mr. Demir work for a competitor?", "staff/contract-brandt.txt", "competitor"),
         # Files whose titles share no word have the same sections.
         ("May I drink beer with Pendolin?", "tablets/onderal.md", "Beer"),
     ],
@@ -63,6 +69,9 @@ def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -
         ("What does F28 mean on the boiler in the cellar?", "manuals/boiler-holiday-flat.md", "F28"),
         ("When does Ola's school end?", "class.md", "Ends"),
         ("When does the bus stop start to be used?", "class.md", "Starts"),
+        ("Does Leonie Brandt work for a competitor?", "staff/contract-brandt.txt", "competitor"),
+        ("Does Ms Brandt work for a competitor?", "staff/contract-brandt.txt", "competitor"),
+        ("Does Cem Demir smoke?", "staff/house.txt", "smokes"),
         # The files have nothing in common, or the name is elsewhere in the file.
         ("When does the Board meet?", "rules.md", "Mondays"),
         ("Is the oven used in the garden house?", "manuals/oven.md", "boiler"),

@@ -38,6 +38,11 @@ FAULTS = """| code | meaning |
 | F3 | door open |
 """
 STOCK = "item,price,serial number\noven,699,\nfreezer,,NF-88213\nkettle,35,PC-1203\n"
+PAID = """| Band | Amount (EUR) | Phone (home) | Phone (2024) |
+|---|---|---|---|
+| E4 | | | |
+| E5 | 900 | 12 | 13 |
+"""
 KEYS = """| key | hook | held by |
 |---|---|---|
 | Garage, side door | 4 | Ida Moe |
@@ -68,6 +73,7 @@ OTHER = [
     ("who has the key of the side gate?", KEYS, "Garage, side door"),
     ("price of fine mesh in 2024", RATES, "coarse mesh | Moll"),
     ("what did the freezer cost?", STOCK, "serial number: NF-88213"),
+    ("what is the amount of E4?", PAID, "E4"),
 ]
 RIGHT = [
     ("phone number of Dora Keld, the builder", TRADES, "0555 066 303"),
@@ -90,6 +96,8 @@ RIGHT = [
     ("who has the key of the garage main door?", KEYS, "Garage, main door"),
     ("who has the key of the gate?", KEYS, "side gate"),
     ("is coarse mesh dearer than fine mesh?", RATES, "coarse mesh | Moll"),
+    ("what is the amount of E5?", PAID, "900"),
+    ("what is the phone of E4?", PAID, "E4"),
     ("serial number of the kettle", STOCK, "item: kettle"),
     ("how heavy is it without the Engine?", WORDS, "Weight"),
     ("how heavy is the boat with its engine?", WORDS, "Weight"),

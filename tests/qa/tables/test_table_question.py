@@ -65,6 +65,14 @@ STAFF = table(
     "Bo Riis | Designer | 20 | 2022-09-12 | Bergen",
     "Cleo Strand | Engineer | 30 | 2018-07-03 | Oslo",
 )
+NUMBERED_STAFF = table(
+    "staff.csv",
+    "Staff no | Name | Department | Band | Joined",
+    "1001 | Stefan Ruprecht | Management | E7 | 2009-01-01",
+    "1002 | Jolanda Kreis | HR | E7 | 2016-05-01",
+    "1003 | Leonie Brandt | Development | E5 | 2023-09-01",
+)
+ORDERS = table("orders.csv", "Order no | Customer ID | Total", "7 | K-21 | 90 EUR", "8 | K-9 | 40 EUR")
 INVOICES = table(
     "invoices.html",
     "Invoice | Customer | Amount | Due | Status",
@@ -224,6 +232,13 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (STAFF, "which employees joined before 2016", ["Ada Lum"]),
         (STAFF, "which staff joined before 2016", ["Ada Lum"]),
         (STAFF, "which staff joined in 2022", ["Bo Riis"]),
+        (NUMBERED_STAFF, "Which employees have band E7?", ["Stefan Ruprecht", "Jolanda Kreis"]),
+        (NUMBERED_STAFF, "Who joined first?", ["Stefan Ruprecht"]),
+        (NUMBERED_STAFF, "who is in HR?", ["Jolanda Kreis"]),
+        (NUMBERED_STAFF, "who has staff no 1003?", ["Leonie Brandt"]),
+        (NUMBERED_STAFF, "which employees have no E7?", ["Leonie Brandt"]),
+        (ORDERS, "who has the highest total?", ["K-21"]),
+        (ORDERS, "which orders are over 50 EUR?", ["7"]),
         (SERVERS, "which server owner has the most memory?", ["Mia Roth"]),
         (MEMBERS, "Which members are juniors?", ["Oliver Tan", "Ella Hart"]),
         (MEMBERS, "Who are the junior members?", ["Oliver Tan", "Ella Hart"]),

@@ -48,7 +48,7 @@ def test_heads_are_left_out_and_sentences_continue(head: Callable[[int], Words])
 
 
 def test_what_only_a_running_head_says_is_kept_once() -> None:
-    """It is a paragraph on its first page; the title and bare page numbers are left out."""
+    """It is a paragraph below the title, or at the end of its first page; what repeats the title is left out."""
     found = read(
         "a.pdf",
         make(
@@ -66,11 +66,24 @@ def test_what_only_a_running_head_says_is_kept_once() -> None:
     )
     assert block_texts(found) == [
         "Care of the weir",
-        "The heron is counted each morning, and it is fed at noon.",
         "Document number: WO-17-B",
         "Weir Office, 4 Mill Lane",
+        "The heron is counted each morning, and it is fed at noon.",
         *(f"The {name} is counted each morning, and it is fed at noon." for name in NAMES[1:]),
     ]
+
+
+@pytest.mark.parametrize(
+    "foot", ["Contract Gray  Page {} of 6", "Page {} of 6 | Contract Gray", "Contract Gray - page {}"]
+)
+def test_a_head_is_kept_without_the_number_of_its_page(foot: str) -> None:
+    """Nor is it in the clause at the end of the page."""
+    title = Words(60, 700, "Contract of employment", 18)
+    foots = pages(lambda at: Words(60, 30, foot.format(at + 1)))
+    found = read("a.pdf", make([[title, *foots[0]], *foots[1:]]))
+    assert block_texts(found)[:2] == ["Contract of employment", "Contract Gray"]
+    assert found.text.count("Contract Gray") == 1
+    assert "6" not in found.text
 
 
 def test_pages_that_have_only_a_head_keep_it() -> None:

@@ -128,6 +128,22 @@ def test_rows_of_a_workbook_with_titles_are_records() -> None:
     assert found[2].text.startswith("Punts\n")
 
 
+@pytest.mark.parametrize(("column", "contexts"), [("Title", ["Pay › 1", "Pay › 2"]), ("Year", ["Pay", "Pay"])])
+def test_the_number_of_a_row_is_cited_but_not_read(column: str, contexts: list[str]) -> None:
+    """Otherwise row 2 would answer a question about year 2."""
+    one = parse("pay.xlsx", archives.xlsx({"Pay": [[column, "EUR"], ["1", 1140], ["2", 1210]]}))
+    found = split(one, count_tokens=count_words, max_tokens=254)
+    assert [passage.context for passage in found] == contexts
+    assert [passage.heading[-1][-6:].strip(" ()").lower() for passage in found] == ["row 2", "row 3"]
+
+
+@pytest.mark.parametrize("name", ["plan.md", "plan.html"])
+def test_a_heading_about_a_row_is_read_outside_of_workbooks(name: str) -> None:
+    text = "# Plan\n\n## Row 7\n\nKale.\n" if name.endswith(".md") else "<h1>Plan</h1><h2>Row 7</h2><p>Kale.</p>"
+    (found,) = split(parse(name, text.encode()), count_tokens=count_words, max_tokens=254)
+    assert found.context == "Plan › Row 7"
+
+
 def test_title_without_text_is_its_own_record() -> None:
     """It is not a heading of the next one."""
     text = LETTER.format("Subject: Oars\n", "").replace("From: a@b.org\n", "") + LETTER.format("Subject: Tar\n", "Hot.")
