@@ -136,6 +136,18 @@ def test_a_model_that_cannot_be_built_is_a_compile_error(
     assert list((cache / "qa" / "compiled").iterdir()) == []
 
 
+def test_a_copy_that_fails_its_check_is_not_kept(cache: Path) -> None:
+    def wrong(library: Any) -> tuple[Any, CopyCheck]:
+        def check(compiled: Any, *, quantised: bool) -> None:
+            raise CompileError("other vectors")
+
+        return make(library)[0], check
+
+    with pytest.raises(CompileError, match="other vectors"):
+        CompiledCopy("small", "key", wrong).load(Hint.LATENCY)
+    assert list((cache / "qa" / "compiled").iterdir()) == []
+
+
 def test_a_copy_that_does_not_load_is_a_compile_error(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_copy, "_load", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
