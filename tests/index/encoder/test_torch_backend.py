@@ -55,7 +55,5 @@ def test_vector_of_a_maximum_length_text_depends_only_on_it(tmp_path: Path, monk
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
     encoder = TorchEncoder(find(str(default_with(tmp_path, {"sentence_bert_config.json": {"max_seq_length": 512}}))))
     assert encoder.max_tokens == 510
-    texts = ["cat " * 510, f"sea {'two ' * 508}", "talk " * 505]
-    together = encoder.encode_passages(texts)
-    assert np.array_equal(encoder.encode_passages(texts[:1])[0], together[0])
-    assert np.array_equal(encoder.encode_passages(texts[1:]), together[1:])
+    together = encoder.encode_passages(["cat " * 510, f"sea {'two ' * 509}"])
+    assert np.array_equal(encoder.encode_passages(["cat " * 510])[0], together[0])
