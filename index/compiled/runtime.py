@@ -58,9 +58,11 @@ def is_int8_faster() -> bool:
 
 def convert_model(module: Any, example: Any) -> Any:
     """Convert a torch module for OpenVINO; call it inside `openvino()`."""
+    from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
     from openvino.tools.ovc import convert_model as convert
 
-    return convert(module, example_input=example)
+    # The copy is checked later, so the traced module need not be run again and compared here.
+    return convert(TorchScriptPythonDecoder(module, example_input=example, trace_kwargs={"check_trace": False}))
 
 
 @contextlib.contextmanager

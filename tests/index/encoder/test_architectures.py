@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from index.compiled import compiled_copy
+from index.compiled.compiled_copy import Hint
 from index.encoder.model_files import ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.tokenizer import ModelTokenizer
@@ -81,10 +83,12 @@ def case_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(compiled_copy, "Hint", (Hint.THROUGHPUT,))  # not prepared for the other one, which none uses
         yield make
 
 
-@pytest.fixture(params=BUILDERS)
+# All of "bert-mean" is in the others: BERT, and mean pooling.
+@pytest.fixture(params=[kind for kind in BUILDERS if kind != "bert-mean"])
 def case(request: pytest.FixtureRequest, case_of: Callable[[str], Case]) -> Case:
     return case_of(request.param)
 

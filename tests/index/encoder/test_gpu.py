@@ -15,17 +15,17 @@ import pytest
 
 from corpus.errors import UsageError
 from index.compiled.forks import Unloadable
-from index.encoder import devices, load, torch_backend
+from index.encoder import devices, load, openvino_backend, torch_backend
 from index.encoder.devices import Device, find_gpu
 from index.encoder.load import load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
-from index.encoder.openvino_graph import CHECK_TEXTS
 from index.encoder.sentence_transformer import load_network
 from index.encoder.tokenizer import TokenIds
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import Output
 
+CHECK_TEXTS = ("Why?", "The meeting was moved to Thursday at half past nine, in the same room.")
 TEXTS = ["The meeting was moved to Thursday.", "Who reads this?", *(f"Note {number} on robots." for number in range(8))]
 
 
@@ -71,9 +71,11 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    # The CPU is slow with batches as large as a GPU needs.
+    # Large batches and long texts take the CPU longer, and show no more.
     monkeypatch.setattr(torch_backend, "_GPU_TOKENS", 32)
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
+    monkeypatch.setattr(openvino_backend, "_BATCH_TOKENS", 64)
+    monkeypatch.setattr(load, "CHECK_TEXTS", CHECK_TEXTS)
     monkeypatch.setattr(load, "TorchEncoder", Simulated)
     return Simulated
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
-import warnings
 
 import numpy as np
 import pytest
 
+from index.encoder import torch_backend
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import TransformerEncoder
+from index.storage.vectors import Vectors
+from tests.small_models import load
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -33,31 +35,32 @@ def encoder(request: pytest.FixtureRequest) -> TransformerEncoder:
     return kind(find())
 
 
-def test_vector_depends_only_on_its_text(encoder: TransformerEncoder) -> None:
+@pytest.fixture(scope="module")
+def expected() -> Vectors:
+    """The vectors of the sentences by the library itself."""
+    found: Vectors = load(find().folder).encode(SENTENCES, normalize_embeddings=True, show_progress_bar=False)
+    return found
+
+
+def test_vector_depends_only_on_its_text(encoder: TransformerEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bit for bit, in any order, with any other texts or none, and if a text fills the width of its batch."""
+    monkeypatch.setattr(torch_backend, "_ROWS", 4)  # of a batch, always; half the work
     rng = random.Random(1)  # noqa: S311 - reproducible, not secret
-    lengths = [1, 13, 14, 15, 29, 30, 31, 253, 254, *(rng.randint(1, 60) for _ in range(9))]
+    lengths = [1, 13, 14, 29, 30, 254, *(rng.randint(1, 30) for _ in range(4))]
     texts = [" ".join(rng.choice(["cat", "dog", "talk", "sea", "two"]) for _ in range(size)) for size in lengths]
     expected = encoder.encode_passages(texts)
     order = rng.sample(range(len(texts)), len(texts))
     shuffled = encoder.encode_passages([texts[place] for place in order])
     assert np.array_equal(shuffled, expected[order])
-    alone = [0, 2, 5, 8, 12]
-    assert all(np.array_equal(encoder.encode_passages([texts[place]])[0], expected[place]) for place in alone)
-    tokens = encoder.encode_passage_tokens(texts[:7])
+    assert all(np.array_equal(encoder.encode_passages([texts[place]])[0], expected[place]) for place in (0, 2, 5))
+    tokens = encoder.encode_passage_tokens(texts[:5])
     assert all(
         np.array_equal(encoder.encode_passage_tokens([texts[place]])[0].vectors, tokens[place].vectors)
-        for place in range(0, 7, 3)
+        for place in range(0, 5, 2)
     )
 
 
-def test_vectors_match_sentence_transformer(encoder: TransformerEncoder) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from sentence_transformers import SentenceTransformer
-
-        reference = SentenceTransformer(str(find().folder), device="cpu", local_files_only=True)
-        expected = reference.encode(SENTENCES, normalize_embeddings=True, show_progress_bar=False)
+def test_vectors_match_sentence_transformer(encoder: TransformerEncoder, expected: Vectors) -> None:
     passages = encoder.encode_passages(SENTENCES)
     assert passages.shape == (10, 384)
     assert passages.dtype == np.float32

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from corpus.errors import ModelError
+from index.encoder import torch_backend
 from index.encoder.load import load_encoder
 from index.encoder.model_files import ModelFiles, find
 from index.encoder.torch_backend import TorchEncoder
@@ -49,11 +50,10 @@ def test_missing_torch_is_reported(tmp_path: Path, cache: Path, monkeypatch: pyt
             encoder.encode_query("x")
 
 
-def test_vector_of_a_maximum_length_text_depends_only_on_it(tmp_path: Path) -> None:
+def test_vector_of_a_maximum_length_text_depends_only_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At 512 tokens there is no room for padding after the text, so a row is left empty instead."""
+    monkeypatch.setattr(torch_backend, "_ROWS", 2)
     encoder = TorchEncoder(find(str(default_with(tmp_path, {"sentence_bert_config.json": {"max_seq_length": 512}}))))
     assert encoder.max_tokens == 510
-    full = ["cat " * 510, "dog " * 510, *(f"sea {'two ' * 508}" for _ in range(6))]
-    together = encoder.encode_passages([*full, "talk " * 505])
-    assert np.array_equal(encoder.encode_passages(full[:1])[0], together[0])
-    assert np.array_equal(encoder.encode_passages([full[1], "talk " * 505]), together[[1, 8]])
+    together = encoder.encode_passages(["cat " * 510, f"sea {'two ' * 509}"])
+    assert np.array_equal(encoder.encode_passages(["cat " * 510])[0], together[0])
