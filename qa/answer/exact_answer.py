@@ -52,8 +52,9 @@ _MARKED = re.compile(
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
-# What is before a line that a message quotes, and the line; ">40 mg" is none.
-_QUOTED_LINE = re.compile(r"(?:>[ \t]*)+(?!\d)[ \t]*(?=\S)")
+# What is before a line that a message quotes, and a line that can be nothing else: "> 40 mg" may be a bound.
+_QUOTED_LINE = re.compile(r"(?:>[ \t]*+)+(?=\S)")
+_QUOTED_WORDS = re.compile(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
 # A value that the sentence denies, and no bound, such as "not before 8:00".
 _DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
@@ -95,7 +96,7 @@ def exact_answer(
     best = extracts[first.id]
     if best.name:
         return Answer(best.name, (rank,), sentence=best.answer)
-    sentence = _unquoted(best.answer)
+    sentence = _unquoted(best.answer, first.text)
     whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
@@ -200,13 +201,19 @@ def _candidate(
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     answer = text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
-        answer = _unquoted(answer)
-    return _PassageAnswer(rank, answer, _unquoted(text[slice(*sentence)]), reading, passage)
+        answer = _unquoted(answer, text)
+    return _PassageAnswer(rank, answer, _unquoted(text[slice(*sentence)], text), reading, passage)
 
 
-def _unquoted(line: str) -> str:
-    """Return a line without the marks of a quotation before it."""
-    return _QUOTED_LINE.sub("", line, count=1) if line.startswith(">") else line
+def _unquoted(line: str, text: str) -> str:
+    """Return a line of a text without the marks of a quotation before it, but with those of a bound: "> 60"."""
+    marks = _QUOTED_LINE.match(line)
+    if marks is None:
+        return line
+    rest = line[marks.end() :]
+    begins_with_date = any(one.end == len(one.text) for one in dates_in(rest))
+    is_bound = rest[0].isdigit() and (marks[0] == ">" or not (begins_with_date or _QUOTED_WORDS.search(text)))
+    return line if is_bound else rest
 
 
 def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> tuple[int, int]:

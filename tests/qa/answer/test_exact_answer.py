@@ -376,7 +376,10 @@ def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
     [
         ("> The boat comes out on 27 October.", "> The boat", "The boat"),
         ("> 27 October is fine.", "> 27 October", "27 October"),
+        ("> We are few.\n> 27 people came.", "> 27 people", "27 people"),
         ("The dose is > 40 mg.", "> 40 mg", "> 40 mg"),
+        (">40 mg daily.", ">40 mg", ">40 mg"),
+        ("> 40 mg daily.", "> 40 mg", "> 40 mg"),
         ("Add leaves.\n4.0 g ± 0.02 per bag.", "± 0.02 per bag", "4.0 g ± 0.02 per bag"),
         ("It opens on Monday, not 3 May.", "not 3 May", "It opens on Monday, not 3 May."),
         ("It opens not before 8:00.", "not before 8:00", "not before 8:00"),
