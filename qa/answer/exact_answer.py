@@ -10,6 +10,7 @@ from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Quoted, replaced_in
+from qa.questions.bands import with_bands_as_in
 from qa.questions.dates import dates_in
 from qa.questions.numbered import row_at
 from qa.questions.replacement import current, replacement
@@ -194,7 +195,7 @@ def _candidate(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
-    found = _in_asked_cell(question, passage, reading.best(*part) or part)
+    found = _in_asked_cell(with_bands_as_in(passage, question), passage, reading.best(*part) or part)
     found = whole_value(question, text, completed(text, found, part), part)
     found = current(question, text, found, part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
