@@ -8,9 +8,8 @@ from math import inf, nextafter
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage, word_terms
-from qa.questions.numbered import row_at
+from qa.questions.numbered import UNIT_BEHIND, row_at
 from qa.questions.values import MONTH
-from qa.tables.measures import kind_of_unit
 
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"
 _UNIT = rf"(?:[ -]?(?!(?:{'|'.join(sorted(STOP_WORDS))}|younger|less)\b)(?:%|°?[^\W\d_]+(?:/[^\W\d_]+)?))"
@@ -31,7 +30,7 @@ _END = re.compile(r"[\n|]|[.;]\s")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-class _Amount(NamedTuple):
+class _Quantity(NamedTuple):
     """An amount, or a band of amounts, in a text, with the stem of its unit or of another word, "" if it has none."""
 
     found: re.Match[str]
@@ -42,7 +41,8 @@ class _Amount(NamedTuple):
     @property
     def is_measured(self) -> bool:
         """Whether it has a unit of measurement or money, rather than any word."""
-        return bool(self.unit) and (not self.unit.isalpha() or kind_of_unit(self.unit) is not None)
+        is_word = self.unit.isalpha() and UNIT_BEHIND.fullmatch(self.found["unit"].lstrip("-")) is None
+        return bool(self.unit) and not is_word
 
 
 def with_bands_as_in(passage: StoredPassage, question: str) -> str:
@@ -68,7 +68,7 @@ def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     return question
 
 
-def _including(one: _Amount, known: Sequence[_Amount], names: set[str], passage: StoredPassage) -> list[_Amount]:
+def _including(one: _Quantity, known: Sequence[_Quantity], names: set[str], passage: StoredPassage) -> list[_Quantity]:
     """Return the bands that include an amount: those in its unit, or else those of what it is an amount of."""
     found = [band for band in known if band.least <= one.least <= band.most]
     if any(band.least == band.most and band.unit == one.unit for band in found):
@@ -77,7 +77,7 @@ def _including(one: _Amount, known: Sequence[_Amount], names: set[str], passage:
     return [band for band in found if band.unit == one.unit != ""] or list(named)
 
 
-def _amounts(text: str) -> Iterator[_Amount]:
+def _amounts(text: str) -> Iterator[_Quantity]:
     for found in _AMOUNT.finditer(text):
         first, last = (float((found[name] or found["first"]).replace(",", "")) for name in ("first", "last"))
         bound = found["sign"] or found["behind"]
@@ -87,10 +87,10 @@ def _amounts(text: str) -> Iterator[_Amount]:
             edge = first if is_inside else nextafter(first, -inf if is_upper else inf)
             first, last = (-inf, edge) if is_upper else (edge, inf)
         unit = (found["unit"] or "").lower().strip(" -")
-        yield _Amount(found, first, last, found["money"] or "".join(word_terms(unit)) or unit)
+        yield _Quantity(found, first, last, found["money"] or "".join(word_terms(unit)) or unit)
 
 
-def _is_named(band: _Amount, names: set[str], passage: StoredPassage) -> bool:
+def _is_named(band: _Quantity, names: set[str], passage: StoredPassage) -> bool:
     """Whether the column or else the sentence or field of a band has one of the names."""
     text, start = band.found.string, band.found.start()
     at = start - len(passage.context) - 1

@@ -45,7 +45,13 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
         # None, or more than one
         *(
             (one, WEIGHTS, one)
-            for one in ("The dose for 75 lb?", "For 50 of us?", "What about 20?", "More than 75 kg?")
+            for one in (
+                "The dose for 75 lb?",
+                "For a weight of 75 lb?",
+                "For 50 of us?",
+                "What about 20?",
+                "More than 75 kg?",
+            )
         ),
         *((one, RENAL, one) for one in ("The dose with a CrCl of 20?", "The dose for 40 kg?")),
         ("What does it cost at 15?", "Under 16 years: 1 EUR. Under 18 years: 2 EUR.", "What does it cost at 15?"),
