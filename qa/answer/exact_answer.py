@@ -12,6 +12,7 @@ from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Quoted, replaced_in
 from qa.questions.bands import with_bands_as_in
 from qa.questions.dates import dates_in
+from qa.questions.fields import asked_instead
 from qa.questions.numbered import row_at
 from qa.questions.replacement import current, replacement
 from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, years
@@ -196,6 +197,7 @@ def _candidate(
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
     found = _in_asked_cell(with_bands_as_in(passage, question), passage, reading.best(*part) or part)
+    found = _in_cell_alike(question, passage, found)
     found = whole_value(question, text, completed(text, found, part), part)
     found = current(question, text, found, part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
@@ -237,6 +239,15 @@ def _in_asked_cell(question: str, passage: StoredPassage, words: tuple[int, int]
         return named[0] if len(named) == 1 else words
     own = [cell for _, cell in row if cell[0] <= words[0] and words[1] <= cell[1]]
     return whole_items(question, passage.text, words, own[0]) if own else words
+
+
+def _in_cell_alike(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
+    """Take the cell that the question names instead of one in a column alike: the night doctor, not the day doctor."""
+    row = row_at(passage, words[0])
+    own = [at for at, (_, cell) in enumerate(row) if cell[0] <= words[0] and words[1] <= cell[1]]
+    fields = [(name, passage.text[slice(*cell)]) for name, cell in row]
+    at = asked_instead(question, fields, own[0]) if own else -1
+    return words if at in {-1, *own} else row[at][1]
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import with_bands_as_in
+from qa.questions.fields import asked_field
 from qa.questions.numbered import numbered_in, of_the_things
 from qa.questions.said import without_greetings
 from qa.questions.steps import (
@@ -27,7 +28,7 @@ from qa.questions.steps import (
     tasks,
     terms,
 )
-from qa.questions.values import MONTH, asks_for_several, meet
+from qa.questions.values import MONTH, asks_for_several
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -64,9 +65,6 @@ _YES_OR_NO = re.compile(
 _CLOSING = " \n*_`\"'”’»)"
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
-# A line that is a name with a number, and its value.
-_NUMBERED_FIELD = re.compile(r"^(?P<name>(?=[^:\n|]*\d)[^\W\d_][^:\n|]{0,39}):[ \t]+\S.*$", re.MULTILINE)
-_WORD = re.compile(r"\w+")
 # A field of front matter other than the title, with its continuation lines.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
@@ -135,7 +133,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     elif looked_up is None and not items and _asks_for_explanation(question):
         lead = _all_below_its_question(question, passage, spans, lead)
     elif looked_up is None and not items:
-        lead = _named_field(with_bands_as_in(passage, question), text, lead)
+        lead = asked_field(with_bands_as_in(passage, question), text, lead)
     top = (whole or items or [lead])[0]
     is_way = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
@@ -235,18 +233,6 @@ def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) ->
     asked, own, *others = (set(_NUMBER.findall(part)) for part in (question, *(text[slice(*span)] for span in scored)))
     fitting = [span for span, numbers in zip(scored[1:], others, strict=True) if asked & numbers]
     return fitting[0] if fitting and own.isdisjoint(asked) and own else best
-
-
-def _named_field(question: str, text: str, lead: tuple[int, int]) -> tuple[int, int]:
-    """Of lines such as "CrCl 30-50: 1 g", named by numbers, return the one that the question names alone, if any.
-
-    The best sentence must be such a line, or several.
-    """
-    asked = set(_WORD.findall(question.lower()))
-    lines = [(line.span(), set(_WORD.findall(line["name"].lower()))) for line in _NUMBERED_FIELD.finditer(text)]
-    named = [(span, name) for span, name in lines if name <= asked]
-    longest = [span for span, name in named if not any(name < other for _, other in named)]
-    return longest[0] if len(longest) == 1 and any(meet(span, lead) for span, _ in lines) else lead
 
 
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:

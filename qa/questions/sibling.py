@@ -31,12 +31,6 @@ def is_of_another(snapshot: Index, question: str, passage: StoredPassage, rare: 
 
     The headings or the path of the other have the name, or two words in a row. The passage lacks one of these words, or
     both of the two, and so does its file if another file is named.
-
-    Args:
-        snapshot: The index.
-        question: As asked.
-        passage: The passage that answers.
-        rare: Words of the question, in lower case, that are names rather than ordinary words: "metformin".
     """
     document = passage.document
     if document.passages > _MAX_PASSAGES:
@@ -75,6 +69,7 @@ def _has_longer_name(snapshot: Index, question: str, passage: StoredPassage) -> 
 def _is_of_other_subject(snapshot: Index, question: str, document: StoredDocument, rare: frozenset[str]) -> bool:
     """Whether the title of a file like this begins with a rare word of the question: "how is metformin stored?".
 
+    Rare are words in lower case that are likely names (see `Query.rare_words`).
     The two titles share a word, as "Metformin tablets" and "Apixaban tablets" do, and the question has no other word of
     this one. No other title has the rare word, and this file nowhere.
     """

@@ -218,6 +218,12 @@ def test_the_column_in_the_question_answers(question: str, named: str, shown: st
     assert answer_text(question, text, named) == shown
 
 
+@pytest.mark.parametrize(("when", "shown"), [("night", "Lund"), ("day", "Weiss"), ("5 May", "Weiss")])
+def test_the_column_alike_that_the_question_names_answers(when: str, shown: str) -> None:
+    text = "| Date | Day doctor | Night doctor |\n|---|---|---|\n| 5 May | Weiss | Lund |"
+    assert answer_text(f"Who is on duty at {when}?", text, "Weiss") == shown
+
+
 @pytest.mark.parametrize(("crcl", "shown"), [("40", "2 g"), ("70", "1 g"), ("20", "1 g")])
 def test_the_column_whose_band_has_the_number_answers(crcl: str, shown: str) -> None:
     text = "| Drug | CrCl > 60 | CrCl 30-50 |\n|---|---|---|\n| C05 | 1 g | 2 g |"
