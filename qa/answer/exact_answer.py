@@ -15,7 +15,7 @@ from qa.questions.dates import dates_in
 from qa.questions.fields import asked_instead
 from qa.questions.numbered import row_at
 from qa.questions.replacement import current, replacement
-from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, years
+from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, with_parallel, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -199,7 +199,7 @@ def _candidate(
     found = _in_asked_cell(with_bands_as_in(passage, question), passage, reading.best(*part) or part)
     found = _in_cell_alike(question, passage, found)
     found = whole_value(question, text, completed(text, found, part), part)
-    found = current(question, text, found, part)
+    found = current(question, text, with_parallel(text, found, part), part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     answer = text[start:end]
