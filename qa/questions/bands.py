@@ -24,8 +24,8 @@ _AMOUNT = re.compile(
 # What makes a bound the upper one, and what before it includes the number itself.
 _UPPER = re.compile(r"below|under|less|up|at most|younger|lower|[<≤]", re.IGNORECASE)
 _INCLUSIVE = re.compile(r"up|at|from|[≤≥]", re.IGNORECASE)
-# A year or the day of a month.
-_DATE = re.compile(rf"(?:19|20)\d\d|\S+ {MONTH}")
+# A year, perhaps before a word, or the day of a month.
+_DATE = re.compile(rf"(?:19|20)\d\d\b|\S+ {MONTH}")
 _END = re.compile(r"[\n|]|[.;]\s")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -44,6 +44,11 @@ class _Quantity(NamedTuple):
         is_word = self.unit.isalpha() and UNIT_BEHIND.fullmatch(self.found["unit"].lstrip("-")) is None
         return bool(self.unit) and not is_word
 
+    @property
+    def is_date(self) -> bool:
+        """Whether it is a year or the day of a month."""
+        return not self.is_measured and _DATE.match(self.found[0]) is not None
+
 
 def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     """Write each amount of a question as the one band of a passage that includes it, if that lacks the amount itself.
@@ -51,7 +56,7 @@ def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     Amount and band have the same unit, or the column or else the sentence of the band names the unit, or the word
     before the amount: "a CrCl of 40".
     """
-    asked = [one for one in _amounts(question) if one.least == one.most and not _DATE.fullmatch(one.found[0])]
+    asked = [one for one in _amounts(question) if one.least == one.most and not one.is_date]
     known = list(_amounts(f"{passage.context}\n{passage.text}")) if asked else []
     for one in reversed(asked):
         start = one.found.start()

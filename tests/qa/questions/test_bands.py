@@ -61,7 +61,12 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
             (one, MONEY, one)
             for one in ("Open on 5 June?", "Open at 14:00?", "Open in version 11.2.1?", "Open flat 12?")
         ),
-        ("Who won the prize in 2022?", "Prize 2020–2024: Ann.", "Who won the prize in 2022?"),
+        *(
+            (one, "Prize 2020–2024: Ann.", one)
+            for one in ("Who won the prize in 2022?", "Who won the prize 2022 here?")
+        ),
+        ("What prize is above 2022 m?", "Prize 2000–2400 m: Ann.", "What prize is above 2022 m?"),
+        ("What prize at 2022 m?", "Prize 2000–2400 m: Ann.", "What prize at 2000–2400 m?"),
     ],
 )
 def test_an_amount_is_written_as_its_band(question: str, text: str, expected: str) -> None:
