@@ -30,7 +30,7 @@ _END = re.compile(r"[\n|]|[.;]\s")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-class _Quantity(NamedTuple):
+class _Band(NamedTuple):
     """An amount, or a band of amounts, in a text, with the stem of its unit or of another word, "" if it has none."""
 
     found: re.Match[str]
@@ -73,7 +73,7 @@ def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     return question
 
 
-def _including(one: _Quantity, known: Sequence[_Quantity], names: set[str], passage: StoredPassage) -> list[_Quantity]:
+def _including(one: _Band, known: Sequence[_Band], names: set[str], passage: StoredPassage) -> list[_Band]:
     """Return the bands that include an amount: those in its unit, or else those of what it is an amount of."""
     found = [band for band in known if band.least <= one.least <= band.most]
     if any(band.least == band.most and band.unit == one.unit for band in found):
@@ -82,7 +82,7 @@ def _including(one: _Quantity, known: Sequence[_Quantity], names: set[str], pass
     return [band for band in found if band.unit == one.unit != ""] or list(named)
 
 
-def _amounts(text: str) -> Iterator[_Quantity]:
+def _amounts(text: str) -> Iterator[_Band]:
     for found in _AMOUNT.finditer(text):
         first, last = (float((found[name] or found["first"]).replace(",", "")) for name in ("first", "last"))
         bound = found["sign"] or found["behind"]
@@ -92,10 +92,10 @@ def _amounts(text: str) -> Iterator[_Quantity]:
             edge = first if is_inside else nextafter(first, -inf if is_upper else inf)
             first, last = (-inf, edge) if is_upper else (edge, inf)
         unit = (found["unit"] or "").lower().strip(" -")
-        yield _Quantity(found, first, last, found["money"] or "".join(word_terms(unit)) or unit)
+        yield _Band(found, first, last, found["money"] or "".join(word_terms(unit)) or unit)
 
 
-def _is_named(band: _Quantity, names: set[str], passage: StoredPassage) -> bool:
+def _is_named(band: _Band, names: set[str], passage: StoredPassage) -> bool:
     """Whether the column or else the sentence or field of a band has one of the names."""
     text, start = band.found.string, band.found.start()
     at = start - len(passage.context) - 1
