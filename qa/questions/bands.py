@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from math import inf, nextafter
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ _INCLUSIVE = re.compile(r"up|at|from|[≤≥]", re.IGNORECASE)
 _DATE = re.compile(rf"(?:19|20)\d\d\b|\S+ {MONTH}")
 _END = re.compile(r"[\n|]|[.;]\s")
 _WORD = re.compile(r"[^\W\d_]+")
+# A question is compared with the same few passages several times.
+_CACHED = 64
 
 
 class _Band(NamedTuple):
@@ -57,7 +60,7 @@ def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     before the amount: "a CrCl of 40".
     """
     asked = [one for one in _amounts(question) if one.least == one.most and not one.is_date]
-    known = list(_amounts(f"{passage.context}\n{passage.text}")) if asked else []
+    known = _amounts(f"{passage.context}\n{passage.text}") if asked else ()
     for one in reversed(asked):
         start = one.found.start()
         before = [word for word in _WORD.findall(question[:start].lower()) if word not in STOP_WORDS]
@@ -82,17 +85,21 @@ def _including(one: _Band, known: Sequence[_Band], names: set[str], passage: Sto
     return [band for band in found if band.unit == one.unit != ""] or list(named)
 
 
-def _amounts(text: str) -> Iterator[_Band]:
-    for found in _AMOUNT.finditer(text):
-        first, last = (float((found[name] or found["first"]).replace(",", "")) for name in ("first", "last"))
-        bound = found["sign"] or found["behind"]
-        if bound and not found["last"]:
-            is_upper = _UPPER.search(bound)
-            is_inside = found["behind"] or _INCLUSIVE.match(bound)
-            edge = first if is_inside else nextafter(first, -inf if is_upper else inf)
-            first, last = (-inf, edge) if is_upper else (edge, inf)
-        unit = (found["unit"] or "").lower().strip(" -")
-        yield _Band(found, first, last, found["money"] or "".join(word_terms(unit)) or unit)
+@lru_cache(maxsize=_CACHED)
+def _amounts(text: str) -> tuple[_Band, ...]:
+    return tuple(map(_band_of, _AMOUNT.finditer(text)))
+
+
+def _band_of(found: re.Match[str]) -> _Band:
+    first, last = (float((found[name] or found["first"]).replace(",", "")) for name in ("first", "last"))
+    bound = found["sign"] or found["behind"]
+    if bound and not found["last"]:
+        is_upper = _UPPER.search(bound)
+        is_inside = found["behind"] or _INCLUSIVE.match(bound)
+        edge = first if is_inside else nextafter(first, -inf if is_upper else inf)
+        first, last = (-inf, edge) if is_upper else (edge, inf)
+    unit = (found["unit"] or "").lower().strip(" -")
+    return _Band(found, first, last, found["money"] or "".join(word_terms(unit)) or unit)
 
 
 def _is_named(band: _Band, names: set[str], passage: StoredPassage) -> bool:

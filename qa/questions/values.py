@@ -67,8 +67,8 @@ _WHOLE = re.compile(
 # Several values of one unit that nothing tells apart: "14 %, 21 % and 6 %".
 _JOIN = rf"(?:,{_BLANK}|,?{_BLANK}(?:and|against|versus|vs\.?|compared with){_BLANK})"
 _PARALLEL = re.compile(
-    rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))+"
-    rf"|(?P<money>[€$£]){_NUMBER}(?:{_JOIN}(?P=money){_NUMBER})+)(?=[.;:)\n]|\Z|,? respectively\b| per\b)"
+    rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))++"
+    rf"|(?P<money>[€$£]){_NUMBER}(?:{_JOIN}(?P=money){_NUMBER})++)(?=[.;:)\n]|\Z|,? respectively\b| per\b)"
 )
 _WORD = re.compile(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound, or an exception.
