@@ -30,6 +30,8 @@ SIGN_OFF = re.compile(
 )
 # "Regards, Ann", "Best wishes, A. Lee".
 _SIGNED = re.compile(rf"{SIGN_OFF.pattern}(?<=[,.!])(?:\s+(?-i:[^\W\d_a-zà-öø-ÿ])[\w.'’-]*){{1,3}}", re.IGNORECASE)
+# A number without a mark; before a line with a full stop it is that of a footnote.
+_FOOTNOTE = re.compile(r"\d+\s")
 _QUOTES = "\"'“‘«>|"
 
 
@@ -94,7 +96,7 @@ def could_be_heading(line: str) -> bool:
         return False
     if not any(len(word) >= 4 for word in _WORD.findall(text)) and not is_upper(text):
         return False
-    if text[-1] == "." and not (is_title_case(text) and len(words) >= 2):
+    if text[-1] == "." and (_FOOTNOTE.match(text) or not (is_title_case(text) and len(words) >= 2)):
         return False
     return not (_SIGNED.fullmatch(text) or _is_list_of_names(text) or _is_labelled(text))
 

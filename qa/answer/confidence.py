@@ -12,6 +12,7 @@ import re
 from dataclasses import astuple, dataclass
 
 from index import StoredPassage
+from qa.questions.bands import with_bands_as_in
 from qa.reader.reading import Reading
 
 
@@ -56,8 +57,8 @@ class Features:
     Attributes:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
-        missing_number: 1 if the question has a number that the passage lacks, else 0. Not used for yes or no: "from 14
-            years" answers "can she join at 15?".
+        missing_number: 1 if the question has a number that the passage lacks, and no band of it includes, else 0. Not
+            used for yes or no.
         answered: The reader's logit that the best passage answers; 0 without the reader.
         relevant: Its logit that the passage is the one to read; 0 without the reader. The weight is negative, as the
             reader overrates `answered` for passages that are merely on topic; for yes or no, `relevant` says more.
@@ -115,6 +116,7 @@ def features_of(
 ) -> Features:
     """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
     path, text = best.document.path, f"{best.context} {best.text}"
+    question = with_bands_as_in(best, question)
     missing = float(not _numbers(question) <= _numbers(f"{path} {text}") | _number_words(f"{path} {text}"))
     if reading is None:
         return Features(cosine, sentence, missing)

@@ -10,10 +10,12 @@ from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Quoted, replaced_in
+from qa.questions.bands import with_bands_as_in
 from qa.questions.dates import dates_in
+from qa.questions.fields import asked_instead
 from qa.questions.numbered import row_at
 from qa.questions.replacement import current, replacement
-from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, years
+from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, with_parallel, years
 from qa.reader.reading import Reading
 
 # Questions that a few words can answer, unless they ask for more; all others get a sentence.
@@ -52,8 +54,9 @@ _MARKED = re.compile(
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
-# What is before a line that a message quotes, and the line; ">40 mg" is none.
-_QUOTED_LINE = re.compile(r"(?:>[ \t]*)+(?!\d)[ \t]*(?=\S)")
+# What is before a line that a message quotes, and a line that can be nothing else: "> 40 mg" may be a bound.
+_QUOTED_LINE = re.compile(r"(?:>[ \t]*+)+(?=\S)")
+_QUOTED_WORDS = re.compile(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
 # A value that the sentence denies, and no bound, such as "not before 8:00".
 _DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
@@ -95,7 +98,7 @@ def exact_answer(
     best = extracts[first.id]
     if best.name:
         return Answer(best.name, (rank,), sentence=best.answer)
-    sentence = _unquoted(best.answer)
+    sentence = _unquoted(best.answer, first.text)
     whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(first.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
@@ -193,20 +196,27 @@ def _candidate(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
-    found = _in_asked_cell(question, passage, reading.best(*part) or part)
+    found = _in_asked_cell(with_bands_as_in(passage, question), passage, reading.best(*part) or part)
+    found = _in_cell_alike(question, passage, found)
     found = whole_value(question, text, completed(text, found, part), part)
-    found = current(question, text, found, part)
+    found = current(question, text, with_parallel(text, found, part), part)
     found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     answer = text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
-        answer = _unquoted(answer)
-    return _PassageAnswer(rank, answer, _unquoted(text[slice(*sentence)]), reading, passage)
+        answer = _unquoted(answer, text)
+    return _PassageAnswer(rank, answer, _unquoted(text[slice(*sentence)], text), reading, passage)
 
 
-def _unquoted(line: str) -> str:
-    """Return a line without the marks of a quotation before it."""
-    return _QUOTED_LINE.sub("", line, count=1) if line.startswith(">") else line
+def _unquoted(line: str, text: str) -> str:
+    """Return a line of a text without the marks of a quotation before it, but with those of a bound: "> 60"."""
+    marks = _QUOTED_LINE.match(line)
+    if marks is None:
+        return line
+    rest = line[marks.end() :]
+    begins_with_date = any(one.end == len(one.text) for one in dates_in(rest))
+    is_bound = rest[0].isdigit() and (marks[0] == ">" or not (begins_with_date or _QUOTED_WORDS.search(text)))
+    return line if is_bound else rest
 
 
 def _not_struck_out(text: str, sentence: tuple[int, int], reading: Reading) -> tuple[int, int]:
@@ -231,6 +241,15 @@ def _in_asked_cell(question: str, passage: StoredPassage, words: tuple[int, int]
         return named[0] if len(named) == 1 else words
     own = [cell for _, cell in row if cell[0] <= words[0] and words[1] <= cell[1]]
     return whole_items(question, passage.text, words, own[0]) if own else words
+
+
+def _in_cell_alike(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
+    """Take the cell that the question names instead of one in a column alike: the night doctor, not the day doctor."""
+    row = row_at(passage, words[0])
+    own = [at for at, (_, cell) in enumerate(row) if cell[0] <= words[0] and words[1] <= cell[1]]
+    fields = [(name, passage.text[slice(*cell)]) for name, cell in row]
+    at = asked_instead(question, fields, own[0]) if own else -1
+    return words if at in {-1, *own} else row[at][1]
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -34,9 +34,9 @@ _MEASURES = frozenset({
     "maximum", "minimum", "nearly", "need", "needs", "next", "past", "pay", "pays", "per", "plus", "roughly", "spend",
     "take", "takes", "times", "took", "top", "weigh", "weighs", "within",
 })  # fmt: skip
-_UNIT_BEHIND = re.compile(
-    r"[^\S\n]?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|[mk]?[wl]"
-    r"|kwh|kb|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
+UNIT_BEHIND = re.compile(
+    r"[^\S\n]?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|lbs?|oz"
+    r"|[mk]?[wl]|kwh|kb|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
     r"|persons|am|pm)\b)",
     re.IGNORECASE,
 )
@@ -258,9 +258,7 @@ def _numbered(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[N
                 is_noun = _is_noun(word) and before not in not_before
                 noun, start, in_list = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start(), False
             before = word.lower()
-        elif not (
-            _TIME_OR_ORDINAL.fullmatch(word) or _UNIT_BEHIND.match(text, token.end()) or gap[-1:] in tuple("€$£")
-        ):
+        elif not (_TIME_OR_ORDINAL.fullmatch(word) or UNIT_BEHIND.match(text, token.end()) or gap[-1:] in tuple("€$£")):
             gap = gap.lstrip(".") if before in _LINKS else gap
             noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
             is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))

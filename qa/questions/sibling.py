@@ -14,7 +14,7 @@ from index import Index, StoredDocument, StoredPassage
 from qa.questions.steps import terms
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")
+_NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
 _TITLE = re.compile(r"\b(?:Mrs?|Ms|Miss|Dr|Prof)\b\.?\s+")
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _CALENDAR = re.compile(
@@ -27,7 +27,7 @@ _DEPTH = 20
 _MAX_PASSAGES = 1000
 
 
-def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> bool:
+def is_of_another(snapshot: Index, question: str, passage: StoredPassage, rare: frozenset[str] = frozenset()) -> bool:
     """Whether a question names another section of the passage's file, or a file like it in its folder.
 
     The headings or the path of the other have the name, its last word, or two words in a row. The passage lacks one of
@@ -40,21 +40,46 @@ def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> boo
     names = [one for one in _names(question) if not one <= below_title]
     pairs = [one for one in (*_pairs(question), *_last_names(question)) if not one & below_title]
     return (
-        _has_longer_name(snapshot, question, document)
+        _has_longer_name(snapshot, question, passage)
+        or _is_of_other_subject(snapshot, question, document, rare)
         or _is_of_other_file(snapshot, document, names, pairs)
         or _is_of_other_section(snapshot, passage, names, pairs)
     )
 
 
-def _has_longer_name(snapshot: Index, question: str, document: StoredDocument) -> bool:
-    """Whether a file's name goes on where that in the question, which is of a file like it, ends: "Zaprinol Plus"."""
+def _has_longer_name(snapshot: Index, question: str, passage: StoredPassage) -> bool:
+    """Whether a file's name goes on where that in the question, which is of a file like it, ends: "Zaprinol Plus".
+
+    Without a hyphen ("CORVEX-ELD") it may just be a title, "Zaprinol Study"; so it may with one in the name of a file.
+    """
+    document = passage.document
+    is_heading = document.title != PurePosixPath(document.path).stem
     for name in _NAME.findall(_POSSESSIVE.sub("", question)):
-        longer = re.search(rf"\b{re.escape(name)}[ -]([A-Z][^\W\d_]*)", document.title)
-        if longer is None or terms(longer[1]) <= terms(question):
+        longer = re.search(rf"\b{re.escape(name)}([ -])([A-Z][^\W\d_]*)", document.title)
+        if longer is None or terms(longer[2]) <= terms(question):
             continue
         alone = re.compile(rf"\b{re.escape(name)}\b(?![ -][A-Z])")
+        is_begun = longer[1] == "-" and is_heading and not longer.start() and not alone.search(passage.text)
         beside = _beside(snapshot, document, frozenset(terms(name)))
-        if any(alone.search(one.title) and _share_heading(snapshot, document, one) for one in beside):
+        for one in (one for one in beside if alone.search(one.title)):
+            if (is_begun and one.title.startswith(name)) or _share_heading(snapshot, document, one):
+                return True
+    return False
+
+
+def _is_of_other_subject(snapshot: Index, question: str, document: StoredDocument, rare: frozenset[str]) -> bool:
+    """Whether the title of a file like this begins with a rare word of the question: "how is metformin stored?".
+
+    Rare are words in lower case that are likely names (see `Query.rare_words`).
+    The two titles share a word, as "Metformin tablets" and "Apixaban tablets" do, and the question has no other word of
+    this one. No other title has the rare word, and this file nowhere.
+    """
+    title, asked = _title_terms(document), terms(question)
+    for name in (name for name in map(terms, sorted(rare)) if len(name) == 1 and not name <= title):
+        beside = _beside(snapshot, document, frozenset(name))
+        first = _WORD.search(beside[0].title) if len(beside) == 1 else None
+        theirs = _title_terms(beside[0]) if first and terms(first[0]) == name else set()
+        if title & theirs and not asked & (title - theirs) and not name <= _all_terms(snapshot, document):
             return True
     return False
 
@@ -70,8 +95,7 @@ def _is_of_other_file(
         for one in _beside(snapshot, document, name)
         if _names_like(names, name, title, _title_terms(one)) or _share_heading(snapshot, document, one)
     ]
-    own = snapshot.passages_of(document.path) if files else ()
-    whole = title.union(*(terms(f"{one.context} {one.text}") for one in own))
+    whole = title | _all_terms(snapshot, document) if files else title
     return any(not name <= whole for name in files)
 
 
@@ -116,6 +140,11 @@ def _share_heading(snapshot: Index, one: StoredDocument, other: StoredDocument) 
         for document in (one, other)
     )
     return bool(own & others)
+
+
+def _all_terms(snapshot: Index, document: StoredDocument) -> set[str]:
+    own = snapshot.passages_of(document.path)
+    return {term for one in own for term in terms(f"{one.context} {one.text}")}
 
 
 def _names(question: str) -> list[frozenset[str]]:

@@ -64,6 +64,12 @@ _TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–�
 _WHOLE = re.compile(
     rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
+# Several values of one unit that nothing tells apart: "14 %, 21 % and 6 %".
+_JOIN = rf"(?:,{_BLANK}|,?{_BLANK}(?:and|against|versus|vs\.?|compared with){_BLANK})"
+_PARALLEL = re.compile(
+    rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))++"
+    rf"|(?P<money>[€$£]){_NUMBER}(?:{_JOIN}(?P=money){_NUMBER})++)(?=[.;:)\n]|\Z|,? respectively\b| per\b)"
+)
 _WORD = re.compile(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound, or an exception.
 _BOUND = re.compile(
@@ -141,6 +147,12 @@ def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
     if after and not question_words & set(_WORD.findall(after[0].lower())):
         end = after.end()
     return start, end
+
+
+def with_parallel(text: str, words: Span, within: Span) -> Span:
+    """Extend a value to all of those beside it if nothing says which is whose: "14 %, 21 % and 6 %"."""
+    found = (one.span() for one in _PARALLEL.finditer(text, *within))
+    return next((span for span in found if span[0] <= words[0] and words[1] <= span[1]), words)
 
 
 def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:

@@ -127,7 +127,7 @@ class Answerer:
             is_about_another(numbered_in(query.asked), best, lead)
             or exceeds_limit(query.asked, best.text[slice(*lead)])
             or is_opposite_way(query.text, best)
-            or is_of_another(self.snapshot, query.asked, best)
+            or is_of_another(self.snapshot, query.asked, best, query.rare_words)
             or is_by_another(query.question, best)
             or _is_other_row(self.snapshot, query.asked, best, lead)
             or _is_other_way(self.snapshot, query.asked, best, lead)

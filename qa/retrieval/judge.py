@@ -12,6 +12,7 @@ from corpus.errors import ModelError
 from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
 from qa.answer.results import Mode
+from qa.questions.bands import with_bands_as_in
 from qa.questions.dates import dates_in, dates_in_words, names_month, with_dates_as_in
 from qa.questions.said import topic_of_sender
 from qa.reader.reader import Reader
@@ -136,7 +137,7 @@ def _asked_of(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
     if topic := topic_of_sender(query.question, passage):
         return f"What about {topic}?", context, passage.text
     question = with_dates_as_in(f"{context}\n{passage.text}", query.question)
-    return query.text if question is None else question, context, passage.text
+    return with_bands_as_in(passage, query.text if question is None else question), context, passage.text
 
 
 def _reader_context(question: str, passage: StoredPassage) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qa.tables.explained import Explained, NotExplainedError, QuestionWord, words_of
-from qa.tables.measures import Amount, kind_of_unit, unit_in_name
+from qa.tables.explained import Explained, NotExplainedError, QuestionWord, head_of, words_of
+from qa.tables.measures import Amount, unit_in_name
 from qa.tables.superlatives import ANY, OF_MONEY, PRICE, Bound, Property, Superlative
 
 AUXILIARIES = frozenset({
@@ -27,8 +26,6 @@ _OF_ANYTHING = frozenset({
     "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
     "shortest", "maximum", "minimum",
 })  # fmt: skip
-# What ends the head of a column name: "Volume (l)", "depth in m".
-_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
 
@@ -162,7 +159,7 @@ def _with_property(explained: Explained, what: Property) -> int:
     columns = [i for i in range(len(explained.table.columns)) if i != explained.key()]
     chosen: list[int] = []
     for names in (what.names, what.reverse):
-        named = [i for i in columns if not names.isdisjoint(_head_of(explained.table.columns[i]))]
+        named = [i for i in columns if not names.isdisjoint(head_of(explained.table.columns[i]))]
         chosen = chosen or [i for i in named if explained.measures(i) is not None]
     if not chosen and what.kinds:
         chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds]
@@ -173,14 +170,6 @@ def _with_property(explained: Explained, what: Property) -> int:
     if len(chosen) != 1:
         raise NotExplainedError
     return chosen[0]
-
-
-def _head_of(name: str) -> list[str]:
-    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
-    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
-    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
-        words.pop()
-    return words[-1:]
 
 
 def bounded(explained: Explained, parts: Parts, limit: Bound, target: int) -> tuple[int, Bound]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from index import STOP_WORDS, word_terms
-from qa.tables.measures import Amount, comparable, is_empty, unit_in_name
+from qa.tables.measures import Amount, comparable, is_empty, kind_of_unit, unit_in_name
 from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import WholeTable
 
@@ -28,6 +28,8 @@ _DESCRIBES = frozenset({"function", "os", "platform", "purpose", "role", "softwa
 _NAMES = frozenset({"colleague", "employee", "member", "name", "person", "staff"})
 # Names of columns that number the rows.
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
+# Last words of column names that say little about what the column holds: "phone number".
+_OF_ANYTHING = frozenset({"code", "date", "id", "name", "no", "nr", "number", "time", "title"})
 # Days and months by the three-letter abbreviations in tables.
 _SHORT = {
     name: name[:3]
@@ -38,6 +40,8 @@ _SHORT = {
     )
 }
 _WORD = re.compile(r"[^\W_]+")
+# What ends the head of a column name: "Volume (l)", "depth in m".
+_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
 # Words before a value that take it back, as stems.
@@ -157,7 +161,11 @@ class Explained:
                     self._add(Named(column, first, first + len(state), rows))
 
     def name_columns(self) -> None:
-        """Find the columns that the question names, longest names first; raises NotExplainedError."""
+        """Find the columns that the question names, longest names first; raises NotExplainedError.
+
+        Part of a name must have what the column holds: a "day doctor" is no day, but a "customer name" is a customer.
+        """
+        heads = [[] if _OF_ANYTHING.issuperset(head_of(name)) else head_of(name) for name in self.table.columns]
         names = [stems_of(name) for name in self.table.columns]
         for word in self.words:
             # A verb that elsewhere means nothing names a column here: assigned, assignee.
@@ -165,7 +173,9 @@ class Explained:
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end] if not word.is_plain]
             partial = [i for i, name in enumerate(names) if all(_is_among(stem, name) for stem in stems)]
-            columns = [i for i in partial if len(names[i]) == len(stems)] or partial
+            columns = [i for i in partial if len(names[i]) == len(stems)] or [
+                i for i in partial if not heads[i] or any(_is_among(stem, stems_of(heads[i][0])) for stem in stems)
+            ]
             if len(columns) > 1:
                 raise NotExplainedError
             if columns:
@@ -305,6 +315,14 @@ def words_of(text: str) -> list[str]:
     """Return a text's words in lower case, in order, without adverbs unless there is nothing else."""
     words = _WORD.findall(text.lower())
     return [word for word in words if word not in _ADVERBS] or words
+
+
+def head_of(name: str) -> list[str]:
+    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
+    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
+    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
+        words.pop()
+    return words[-1:]
 
 
 def _stem(word: str) -> str:

@@ -26,6 +26,7 @@ def paths(*texts: str) -> list[tuple[str, ...] | None]:
     "line",
     [
         *("Taxis", "TAXIS", "Which exit?", "From the airport and the city", "The Great Escape Plan.", "3.2 Results"),
+        *("3 Methods of Work", "3. Methods of Work.", "3.2 Main Results."),
         "概要です要約",
         # Titles with a colon
         *("Q&A: Answers", "Counting: A Survey", "Herons: How We Counted", "Rivers: Notes From Many Boats"),
@@ -49,6 +50,8 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
         *("Ann Lee, Bo Xu and Cy Day", "Authors: Kim Lee and Bo Xu", "By Kim Lee & Bo Xu", "Ann Lee, Bo Xu."),
         *("Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)", "Main door: Ann Lee, Bo Xu", "Excused: Bo Xu"),
         "Next meeting: 16 January",
+        # Footnotes
+        *("15 Adjusted HR 0.61.", "12 Own Data.", "7 See Appendix B."),
         # Closings of a letter
         *("Regards, Ann", "Best wishes, Dr. A. Lee", "Viele Grüße, Ülo"),
     ],

@@ -78,10 +78,12 @@ def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float
         ("did the 5 win", 1.0),
         ("did the 8 win", 0.0),
         ("what of 4 June", 0.0),
+        ("what of 65 kg", 0.0),
+        ("what of 65 lb", 1.0),
     ],
 )
 def test_number_missing_from_the_passage_is_detected(question: str, missing: float) -> None:
     """It is looked for in the text, the headings and the path, without the punctuation that follows it."""
-    text = "Eight won in 2024, 12,000 to 3.5, against three. 2023-06-04."
+    text = "Eight won in 2024, 12,000 to 3.5, against three. 2023-06-04. 60-69 kg."
     found = features(question, text, path="vol-7/x.txt", context="Edition 9")
     assert found == Features(0.5, 0.25, missing)

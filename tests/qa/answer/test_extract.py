@@ -309,6 +309,8 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
         ),
         ("Who booked room 12B?", "Room 12A: who booked was Ada\nRoom 12B: Bo", "Room 12B: Bo"),
         ("How many did C05 have?", "How many C01 did have: 412\n\nC05: 897", "C05: 897"),
+        ("Which g with a CrCl of 40?", "Which g\nCrCl > 50: Which g\nCrCl 30-50: 2 g", "CrCl 30-50: 2 g"),
+        ("Which days is it at 2-8 °C?", "Which days is it at 15-25 °C: 2\nDays at 2-8 °C: 7", "Days at 2-8 °C: 7"),
         ("What is step 2 of it?", "1. What it is\n2. Rinse.\n3. Shake.", "Rinse."),
     ],
 )

@@ -108,6 +108,40 @@ def test_papers_by_their_authors(papers: Retriever, question: str, found: bool) 
     assert papers.ask(question).found is found
 
 
+DOSES = """# Enoxaparin by weight
+
+| Weight | Prophylaxis | Treatment | CrCl 15–29: treatment |
+|---|---|---|---|
+| below 50 kg | 20 mg once daily | 40 mg twice daily | 40 mg once daily |
+| 50–69 kg | 40 mg once daily | 60 mg twice daily | 60 mg once daily |
+| 70–89 kg | 40 mg once daily | 80 mg twice daily | 80 mg once daily |
+"""
+RENAL = (
+    "drug,route,CrCl > 50,CrCl 30-50,CrCl < 30\n"
+    "Cefuroxime,iv,1.5 g three times daily,1.5 g twice daily,750 mg once daily\n"
+    "Meropenem,iv,1 g three times daily,1 g twice daily,500 mg once daily\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "sentence"),
+    [
+        ("What is the treatment dose of enoxaparin for 75 kg?", True, "70–89 kg"),
+        ("What is the prophylaxis with enoxaparin at 45 kg?", True, "below 50 kg"),
+        ("What is the dose of cefuroxime with a CrCl of 40?", True, "CrCl 30-50: 1.5 g twice daily"),
+        ("What is the dose of meropenem with a CrCl of 20?", True, "CrCl < 30: 500 mg once daily"),
+        ("What is the dose of meropenem for 40 kg?", False, ""),
+    ],
+)
+def test_amounts_are_looked_for_in_bands(tmp_path: Path, question: str, found: bool, sentence: str) -> None:
+    build(tmp_path, {"enoxaparin.md": DOSES, "renal.csv": RENAL})
+    with opened(tmp_path, reader=True) as retriever:
+        result = retriever.ask(question)
+    assert result.found is found
+    assert result.answer is not None
+    assert sentence in result.answer.sentence
+
+
 def test_terse_notes_are_read(tmp_path: Path) -> None:
     """Notes without stop words are English as well."""
     build(

@@ -128,6 +128,12 @@ JOBS = table(
     "T-4 | in progress | 2024-04-09 | 4 % | Cy | high",
     "T-5 | not open | 2024-04-09 | 5 % | Bo | low",
 )
+DUTY = table(
+    "duty.csv",
+    "date | day doctor | night doctor | room number",
+    "2025-11-03 | Weiss | Marchetti | 7",
+    "2025-11-04 | Okafor | Weiss | 8",
+)
 BOXES = table("boxes.csv", "box | shelf | colour", "369 | 123 | red", "12 | 5 | red")
 # What a machine is for says little about what it is.
 MACHINES = table(
@@ -210,6 +216,7 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (SERVERS, "list the servers of Ines Kranz", ["boreas", "euros"]),
         (SERVERS, "what is the memory of boreas?", ["64"]),
         (SERVICES, "Which services are written in Python?", ["ingest", "notifier"]),
+        (DUTY, "which night doctor has room 8?", ["Weiss"]),
         (ROOMS, "Which rooms have no projector?", ["Birch", "Dogwood"]),
         (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
         (ROOMS, "which rooms have a lift", ["Alder", "Birch", "Cedar", "Dogwood", "Elm"]),
@@ -382,6 +389,8 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (OUTCOMES, "What was the primary outcome?"),
         (SAW, "What is the noise level of the saw?"),
         (ENVELOPES, "which envelope holds the salt fingerprint"),
+        # A day doctor is no day.
+        (DUTY, "which day is Marchetti the night doctor?"),
         # Of which year, and is it a price?
         (PRICES, "What does a wash cost?"),
         (PRICES, "What does a wash have in 2024?"),

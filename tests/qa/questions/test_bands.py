@@ -1,0 +1,78 @@
+"""Amounts of a question within a band of a passage."""
+
+from __future__ import annotations
+
+import pytest
+
+from qa.questions.bands import with_bands_as_in
+from tests.qa.passages import stored
+
+WEIGHTS = """\
+| Weight | Dose | CrCl 15–29: dose |
+|---|---|---|
+| below 50 kg | 40 mg | 30 mg |
+| 50–69 kg | 60 mg | 40 mg |
+| 70 kg and above | 80 mg | 60 mg |"""
+ALIGNED = """\
+CrCl (mL/min)   Interval   First level
+> 60            24 h       18-22 h
+40-60           36 h       24-30 h
+< 20            never      -"""
+RENAL = "drug: X\nCrCl > 50: 1 g\nCrCl 30-50: 2 g\nCrCl < 10: 3 g"
+EGFR = "With an eGFR of 45–59 the most is 2000 mg, with 30–44 it is 1000 mg."
+POOL = "Aged 6–17 pay 4 EUR, from 18 to 64 years 8 EUR, 65 years or over 6 EUR. Groups of 10–20 people pay 5 EUR."
+MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the board approves. Open 10-18, 3–7 June."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        # The same unit
+        ("The dose for 75 kg?", WEIGHTS, "The dose for 70 kg and above?"),
+        ("The dose for 49.5 kg?", WEIGHTS, "The dose for below 50 kg?"),
+        ("The dose for 50 kg?", WEIGHTS, "The dose for 50–69 kg?"),
+        ("What does a 20-year-old pay?", POOL, "What does a from 18 to 64 years-old pay?"),
+        ("What do 12 people pay?", POOL, "What do 10–20 people pay?"),
+        ("Who approves £5,000?", MONEY, "Who approves over £2,000?"),
+        ("Who approves £1,200?", MONEY, "Who approves between £500 and £2,000?"),
+        # What is so much
+        ("The dose with a CrCl of 20, 75 kg?", WEIGHTS, "The dose with a CrCl of 15–29, 70 kg and above?"),
+        ("The interval if the CrCl is 45?", ALIGNED, "The interval if the CrCl is 40-60?"),
+        ("The interval at 70 mL/min?", ALIGNED, "The interval at > 60 mL/min?"),
+        ("The dose with a CrCl of 8?", RENAL, "The dose with a CrCl of < 10?"),
+        ("The most with an eGFR of 35?", EGFR, "The most with an eGFR of 30–44?"),
+        ("What does a 12-year-old pay?", POOL, "What does a 6–17-year-old pay?"),
+        # None, or more than one
+        *(
+            (one, WEIGHTS, one)
+            for one in (
+                "The dose for 75 lb?",
+                "For a weight of 75 lb?",
+                "For 50 of us?",
+                "What about 20?",
+                "More than 75 kg?",
+            )
+        ),
+        *((one, RENAL, one) for one in ("The dose with a CrCl of 20?", "The dose for 40 kg?")),
+        ("What does it cost at 15?", "Under 16 years: 1 EUR. Under 18 years: 2 EUR.", "What does it cost at 15?"),
+        # The amount itself, years, days and times
+        ("The dose for 60 kg?", "50–69 kg: 60 mg. At 60 kg: 50 mg.", "The dose for 60 kg?"),
+        *(
+            (one, MONEY, one)
+            for one in ("Open on 5 June?", "Open at 14:00?", "Open in version 11.2.1?", "Open flat 12?")
+        ),
+        *(
+            (one, "Prize 2020–2024: Ann.", one)
+            for one in ("Who won the prize in 2022?", "Who won the prize 2022 here?")
+        ),
+        ("What prize is above 2022 m?", "Prize 2000–2400 m: Ann.", "What prize is above 2022 m?"),
+        ("What prize at 2022 m?", "Prize 2000–2400 m: Ann.", "What prize at 2000–2400 m?"),
+    ],
+)
+def test_an_amount_is_written_as_its_band(question: str, text: str, expected: str) -> None:
+    assert with_bands_as_in(stored(text), question) == expected
+
+
+def test_the_names_of_columns_in_the_context_are_bands() -> None:
+    passage = stored("| Ann | 1 | 2 |\n| Bo | 3 | 4 |", context="Doses › name | CrCl 30-50 | CrCl < 30")
+    assert with_bands_as_in(passage, "Ann with a CrCl of 40?") == "Ann with a CrCl of 30-50?"
