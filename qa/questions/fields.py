@@ -1,20 +1,26 @@
-"""Fields of a record and cells of a row that a question names instead of one that looks much like them."""
+"""Fields of a record, cells of a row and settings that a question names instead of one that looks much like them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
+from index import StoredPassage
 from qa.questions.steps import terms
-from qa.questions.values import meet
+from qa.questions.values import Span, meet
 
 # A line that is a name with its value.
 _FIELD = re.compile(r"^(?P<name>[^\W\d_][^:\n|]{0,39}):[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 _HAS_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\w+")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-
-Span = tuple[int, int]
+# The files of settings, a line with a key and a value, and one that names a section.
+_SETTINGS_FILES = frozenset({".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties"})
+_SETTING = re.compile(r"(?P<indent>[ \t]*)(?:- )?[\"']?(?P<key>[A-Za-z_][\w.-]*)[\"']?[ \t]*[:=][ \t]*(?P<value>.*)")
+_SECTION = re.compile(r"[ \t]*\[+(?P<key>[^\[\]]+)\]+[ \t]*$")
+_SEPARATORS = re.compile(r"[._-]+|(?<=[a-z])(?=[A-Z])")
 
 
 def asked_field(question: str, text: str, lead: Span) -> Span:
@@ -54,3 +60,54 @@ def asked_instead(question: str, fields: Sequence[tuple[str, str]], own: int) ->
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
+
+
+class _Setting(NamedTuple):
+    """A line with a key and a value, the stems of the key, of the keys above it, and of the value."""
+
+    span: Span
+    own: set[str]
+    above: set[str]
+    value: set[str]
+
+
+def asked_setting(question: str, passage: StoredPassage, spans: Sequence[Span], lead: Span) -> Span:
+    """Return the setting whose keys a question names best, instead of one whose own key it does not name.
+
+    It stays with the line found if that is no setting, or if several are named equally well.
+    """
+    if PurePosixPath(passage.document.path).suffix.lower() not in _SETTINGS_FILES:
+        return lead
+    asked, settings = _stems(question), _settings(passage.text, spans)
+    mine = next((one for one in settings if one.span == lead), None)
+    if mine is None:
+        return lead
+    said = asked & (mine.own | mine.above | mine.value)
+    named = [(len(asked & (one.own | one.above)), one.span) for one in settings if asked & one.own - mine.own]
+    most = max((count for count, _ in named), default=0)
+    best = [span for count, span in named if count == most]
+    return best[0] if len(best) == 1 and most > len(said) else lead
+
+
+def _settings(text: str, spans: Sequence[Span]) -> list[_Setting]:
+    """Return the lines that set something; those of YAML are below others by their indentation."""
+    found: list[_Setting] = []
+    section: set[str] = set()
+    above: list[tuple[int, set[str]]] = []
+    for start, end in spans:
+        line = text[text.rfind("\n", 0, start) + 1 : end]
+        if head := _SECTION.match(line):
+            section, above = _stems(head["key"]), []
+        elif one := _SETTING.match(line):
+            indent = len(one["indent"])
+            above = [(depth, stems) for depth, stems in above if depth < indent]
+            if one["value"].strip():
+                names = section.union(*(stems for _, stems in above))
+                found.append(_Setting((start, end), _stems(one["key"]), names, _stems(one["value"])))
+            else:
+                above.append((indent, _stems(one["key"])))
+    return found
+
+
+def _stems(text: str) -> set[str]:
+    return terms(_SEPARATORS.sub(" ", text))

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.fields import asked_field, asked_instead
+from corpus import code_spans
+from qa.questions.fields import asked_field, asked_instead, asked_setting
+from tests.qa.passages import stored
 
 ROTA = "date: 5 Nov\nday doctor: Marchetti\nnight doctor: Lund\nconsultant: Petrou"
 TEAMS = "home team: Leeds\naway team: York\ncontact person: Ann\ncontact email: a@x.org\nprice: 3\nlist price: 4"
 DOSES = "drug: X\nCrCl > 50: 1 g\nCrCl 30-50: 2 g\n\ndrug: Y\nCrCl 30-50: 3 g"
+COMPOSE = """services:
+  kafka:
+    image: cp-kafka:7.6.1
+    ports: ["9092:9092"]
+  db:
+    image: cockroach:v24.1.4
+    ports: ["26257:26257"]
+"""
+PROJECT = """[project]
+name = "acme-ingest"
+version = "2.4.0"
+requires-python = ">=3.11"
+dependencies = ["fastavro==1.9.7"]
+
+[mail]
+port = 587
+# The port of the web server is fixed.
+maxRetries = 4
+"""
 
 
 @pytest.mark.parametrize(
@@ -38,3 +59,24 @@ def test_the_field_that_the_question_names(question: str, text: str, lead: str, 
 def test_of_several_fields_alike_none_is_asked_for() -> None:
     fields = [("day doctor", "Ann"), ("night doctor", "Bo"), ("Night Doctor", "Cy")]
     assert asked_instead("Who is it at night?", fields, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "question", "read", "answer"),
+    [
+        ("compose.yaml", COMPOSE, "Which port does kafka use?", "image: cp-kafka", 'ports: ["9092:9092"]'),
+        ("compose.yaml", COMPOSE, "Which image does kafka use?", "image: cp-kafka", "image: cp-kafka:7.6.1"),
+        # Two are named equally well.
+        ("compose.yaml", COMPOSE, "On which port is the database?", "image: cock", "image: cockroach:v24.1.4"),
+        ("a.toml", PROJECT, "Which Python version is required?", "version", 'requires-python = ">=3.11"'),
+        ("a.toml", PROJECT, "Which version of fastavro is used?", "depend", 'dependencies = ["fastavro==1.9.7"]'),
+        ("a.ini", PROJECT, "How many retries for mail?", "port = ", "maxRetries = 4"),
+        ("a.ini", PROJECT, "Which mail port is fixed?", "# The", "# The port of the web server is fixed."),
+        ("a.txt", PROJECT, "How many retries for mail?", "port = ", "port = 587"),
+    ],
+)
+def test_the_line_of_the_key_that_is_asked_for(path: str, text: str, question: str, read: str, answer: str) -> None:
+    spans = list(code_spans(text, 0))
+    lead = next(span for span in spans if text[slice(*span)].startswith(read))
+    found = asked_setting(question, stored(text, path=path), spans, lead)
+    assert text[slice(*found)] == answer
