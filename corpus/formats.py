@@ -29,7 +29,8 @@ _HTML = re.compile(
 )
 # What `qa ask`, `similar` and `topics` print as JSON: as documents, they would answer with what was answered before.
 _OUTPUT_OF_QA = re.compile(
-    rb'\s*\{"version": 1, ("id": [^\n]*?"question": "[^\n]*?"corrections": \[|"of": \{"given": |"topics": \[\{"id": )'
+    rb'\s*\{"version": 1, ("id": [^\n]*?"question": "[^\n]*?"corrections": \['
+    rb'|"of": \{"given": |"topics": \[\{"id": "[\d.]+", "label": )'
 )
 # The title line of a manual page, which may follow macro definitions.
 _MAN = re.compile(rb"^\.(?:TH|Dd)[ \t]", re.MULTILINE)

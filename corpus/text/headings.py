@@ -30,8 +30,8 @@ SIGN_OFF = re.compile(
 )
 # "Regards, Ann", "Best wishes, A. Lee".
 _SIGNED = re.compile(rf"{SIGN_OFF.pattern}(?<=[,.!])(?:\s+(?-i:[^\W\d_a-zà-öø-ÿ])[\w.'’-]*){{1,3}}", re.IGNORECASE)
-# A number without a mark; before a line with a full stop it is that of a footnote.
-_FOOTNOTE = re.compile(r"\d+\s")
+# A line with a full stop, and a number without a mark before it and another number in it: "15 Adjusted HR 0.61."
+_FOOTNOTE = re.compile(r"\d+\s.*\d")
 _QUOTES = "\"'“‘«>|"
 
 

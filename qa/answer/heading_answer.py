@@ -27,7 +27,7 @@ _OUTLINE = re.compile(
 )
 # One that may also be part of the name, but alone says nothing: "8 Advance", "12 Long Row".
 _FIRST_NUMBER = re.compile(r"\d{1,3} (?=[A-ZÀ-Þ])")
-_ASKS_FOR_NUMBER = re.compile(r"\bhow many\b", re.IGNORECASE)
+_ASKS_FOR_NUMBER = re.compile(r"\bhow many\b|\b(?:the|what|which) number\b", re.IGNORECASE)
 _ASKS_FOR_SECTION = re.compile(
     r"\b(?:which|what|in|number of the) (?:article|chapter|clause|item|number|paragraph|part|point|release|rule|section"
     r"|step|version)\b",
@@ -60,7 +60,7 @@ _TIMES = re.compile(r"(?:[\s\d:,–-]|to|\(\S+\))*")
 _YES_OR_NO = re.compile(r"yes|no|y|n|true|false|x|[–—-]", re.IGNORECASE)
 _ASKS_FOR_NAME = re.compile(r"\W*(?:which|who|whose)\b", re.IGNORECASE)
 _ASKS_FOR_VERSION = re.compile(r"\b(?:which|what|in) (?:release|version)\b", re.IGNORECASE)
-_VERSION = re.compile(r"(?<![^\W_])v?\d+(?:\.\w+)+")
+_VERSION = re.compile(r"(?<![^\W_])v?\d+(?:\.\w+)+(?:[-+][^\W\d_][\w.-]*)?")
 # "v1.9.0" is 1.9.0.
 _WORD = re.compile(r"(?<![^\W_])v?(\d+(?:\.\w+)+)|([^\W_]+)")
 _COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
@@ -101,18 +101,26 @@ def _read_heading(question: str, passage: StoredPassage, reading: Reading) -> Ex
 
 def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
     """Return the heading `## [1.9.0] - 2025-04-22` for "when was 1.9.0 released?"; the reader sees too little in it."""
-    if not _ASKS_FOR_DATE.match(question):
+    if not _ASKS_FOR_DATE.match(question) or any(dates_in(passage.text[passage.body :])):
         return None
     asked = set(_stems(question)) - _OF_RELEASES
     of_document = _stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")
     for line in _BARE.finditer(passage.text, 0, passage.body):
         dates = list(dates_in(line["name"]))
-        named = {*_stems(line["name"].replace(dates[0].text, " ")), *of_document} if len(dates) == 1 else set()
+        if len(dates) != 1 or not _is_plainly_dated(line["name"], dates[0].text, asked):
+            continue
+        named = {*_stems(line["name"].replace(dates[0].text, " ")), *of_document}
         if asked <= named and any(any(map(str.isdecimal, stem)) for stem in asked):
             start, end = line.span("name")
             mark = Highlight((passage.start + start, passage.start + end), line["name"])
             return Extract((mark,), 1.0, (start, end), mark.text, name=dates[0].text, names_question=True)
     return None
+
+
+def _is_plainly_dated(heading: str, date: str, asked: set[str]) -> bool:
+    """Whether nothing right before the date says of what it is: "(freeze of 3 May 2025)"."""
+    before = re.split(r"[^\w\s]", heading.partition(date)[0])[-1]
+    return set(_stems(before)) <= asked | _OF_RELEASES
 
 
 def _version(heading: str) -> str:

@@ -33,8 +33,8 @@ _WRITTEN_IN = frozenset({
 })  # fmt: skip
 # Words of titles that do not say what a document is about.
 _OF_TITLES = frozenset({
-    "addendum", "amend", "annex", "chang", "correct", "errata", "erratum", "list", "letter", "minut", "new", "note",
-    "order", "price", "regul", "rule", "sheet", "statut", "supplement", "tabl",
+    "addendum", "amend", "annex", "chang", "correct", "errata", "erratum", "first", "list", "letter", "minut", "new",
+    "note", "order", "price", "regul", "rule", "second", "sheet", "statut", "supplement", "tabl", "third",
 })  # fmt: skip
 # Stems of words for what a value says about a topic, which a sentence that changes it need not repeat.
 _PREDICATES = frozenset({
@@ -190,9 +190,8 @@ class Quoted:
     def is_general(self, new: Newer) -> bool:
         """Whether a sentence that replaces the value holds for no one but those whom the question or this one names."""
         lead = self.passage.text[slice(*self.lead)]
-        above = (*self.passage.heading, *new.passage.heading)
-        known = terms("\n".join((self.question, lead, *above, self.value, new.value))) | _WRITTEN_IN
-        known |= _title_terms(self.passage) | _title_terms(new.passage)
+        known = terms("\n".join((self.question, lead, *self.passage.heading, self.value, new.value))) | _WRITTEN_IN
+        known |= _title_terms(self.passage)
         text, (start, end), reason = new.passage.text, new.found.sentence, new.found.reason
         return known.issuperset(holds_for(f"{text[start : reason[0]]} {text[reason[1] : end]}"))
 
@@ -272,10 +271,13 @@ def _found(snapshot: Index, old: Quoted, value: str, documents: Among) -> Iterat
         return
     wanted = analyse(" ".join((value, value, old.section, old.section, old.question))).terms
     hits = snapshot.keyword(wanted, _DEPTH, documents=documents)
-    sentence = old.passage.text[slice(*old.lead)]
+    sentence, known = old.passage.text[slice(*old.lead)], _title_terms(old.passage) | terms(old.question) | _WRITTEN_IN
     for one in snapshot.passages([hit.passage for hit in hits]):
         found = replacement(value, one.text, years(old.question), body=one.body)
-        if found := found or restated(value, sentence, one.text, body=one.body):
+        # The contract of one person may reword that for all.
+        if found is None and _title_terms(one) <= known:
+            found = restated(value, sentence, one.text, body=one.body)
+        if found is not None:
             yield Newer(one, found)
 
 

@@ -34,7 +34,7 @@ class _Role(Enum):
     EVENT = r"(?:impact|effects?|consequences|damage|summary|timeline|what happened|overview|description|detection)\b"
     PREPARES = (
         r"before (?:you|we)\b|pre-?(?:requisites?|conditions?)\b|requirements\b|(?:what )?you(?: will)? need\b"
-        r"|(?:scope|purpose|introduction|background|when to)\b"
+        r"|(?:scope|purpose|background|when to)\b"
     )
     WAY = r"(?:steps?|procedure|process|method|instructions?|directions)\b"
 
@@ -44,6 +44,11 @@ _ASKS_WHY = re.compile(
     r"\W*(?:why\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)", re.IGNORECASE
 )
 _ASKS_FOR_PROBLEM = re.compile(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
+# Questions for what comes before, and headings for more than that, below which the way may be told.
+_ASKS_BEFORE = re.compile(r"\bbefore\b|\bneed\b|\brequire", re.IGNORECASE)
+_MAY_SAY_HOW = re.compile(r"\W*(?:\d[\d.]*\s+)?(?:scope|purpose|background|requirements|when)\b", re.IGNORECASE)
+# The marks and numbers around the words of a heading.
+_MARKS = " *#=_:.0123456789"
 # Longer headings name a topic rather than a role.
 _MOST_WORDS = 4
 
@@ -95,16 +100,23 @@ def _way(snapshot: Index, question: str, passage: StoredPassage) -> tuple[Stored
     topic, (*above, _) = terms(subject(question) or ""), passage.heading or ("",)
     if not topic <= terms(" ".join((passage.title, *above))) or _role(passage, *_Role) is not _Role.PREPARES:
         return ()
+    if _ASKS_BEFORE.search(question) or (_MAY_SAY_HOW.match(passage.heading[-1]) and topic <= terms(passage.text)):
+        return ()
     beside = [one for one in snapshot.passages_of(passage.document.path) if one.heading[:-1] == tuple(above)]
-    way = tuple(one for one in beside if _role(one, *_Role) is _Role.WAY)
+    way = tuple(one for one in beside if _role(one, *_Role) is _Role.WAY and _names_no_other(one.heading[-1], topic))
     return way or tuple(one for one in beside if one.heading and terms(one.heading[-1]) <= topic)
+
+
+def _names_no_other(heading: str, topic: set[str]) -> bool:
+    """Whether a heading for a way has nothing else than its role and the topic: "Process owner" has."""
+    return terms(_ROLES.sub("", heading.strip(_MARKS), count=1)) <= topic
 
 
 def _role(passage: StoredPassage, *among: _Role) -> _Role | None:
     """Return the role of a passage, by the innermost heading that names one of these; by default of an article's."""
     roles = among or (_Role.RESOLVES, _Role.CAUSE, _Role.STATES)
     for heading in reversed(passage.heading):
-        words = heading.strip(" *#=_:.0123456789")
+        words = heading.strip(_MARKS)
         match = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS else None
         if match is not None and match.lastgroup is not None and _Role[match.lastgroup] in roles:
             return _Role[match.lastgroup]

@@ -82,7 +82,11 @@ def _including(one: _Band, known: Sequence[_Band], names: set[str], passage: Sto
     if any(band.least == band.most and band.unit == one.unit for band in found):
         return []
     named = (band for band in found if not (one.is_measured and band.is_measured) and _is_named(band, names, passage))
-    return [band for band in found if band.unit == one.unit != ""] or list(named)
+    # "Aged 6 to 90" says who may come, if there are bands within that.
+    bands = (band for band in known if band.least < band.most and not band.is_measured)
+    edges = {edge for band in bands for edge in (band.least, band.most)}
+    finest = (band for band in named if not any(band.least < edge < band.most for edge in edges if band.most < inf))
+    return [band for band in found if band.unit == one.unit != ""] or list(finest)
 
 
 @lru_cache(maxsize=_CACHED)

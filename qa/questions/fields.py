@@ -16,6 +16,10 @@ _FIELD = re.compile(r"^(?P<name>[^\W\d_][^:\n|]{0,39}):[ \t]+(?P<value>\S.*)$", 
 _HAS_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\w+")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+# Stems of times that set apart fields with the same last word.
+_TIMES = frozenset(
+    {"afternoon", "dai", "earli", "even", "late", "morn", "night", "summer", "weekdai", "weekend", "winter"}
+)
 # The files of settings, a line with a key and a value, and one that names a section.
 _SETTINGS_FILES = frozenset({".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties"})
 _SETTING = re.compile(r"(?P<indent>[ \t]*)(?:- )?[\"']?(?P<key>[A-Za-z_][\w.-]*)[\"']?[ \t]*[:=][ \t]*(?P<value>.*)")
@@ -43,16 +47,17 @@ def asked_field(question: str, text: str, lead: Span) -> Span:
 
 
 def asked_instead(question: str, fields: Sequence[tuple[str, str]], own: int) -> int:
-    """Return which field, of names and values, a question names instead of one whose name ends with the same word.
+    """Return which field, of names and values, a question names instead of one that differs by the time of day or year.
 
     Of a "day doctor" and a "night doctor" it is the one of whose other words the question has all, if it has none of
-    the own one's, and not the value; the own one if there is none.
+    the own one's, and not the value; the own one if there is none. Any other word may say what the record is: "pay the
+    invoice" does not ask for the "invoice date" rather than the "due date".
     """
     asked, names = terms(question), [_IN_BRACKETS.sub("", name).lower().split() for name, _ in fields]
     mine, found = terms(" ".join(names[own])), []
     for at, (name, (_, value)) in enumerate(zip(names, fields, strict=True)):
         theirs = terms(" ".join(name))
-        is_alike = name[-1:] == names[own][-1:] and bool(mine - theirs and theirs - mine)
+        is_alike = name[-1:] == names[own][-1:] and bool(mine - theirs) and bool(_TIMES & theirs - mine)
         if is_alike and theirs - mine <= asked and not (mine - theirs) & asked and not terms(value) <= asked:
             found.append(at)
     return found[0] if len(found) == 1 else own

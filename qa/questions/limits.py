@@ -23,7 +23,11 @@ _ASKS_ABOUT = re.compile(
     r"(?!.*\b(?:how|limit|longest|maximum|most)\b).*\b(?:what|when|where|which|who|whom|whose)\b", re.IGNORECASE
 )
 _MORE = r"\b(?:longer|larger|higher|more|above|beyond|over|exceed\w*|otherwise)\b"
-_GOES_ON = re.compile(_MORE, re.IGNORECASE)
+_GOES_ON = re.compile(
+    rf"{_MORE}|\b(?:then|after(?:wards| that| this)|thereafter|rest|others?|else|extra|additional|further"
+    r"|(?:heavi|bigg|dear|old|full|great|tall|wid|lat)er)\b",
+    re.IGNORECASE,
+)
 _BEGINS_WITH_MORE = re.compile(rf"\W*(?:\w+ ){{0,2}}{_MORE}", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;:?!]")
 # How many words before and after a quantity say of what it is.

@@ -75,10 +75,10 @@ _REPLACED_NEXT = re.compile(
     rf"{_WAS}[^\ue001\n]{{0,80}}[.!]{_MARKS}\s+(?:(?:It|This|That) (?:is|was|has been) )?{_CHANGED} to {_NEAR}{_BY}",
     re.IGNORECASE,
 )
-# Before the new wording of a text; some is only quoted: "§ 4 reads: ...".
+# Before the new wording of a text; "§ 4 reads: ..." may only quote it.
 _RESTATES = re.compile(
-    r"(?:(?P<changed>\b(?:shall (?:now )?read|(?:is|are) (?:hereby )?(?:amended|changed|replaced|revised|reworded)"
-    r"|to read)\b)|\breads\b)(?: now| as follows| to read| by the following(?: \w+)?){0,2}\s*:",
+    r"\b(?:(?:shall (?:now )?|to )read|now reads|(?:is|are) (?:hereby )?(?:amended|changed|replaced|revised|reworded))"
+    r"(?: now| as follows| to read| by the following(?: \w+)?){0,2}\s*:",
     re.IGNORECASE,
 )
 _LONGEST_RESTATED = 600
@@ -191,7 +191,7 @@ def restated(value: str, sentence: str, text: str, *, body: int = 0) -> Replacem
         found = pattern.search(text, marker.end(), marker.end() + _LONGEST_RESTATED) if old else None
         if found and form.old.fullmatch(found["new"]) is None:
             span = start, found.end()
-            return Replacement(found.span("new"), span, is_correction=False, may_differ=not marker["changed"])
+            return Replacement(found.span("new"), span, is_correction=False, may_differ=False)
     return None
 
 

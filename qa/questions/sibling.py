@@ -16,6 +16,7 @@ from qa.questions.steps import terms
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
 _TITLE = re.compile(r"\b(?:Mrs?|Ms|Miss|Dr|Prof)\b\.?\s+")
+_GENERAL = frozenset({"all", "basic", "common", "gener", "hous", "standard"})
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _CALENDAR = re.compile(
     r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -38,7 +39,8 @@ def is_of_another(snapshot: Index, question: str, passage: StoredPassage, rare: 
         return False
     below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
     names = [one for one in _names(question) if not one <= below_title]
-    pairs = [one for one in (*_pairs(question), *_last_names(question)) if not one & below_title]
+    last_names = _last_names(question, _title_terms(document))
+    pairs = [one for one in (*_pairs(question), *last_names) if not one & below_title]
     return (
         _has_longer_name(snapshot, question, passage)
         or _is_of_other_subject(snapshot, question, document, rare)
@@ -71,15 +73,17 @@ def _is_of_other_subject(snapshot: Index, question: str, document: StoredDocumen
     """Whether the title of a file like this begins with a rare word of the question: "how is metformin stored?".
 
     Rare are words in lower case that are likely names (see `Query.rare_words`).
-    The two titles share a word, as "Metformin tablets" and "Apixaban tablets" do, and the question has no other word of
-    this one. No other title has the rare word, and this file nowhere.
+    The two titles differ in one word, as "Metformin tablets" and "Apixaban tablets" do, and the question does not have
+    that of this one. No other title has the rare word, and this file nowhere.
     """
     title, asked = _title_terms(document), terms(question)
     for name in (name for name in map(terms, sorted(rare)) if len(name) == 1 and not name <= title):
         beside = _beside(snapshot, document, frozenset(name))
         first = _WORD.search(beside[0].title) if len(beside) == 1 else None
         theirs = _title_terms(beside[0]) if first and terms(first[0]) == name else set()
-        if title & theirs and not asked & (title - theirs) and not name <= _all_terms(snapshot, document):
+        # "General plant care" may hold for what "Hibiscus care" is about.
+        is_one_of_series = theirs - title == name and len(title - theirs) == 1 and (title - theirs).isdisjoint(_GENERAL)
+        if is_one_of_series and not asked & (title - theirs) and not name <= _all_terms(snapshot, document):
             return True
     return False
 
@@ -153,10 +157,11 @@ def _names(question: str) -> list[frozenset[str]]:
     return [frozenset(found) for one in names if (found := terms(one))]
 
 
-def _last_names(question: str) -> list[frozenset[str]]:
-    """Return the terms of the last word of each run of words with a capital: the file may be named by that alone."""
+def _last_names(question: str, title: set[str]) -> list[frozenset[str]]:
+    """Return the terms of the last word of each name, which may name a file alone, if no other word is in the title."""
     names = (_CALENDAR.sub("", one).split() for one in _NAME.findall(_without_titles(question)))
-    return [frozenset(found) for one in names if len(one) > 1 and (found := terms(one[-1]))]
+    others = ((terms(" ".join(first)), terms(last)) for *first, last in filter(None, names) if first)
+    return [frozenset(last) for first, last in others if last and title.isdisjoint(first)]
 
 
 def _without_titles(question: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,7 +19,7 @@ _PLAIN_VERBS = frozenset({
     "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
     "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
     "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
-    "use", "used", "uses", "using", "work", "working", "works", "written",
+    "use", "used", "uses", "using", "work", "working", "works",
 })  # fmt: skip
 # Words that change nothing: a table only says how things are now.
 _ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
@@ -163,18 +164,27 @@ class Explained:
     def name_columns(self) -> None:
         """Find the columns that the question names, longest names first; raises NotExplainedError.
 
-        Part of a name must have what the column holds: a "day doctor" is no day, but a "customer name" is a customer.
+        Of the things asked for, part of a name must have what columns alike hold: beside a "night doctor", a "day
+        doctor" is no day, but a "customer name" is a customer.
         """
-        heads = [[] if _OF_ANYTHING.issuperset(head_of(name)) else head_of(name) for name in self.table.columns]
+        heads = [set(head_of(name)) for name in self.table.columns]
+        shared = {word for word, count in Counter(word for head in heads for word in head).items() if count > 1}
+        heads = [head & shared - _OF_ANYTHING for head in heads]
         names = [stems_of(name) for name in self.table.columns]
+        values = {cell.strip().lower() for column in range(len(names)) for cell in self.table.column(column)}
         for word in self.words:
-            # A verb that elsewhere means nothing names a column here: assigned, assignee.
-            word.is_name = word.is_verb and any(len(name) == 1 and _is_among(word.stem, name) for name in names)
+            # A verb that elsewhere means nothing names a column or a value here: assigned, assignee.
+            word.is_name = word.is_verb and (
+                any(len(name) == 1 and _is_among(word.stem, name) for name in names) or word.text in values
+            )
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end] if not word.is_plain]
             partial = [i for i, name in enumerate(names) if all(_is_among(stem, name) for stem in stems)]
+            is_thing = any(word.is_head for word in self.words[first:end])
             columns = [i for i in partial if len(names[i]) == len(stems)] or [
-                i for i in partial if not heads[i] or any(_is_among(stem, stems_of(heads[i][0])) for stem in stems)
+                i
+                for i in partial
+                if not (heads[i] and is_thing) or any(_is_among(stem, stems_of(*heads[i])) for stem in stems)
             ]
             if len(columns) > 1:
                 raise NotExplainedError

@@ -30,9 +30,11 @@ _ENDS = AUXILIARIES | frozenset({
     "with", "without", "in", "on", "at", "by", "from", "of", "for", "that", "which", "who", "where", "whose",
     "not", "no", "and", "than", "to", "the", "a", "an",
 })  # fmt: skip
-# "Staff no 7" is a number.
+# "Staff no 7" is a number, but "have no 4 wheel drive" is none.
 _NEGATION = re.compile(
-    r"\b(?:no(?!\. ?\w| \d+\b)|not|without|lack(?:s|ing)?|never|except)\b|\b\w+n['’]t\b", re.IGNORECASE
+    r"\b(?:(?:(?<=have )|(?<=has )|(?<=with ))no|no(?!\. ?\w| \d+\b)|not|without|lack(?:s|ing)?|never|except)\b"
+    r"|\b\w+n['’]t\b",
+    re.IGNORECASE,
 )
 _PERSON = frozenset({
     "person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player",

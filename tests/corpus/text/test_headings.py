@@ -51,7 +51,7 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
         *("Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)", "Main door: Ann Lee, Bo Xu", "Excused: Bo Xu"),
         "Next meeting: 16 January",
         # Footnotes
-        *("15 Adjusted HR 0.61.", "12 Own Data.", "7 See Appendix B."),
+        "15 Adjusted HR 0.61.",
         # Closings of a letter
         *("Regards, Ann", "Best wishes, Dr. A. Lee", "Viele Grüße, Ülo"),
     ],

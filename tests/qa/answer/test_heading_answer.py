@@ -68,6 +68,17 @@ def test_a_heading_that_names_all_of_the_question_has_its_date(question: str, is
     assert (found is not None and found.names_question and found.name == "17 June 2023") == is_named
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When was order 5512 shipped?", "## Order 5512, shipped (12 May 2025)\n\n- On 15 May 2025 by rail."),
+        ("When was version 4.2 released?", "## Version 4.2 (freeze of 3 May 2025)\n\n- Faster."),
+    ],
+)
+def test_the_date_in_a_heading_may_be_that_of_something_else(question: str, text: str) -> None:
+    assert heading_of(question, text[3:9], answered=-5.0, text=text) is None
+
+
 @pytest.mark.parametrize("heading", ["1.4.2 (17.6.2023)", "17.6.2023: v1.4.2"])
 def test_a_version_that_is_asked_for_is_no_date(heading: str) -> None:
     found = heading_of("Which version fixed the crash?", "17.6.2023", text=f"## {heading}\n\n- Fixed a crash.\n")

@@ -91,7 +91,7 @@ def test_sentences_that_replace_nothing(value: str, text: str) -> None:
     ("text", "new"),
     [
         ("§ 4 shall read as follows: You may work from home up to three days a week.", "up to three days a week"),
-        ("§ 4 sentence 1 reads:\n\n“You may work from home up to\nthree days a week.”", "up to\nthree days a week"),
+        ("§ 4 sentence 1 now reads:\n\n“You may work from home up to\nthree days a week.”", "up to\nthree days a week"),
         (
             "§ 4 is amended as follows: Sundays are free. You may work from home up to one day a week.",
             "one day",
@@ -116,13 +116,13 @@ def test_a_sentence_given_anew_replaces_its_value(text: str, new: str) -> None:
     ("path", "change", "expected"),
     [
         ("first-amendment.md", "§ 4 shall read: You may work up to three days a week.", ["up to three days a week"]),
-        ("first-amendment.md", "§ 4 reads: You may work up to three days a week.", ["up to three days a week"]),
-        ("berlin.md", "§ 4 reads: You may work up to three days a week.", []),
+        ("first-amendment.md", "§ 4 reads: You may work up to three days a week.", []),
+        ("berlin.md", "§ 4 shall read: You may work up to three days a week.", []),
         ("first-amendment.md", "§ 5 shall read: You may work up to three days a week.", []),
     ],
 )
 def test_a_section_given_anew(tmp_path: Path, path: str, change: str, expected: list[str]) -> None:
-    """Without words for a change, another document may just have the sentence with another value."""
+    """Another document may just quote the sentence, or change it for some."""
     files = {"a.md": "§ 4 You may work up to two days a week.\n", path: change}
     assert chain(tmp_path, files, "How often may I work?", "up to two days a week") == expected
 

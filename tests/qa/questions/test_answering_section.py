@@ -133,7 +133,8 @@ RESTORE, BACKUP = "How do I restore a backup?", "Restoring a backup"
         # The way to do what the title names is not what comes before it.
         (RESTORE, [(BACKUP, "Before you start"), (BACKUP, "Restore"), (BACKUP, "Retention")], ["Restore"]),
         (RESTORE, [(BACKUP, "Scope"), (BACKUP, "Steps"), (BACKUP, "Backup")], ["Steps"]),
-        (RESTORE, [(BACKUP, "Scope"), (BACKUP, "Contacts")], []),
+        (RESTORE, [(BACKUP, "Scope"), (BACKUP, "Contacts"), (BACKUP, "Process owner")], []),
+        ("What must I do before restoring a backup?", [(BACKUP, "Before you start"), (BACKUP, "Steps")], []),
         (RESTORE, [(BACKUP, "Restore"), (BACKUP, "Steps")], []),
         (RESTORE, [(BACKUP, "Scope"), ("Deleting a backup", "Steps")], []),
         ("Who restores a backup?", [(BACKUP, "Scope"), (BACKUP, "Steps")], []),

@@ -21,6 +21,7 @@ CrCl (mL/min)   Interval   First level
 RENAL = "drug: X\nCrCl > 50: 1 g\nCrCl 30-50: 2 g\nCrCl < 10: 3 g"
 EGFR = "With an eGFR of 45–59 the most is 2000 mg, with 30–44 it is 1000 mg."
 POOL = "Aged 6–17 pay 4 EUR, from 18 to 64 years 8 EUR, 65 years or over 6 EUR. Groups of 10–20 people pay 5 EUR."
+CLUB = "The club welcomes everybody aged 6 to 90. Children under 12 pay 60 EUR a year, teenagers pay 84 EUR."
 MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the board approves. Open 10-18, 3–7 June."
 
 
@@ -55,6 +56,7 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
         ),
         *((one, RENAL, one) for one in ("The dose with a CrCl of 20?", "The dose for 40 kg?")),
         ("What does it cost at 15?", "Under 16 years: 1 EUR. Under 18 years: 2 EUR.", "What does it cost at 15?"),
+        ("What does a 14-year-old pay?", CLUB, "What does a 14-year-old pay?"),
         # The amount itself, years, days and times
         ("The dose for 60 kg?", "50–69 kg: 60 mg. At 60 kg: 50 mg.", "The dose for 60 kg?"),
         *(

@@ -10,6 +10,7 @@ from tests.qa.passages import stored
 
 ROTA = "date: 5 Nov\nday doctor: Marchetti\nnight doctor: Lund\nconsultant: Petrou"
 TEAMS = "home team: Leeds\naway team: York\ncontact person: Ann\ncontact email: a@x.org\nprice: 3\nlist price: 4"
+INVOICE = "invoice no: R-302\ninvoice date: 11 Feb\ndue date: 25 Feb"
 DOSES = "drug: X\nCrCl > 50: 1 g\nCrCl 30-50: 2 g\n\ndrug: Y\nCrCl 30-50: 3 g"
 COMPOSE = """services:
   kafka:
@@ -40,7 +41,9 @@ maxRetries = 4
         ("Who does the day after the night?", ROTA, "day doctor: Marchetti", "day doctor: Marchetti"),
         ("Who is on night duty with Lund?", ROTA, "day doctor: Marchetti", "day doctor: Marchetti"),
         ("Who is the consultant at night?", ROTA, "consultant: Petrou", "consultant: Petrou"),
-        ("Which team was away on 5 May?", TEAMS, "home team: Leeds", "away team: York"),
+        # A word that says what the record is
+        ("When do I have to pay the invoice?", INVOICE, "due date: 25 Feb", "due date: 25 Feb"),
+        ("Who do we play at home?", TEAMS, "away team: York", "away team: York"),
         # Names that end otherwise, or are part of another one
         ("Who should I email?", TEAMS, "contact person: Ann", "contact person: Ann"),
         ("What price is on the list?", TEAMS, "price: 3", "price: 3"),

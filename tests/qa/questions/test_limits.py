@@ -39,6 +39,13 @@ def test_questions_beyond_a_limit(question: str, sentence: str) -> None:
         # The sentence goes on, or has a greater limit too.
         ("Which form does a visa of 2 years need?", "A visa of up to 1 year needs form A, a longer one form B."),
         ("What do groups of 20 people get?", "Groups of up to 10 people get 5 %, groups of up to 30 people 10 %."),
+        *(
+            (
+                "Who pays for repairs of 250 EUR?",
+                f"Repairs of up to 100 EUR are paid by the tenant, {rest} by the landlord.",
+            )
+            for rest in ("dearer ones", "all others", "the rest", "anything else", "after that")
+        ),
     ],
 )
 def test_questions_within_a_limit(question: str, sentence: str) -> None:

@@ -20,6 +20,10 @@ FILES = {
     "trips/Spain-Hotels.md": "By the sea.\n",
     "pills/apixaban.txt": "Apixaban 5 mg tablets\n\nForgotten: take it soon. Not with warfarin.\n",
     "pills/metformin.txt": "Metformin 850 mg tablets\n\nStore it in the fridge.\n",
+    "plants/plants.md": "# General plant care\n\nRepot young plants each spring.\n",
+    "plants/ficus.md": "# Ficus plant care\n\nKeep it in the light.\n",
+    "office/stadtwerke.md": "# Contract with Stadtwerke\n\nThe notice period is six weeks.\n",
+    "office/ulm.md": "# Contract in Ulm\n\nThe rent is due monthly.\n",
     "pills/notes.txt": "Notes\n\nMetformin is sold as tablets.\n",
     "manuals/boiler-holiday-flat.md": "# Boiler\n\nF28: no gas. See the fault list.\n",
     "manuals/boiler-garden-house.md": "# Boiler\n\nServiced in August.\n",
@@ -41,7 +45,7 @@ FILES = {
 }
 
 
-RARE = frozenset({"apixaban", "metformin", "warfarin"})
+RARE = frozenset({"apixaban", "ficus", "metformin", "warfarin"})
 
 
 def is_another(root: Path, question: str, path: str, text: str) -> bool:
@@ -108,6 +112,9 @@ def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -
         ("What if one has forgotten warfarin?", "pills/apixaban.txt", "Forgotten"),
         ("What if one has forgotten the notes?", "pills/apixaban.txt", "Forgotten"),
         ("How is metformin sold?", "pills/notes.txt", "sold"),
+        # What is general holds for it too, and the last word of a name may say where it is.
+        ("When should I repot a ficus?", "plants/plants.md", "Repot"),
+        ("What is the notice period with Stadtwerke Ulm?", "office/stadtwerke.md", "notice"),
     ],
 )
 def test_none_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:

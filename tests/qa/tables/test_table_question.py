@@ -27,7 +27,8 @@ SERVERS = table(
     "zephyr | Windows Server | 256 | 8 TB | Mia Roth | 2020-01-15 | 3",
     "aither | Debian 12 | 16 | 250 GB | Tom Abel | 2018-05-30 | 1",
 )
-SERVICES = table("team.md", "service | language", "ingest | Python", "gateway | Go", "notifier | Python")
+EXAMS = table("exams.md", "Exam | Form | Duration limit (h)", "Maths | written | 3", "French | oral | 1")
+VEHICLES = table("vehicles.md", "Vehicle | 4 wheel drive | Fuel tank (l)", "Van 1 | no | 60", "Truck 3 | yes | 90")
 ROOMS = table(
     "rooms.md",
     "Room | Floor | Seats | Projector | Equipment | Lift",
@@ -215,7 +216,10 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (SERVERS, "which servers were installed after 2020?", ["boreas", "euros"]),
         (SERVERS, "list the servers of Ines Kranz", ["boreas", "euros"]),
         (SERVERS, "what is the memory of boreas?", ["64"]),
-        (SERVICES, "Which services are written in Python?", ["ingest", "notifier"]),
+        (EXAMS, "Which exams are written?", ["Maths"]),
+        (EXAMS, "Which exam has the longest duration?", ["Maths"]),
+        (VEHICLES, "Which vehicles have no 4 wheel drive?", ["Van 1"]),
+        (VEHICLES, "Which vehicle has the largest fuel?", ["Truck 3"]),
         (DUTY, "which night doctor has room 8?", ["Weiss"]),
         (ROOMS, "Which rooms have no projector?", ["Birch", "Dogwood"]),
         (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
