@@ -25,8 +25,9 @@ _AMOUNT = re.compile(
 # What makes a bound the upper one, and what before it includes the number itself.
 _UPPER = re.compile(r"below|under|less|up|at most|younger|lower|[<≤]", re.IGNORECASE)
 _INCLUSIVE = re.compile(r"up|at|from|[≤≥]", re.IGNORECASE)
-# A year, perhaps before a word, or the day of a month.
+# A year, perhaps before a word, or the day of a month; and a flat or class such as 2C.
 _DATE = re.compile(rf"(?:19|20)\d\d\b|\S+ {MONTH}")
+_CODE = re.compile(r"\d+[A-Z]")
 _END = re.compile(r"[\n|]|[.;]\s")
 _WORD = re.compile(r"[^\W\d_]+")
 # A question is compared with the same few passages several times.
@@ -60,6 +61,7 @@ def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     before the amount: "a CrCl of 40".
     """
     asked = [one for one in _amounts(question) if one.least == one.most and not one.is_date]
+    asked = [one for one in asked if not _CODE.fullmatch(one.found[0])]
     known = _amounts(f"{passage.context}\n{passage.text}") if asked else ()
     for one in reversed(asked):
         start = one.found.start()

@@ -67,6 +67,7 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
             (one, "Prize 2020–2024: Ann.", one)
             for one in ("Who won the prize in 2022?", "Who won the prize 2022 here?")
         ),
+        ("May I keep a cat in 2C?", "Store below 25 °C.", "May I keep a cat in 2C?"),
         ("What prize is above 2022 m?", "Prize 2000–2400 m: Ann.", "What prize is above 2022 m?"),
         ("What prize at 2022 m?", "Prize 2000–2400 m: Ann.", "What prize at 2000–2400 m?"),
     ],
