@@ -240,7 +240,8 @@ def test_without_scripts(page: Page, server: RunningServer) -> None:
     assert marked(page).startswith(SENTENCE)
     assert is_seen(page, "#place")
     click(page, ".source .close")
-    page.wait("!document.querySelector('#source-title') && document.querySelector('.passages')")
+    closed = "!document.querySelector('#source-title') && document.querySelector('.passages')"
+    page.wait(f"{closed} && document.readyState === 'complete'")
     click(page, ".filters summary")
     assert is_seen(page, ".sheet button")
 
