@@ -39,7 +39,8 @@ def asked_field(question: str, text: str, lead: Span) -> Span:
     if any(meet(span, lead) for span, _ in numbered):
         named = [(span, name) for span, name in numbered if name <= _words(question)]
         longest = [span for span, name in named if not any(name < other for _, other in named)]
-        return longest[0] if len(longest) == 1 else lead
+        is_inside = len(longest) == 1 and longest[0][0] <= lead[0] and lead[1] <= longest[0][1]
+        return longest[0] if len(longest) == 1 and not is_inside else lead
     own = [at for at, one in enumerate(fields) if one.span() == lead]
     return (
         fields[asked_instead(question, [(one["name"], one["value"]) for one in fields], own[0])].span() if own else lead

@@ -41,6 +41,8 @@ maxRetries = 4
         ("Who does the day after the night?", ROTA, "day doctor: Marchetti", "day doctor: Marchetti"),
         ("Who is on night duty with Lund?", ROTA, "day doctor: Marchetti", "day doctor: Marchetti"),
         ("Who is the consultant at night?", ROTA, "consultant: Petrou", "consultant: Petrou"),
+        # A sentence of the field that is asked for
+        ("Must I do anything about E4022?", "E4021: Wait.\nE4022: Too old. No action.", "No action.", "No action."),
         # A word that says what the record is
         ("When do I have to pay the invoice?", INVOICE, "due date: 25 Feb", "due date: 25 Feb"),
         ("Who do we play at home?", TEAMS, "away team: York", "away team: York"),
