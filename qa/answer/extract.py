@@ -13,7 +13,7 @@ from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
-from qa.questions.bands import with_bands_as_in
+from qa.questions.bands import row_of_band, with_bands_as_in
 from qa.questions.fields import asked_field, asked_setting
 from qa.questions.limits import beyond_limit
 from qa.questions.numbered import numbered_in, of_the_things
@@ -134,7 +134,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     elif looked_up is None and not items and _asks_for_explanation(question):
         lead = _all_below_its_question(question, passage, spans, lead)
     elif looked_up is None and not items:
-        lead = asked_field(with_bands_as_in(passage, question), text, asked_setting(question, passage, spans, lead))
+        lead = row_of_band(passage, question, spans, asked_setting(question, passage, spans, lead))
+        lead = asked_field(with_bands_as_in(passage, question), text, lead)
     top = (whole or items or [lead])[0]
     is_way = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]

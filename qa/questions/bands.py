@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.questions.numbered import UNIT_BEHIND, row_at
-from qa.questions.values import MONTH
+from qa.questions.values import MONTH, Span
 
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"
 _UNIT = rf"(?:[ -]?(?!(?:{'|'.join(sorted(STOP_WORDS))}|younger|less)\b)(?:%|°?[^\W\d_]+(?:/[^\W\d_]+)?))"
@@ -60,22 +60,38 @@ def with_bands_as_in(passage: StoredPassage, question: str) -> str:
     Amount and band have the same unit, or the column or else the sentence of the band names the unit, or the word
     before the amount: "a CrCl of 40".
     """
+    for one, band in _asked_bands(passage, question):
+        # The word behind a band need not be a unit: "6–17 pay".
+        is_whole = bool(band.unit == one.unit or band.found["behind"])
+        number_end = max(band.found.end("first"), band.found.end("last")) - band.found.start()
+        text = band.found[0] if is_whole else band.found[0][:number_end]
+        question = f"{question[: one.found.start()]}{text}{question[one.found.end(0 if is_whole else 'first') :]}"
+    return question
+
+
+def row_of_band(passage: StoredPassage, question: str, spans: Sequence[Span], lead: Span) -> Span:
+    """Return the row with the band that includes an amount of the question, instead of another row of that table."""
+    own = row_at(passage, lead[0])
+    for _, band in _asked_bands(passage, question) if own else ():
+        at = band.found.start() - len(passage.context) - 1
+        row = row_at(passage, at)
+        if row and row != own and [name for name, _ in row] == [name for name, _ in own]:
+            return next((span for span in spans if span[0] <= at < span[1]), lead)
+    return lead
+
+
+def _asked_bands(passage: StoredPassage, question: str) -> list[tuple[_Band, _Band]]:
+    """Return the amounts of a question, the last one first, each with the one band that includes it."""
     asked = [one for one in _amounts(question) if one.least == one.most and not one.is_date]
     asked = [one for one in asked if not _CODE.fullmatch(one.found[0])]
     known = _amounts(f"{passage.context}\n{passage.text}") if asked else ()
+    found = []
     for one in reversed(asked):
-        start = one.found.start()
-        before = [word for word in _WORD.findall(question[:start].lower()) if word not in STOP_WORDS]
+        before = [word for word in _WORD.findall(question[: one.found.start()].lower()) if word not in STOP_WORDS]
         names = {"ag" if one.unit == "year" else one.unit, *word_terms(before[-1] if before else "")} - {""}
         bands = {band.found[0]: band for band in _including(one, known, names, passage)}
-        if len(bands) == 1:
-            ((text, band),) = bands.items()
-            # The word behind a band need not be a unit: "6–17 pay".
-            is_whole = bool(band.unit == one.unit or band.found["behind"])
-            number_end = max(band.found.end("first"), band.found.end("last")) - band.found.start()
-            text = text if is_whole else text[:number_end]
-            question = f"{question[:start]}{text}{question[one.found.end(0 if is_whole else 'first') :]}"
-    return question
+        found += [(one, band) for band in bands.values() if len(bands) == 1]
+    return found
 
 
 def _including(one: _Band, known: Sequence[_Band], names: set[str], passage: StoredPassage) -> list[_Band]:
