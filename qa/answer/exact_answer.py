@@ -9,10 +9,8 @@ from typing import NamedTuple
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import Quoted, replaced_in
 from qa.questions.bands import with_bands_as_in
 from qa.questions.dates import dates_in
-from qa.questions.fields import asked_instead
 from qa.questions.numbered import row_at
 from qa.questions.replacement import current, replacement
 from qa.questions.values import compared, completed, meet, whole_items, whole_value, with_bound, with_parallel, years
@@ -30,10 +28,6 @@ _ASKS_FOR_MEASURE = re.compile(
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
-# Questions for a number that is no date.
-_ASKS_FOR_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|far|old|tall|high|big|large|fast|deep|wide|heavy|often)\b", re.IGNORECASE
-)
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what d(?:o|oes|id) (?:[\w.-]+ ){1,6}(?:say|mean|do)"
@@ -47,10 +41,6 @@ _ARTICLES = {"a", "an", "the"}
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
-# A title or quotation between such marks.
-_MARKED = re.compile(
-    r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
-)
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
@@ -109,14 +99,11 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in ranked if one.id in readings
     ]
     answer, *others = candidates
-    is_date = [one.text for one in dates_in(answer.text)] == [answer.text]
-    fits = (wants_words or _DIGIT.search(answer.text)) and not (is_date and _ASKS_FOR_NUMBER.search(question))
+    fits = wants_words or _DIGIT.search(answer.text)
     if not fits or _DENIED.match(answer.text) or not adds_information(question, answer.text):
         return whole
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    replaced = _replacements(Quoted(question, answer.text, first, best.lead), passages)
-    alternatives = replaced or _alternatives(question, answer, others)
-    return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, alternatives)
+    return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
 
 
 def asks_for_words(question: str) -> bool:
@@ -167,16 +154,6 @@ def _time(value: str, answer: _PassageAnswer) -> str:
     return "earlier" if new is not None and is_same(answer.sentence[slice(*new.value)], answer.text) else ""
 
 
-def _replacements(old: Quoted, passages: Sequence[StoredPassage]) -> tuple[Alternative, ...]:
-    """Return what replaces the answer's value according to the passages: "£48,000" is replaced by "£51,500"."""
-    found: dict[object, tuple[str, list[int]]] = {}
-    for rank, one in enumerate(passages, start=1):
-        new = replaced_in(old, one)
-        if new and not is_same(new.value, old.value):
-            found.setdefault(compared(new.value), (new.value, []))[1].append(rank)
-    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
-
-
 def _all_words(one: _PassageAnswer) -> set[str]:
     """The words of a passage, its title and its path."""
     return set(_words("\n".join((one.passage.text, one.passage.title, one.passage.document.path.replace("_", " ")))))
@@ -197,10 +174,9 @@ def _candidate(
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     part = _not_struck_out(text, sentence, reading)
     found = _in_asked_cell(with_bands_as_in(passage, question), passage, reading.best(*part) or part)
-    found = _in_cell_alike(question, passage, found)
     found = whole_value(question, text, completed(text, found, part), part)
     found = current(question, text, with_parallel(text, found, part), part)
-    found = with_bound(question, text, _whole_title(text, found, part), part)
+    found = with_bound(question, text, found, part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     answer = text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
@@ -241,24 +217,6 @@ def _in_asked_cell(question: str, passage: StoredPassage, words: tuple[int, int]
         return named[0] if len(named) == 1 else words
     own = [cell for _, cell in row if cell[0] <= words[0] and words[1] <= cell[1]]
     return whole_items(question, passage.text, words, own[0]) if own else words
-
-
-def _in_cell_alike(question: str, passage: StoredPassage, words: tuple[int, int]) -> tuple[int, int]:
-    """Take the cell that the question names instead of one in a column alike: the night doctor, not the day doctor."""
-    row = row_at(passage, words[0])
-    own = [at for at, (_, cell) in enumerate(row) if cell[0] <= words[0] and words[1] <= cell[1]]
-    fields = [(name, passage.text[slice(*cell)]) for name, cell in row]
-    at = asked_instead(question, fields, own[0]) if own else -1
-    return words if at in {-1, *own} else row[at][1]
-
-
-def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
-    """Extend the words to the marked title or quotation of which they are at least half."""
-    for found in _MARKED.finditer(text, *sentence):
-        start, end = found.span("same" if found["same"] else "other")
-        if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
-            return start, end
-    return words
 
 
 def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

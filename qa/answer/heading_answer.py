@@ -57,8 +57,6 @@ _FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 # What a field of a date may have before and after it: "Sat 1 June 2024, 10:00 to 17:30 (Europe/Berlin)".
 _LONGEST_WEEKDAY = 11
 _TIMES = re.compile(r"(?:[\s\d:,–-]|to|\(\S+\))*")
-_YES_OR_NO = re.compile(r"yes|no|y|n|true|false|x|[–—-]", re.IGNORECASE)
-_ASKS_FOR_NAME = re.compile(r"\W*(?:which|who|whose)\b", re.IGNORECASE)
 _ASKS_FOR_VERSION = re.compile(r"\b(?:which|what|in) (?:release|version)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![^\W_])v?\d+(?:\.\w+)+(?:[-+][^\W\d_][\w.-]*)?")
 # "v1.9.0" is 1.9.0.
@@ -171,19 +169,6 @@ def with_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
         return extract
     marks = tuple(Highlight((passage.start + one, passage.start + last), text[one:last]) for one, last in others)
     return replace(extract, highlights=marks, lead=others[0], answer="\n".join(mark.text for mark in marks))
-
-
-def with_name(question: str, passage: StoredPassage, extract: Extract) -> Extract:
-    """Answer "which error is retried?" with the first field of a record rather than with a field that says "yes"."""
-    text, (start, end) = passage.text, extract.lead
-    field = _FIELD.match(text, start, end)
-    if field is None or not _YES_OR_NO.fullmatch(field["value"]) or not _ASKS_FOR_NAME.match(question):
-        return extract
-    first = _FIELD.search(text, max(passage.body, text.rfind("\n\n", 0, start) + 1), start)
-    if first is None or _YES_OR_NO.fullmatch(first["value"]):
-        return extract
-    mark = Highlight((passage.start + first.start(), passage.start + first.end()), first[0])
-    return replace(extract, highlights=(mark, *extract.highlights), lead=first.span(), answer=first[0])
 
 
 def _is_date(value: str) -> bool:

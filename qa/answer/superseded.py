@@ -15,9 +15,9 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
 from qa.questions.numbered import is_about_another, numbered_in
-from qa.questions.replacement import Replacement, holds_for, is_value, replacement, restated, says_changed
+from qa.questions.replacement import Replacement, holds_for, is_value, replacement, says_changed
 from qa.questions.steps import terms
-from qa.questions.values import meet, years
+from qa.questions.values import years
 from qa.reader.reading import Reading
 
 # How many passages are searched for what replaces a value, and how often that is itself replaced.
@@ -52,9 +52,6 @@ _SECTION = re.compile(
 _OWN_SECTION = re.compile(
     rf"\W*(?:(?:article|clause|rule|section)[ \t]+|§ ?)?(?P<number>{_NUMBER})[.):*]*[ \t]", re.IGNORECASE
 )
-# The number at the end of a value, and one or two words after it, such as its unit: "60 plus hours".
-_LAST_NUMBER = re.compile(r"(?<![\w:/.,-])\d+(?:[.,]\d+)*\Z")
-_COUNTED = re.compile(r"(?P<first>[ \t]+[^\W\d_]+)(?:[ \t]+[^\W\d_]+)?")
 # Least rarity, in sum, of the words that say that both sentences are about the same thing.
 _LEAST_RARITY = 0.8
 # Least logit that the reader finds an answer, and least probability that it is in the sentence.
@@ -136,18 +133,6 @@ class Quoted:
     lead: tuple[int, int]
 
     @cached_property
-    def values(self) -> tuple[str, ...]:
-        """The value; after it, if it ends in a number, that with the next two words, and with the next one."""
-        text = self.passage.text
-        at = text.find(self.value, *self.lead)
-        counted = _COUNTED.match(text, at + len(self.value), self.lead[1]) if at >= 0 else None
-        number = _LAST_NUMBER.search(self.value)
-        if counted is None or number is None:
-            return (self.value,)
-        both = dict.fromkeys((counted[0], counted["first"]))
-        return self.value, *(f"{number[0]}{words}" for words in both)
-
-    @cached_property
     def section(self) -> str:
         """The number of the section that the sentence is in; "" if it has none."""
         text = self.passage.text
@@ -192,8 +177,7 @@ class Quoted:
         lead = self.passage.text[slice(*self.lead)]
         known = terms("\n".join((self.question, lead, *self.passage.heading, self.value, new.value))) | _WRITTEN_IN
         known |= _title_terms(self.passage)
-        text, (start, end), reason = new.passage.text, new.found.sentence, new.found.reason
-        return known.issuperset(holds_for(f"{text[start : reason[0]]} {text[reason[1] : end]}"))
+        return known.issuperset(holds_for(new.sentence))
 
     def is_read_in(self, new: Newer, read: Read) -> bool:
         """Whether the reader finds the answer to the question in a sentence that replaces the value."""
@@ -219,15 +203,6 @@ def _years_above(passage: StoredPassage) -> set[str]:
     return years("\n".join((*passage.heading, passage.title, passage.document.path)))
 
 
-def replaced_in(old: Quoted, passage: StoredPassage) -> Newer | None:
-    """Return what replaces a value in another sentence of a passage, which may be about the same thing."""
-    found = replacement(old.value, passage.text, years(old.question), body=passage.body)
-    if found is None or (passage.id == old.passage.id and meet(found.sentence, old.lead)):
-        return None
-    new = Newer(passage, found)
-    return new if old.seems_replaced_by(new) else None
-
-
 def replacements(
     snapshot: Index, old: Quoted, *, documents: Among, rarity: Mapping[str, float], read: Read
 ) -> list[Newer]:
@@ -243,9 +218,9 @@ def replacements(
         read: The reader.
     """
     chain: list[Newer] = []
-    values = last = old.values
+    values = [old.value]
     while len(chain) < _MOST:
-        found = (one for value in last for one in _found(snapshot, old, value, documents))
+        found = _found(snapshot, old, values[-1], documents)
         likely = (one for one in found if one.is_change and old.seems_replaced_by(one) and old.is_general(one))
         new = next((one for one in likely if old.is_replaced_by(one, rarity) or old.is_read_in(one, read)), None)
         if new is None:
@@ -253,8 +228,7 @@ def replacements(
         if new.value in values:
             return []
         chain.append(new)
-        last = (new.value,)
-        values += last
+        values.append(new.value)
     return chain
 
 
@@ -271,12 +245,8 @@ def _found(snapshot: Index, old: Quoted, value: str, documents: Among) -> Iterat
         return
     wanted = analyse(" ".join((value, value, old.section, old.section, old.question))).terms
     hits = snapshot.keyword(wanted, _DEPTH, documents=documents)
-    sentence, known = old.passage.text[slice(*old.lead)], _title_terms(old.passage) | terms(old.question) | _WRITTEN_IN
     for one in snapshot.passages([hit.passage for hit in hits]):
         found = replacement(value, one.text, years(old.question), body=one.body)
-        # The contract of one person may reword that for all.
-        if found is None and _title_terms(one) <= known:
-            found = restated(value, sentence, one.text, body=one.body)
         if found is not None:
             yield Newer(one, found)
 

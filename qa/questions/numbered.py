@@ -66,7 +66,6 @@ _SIDED = re.compile(
 )
 # The noun of a year, which it needs not stand beside.
 _OF_YEAR = "#year"
-_YEAR_COLUMN = re.compile(r"(?:\w+ )?year", re.IGNORECASE)
 _YEARS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:\s?[-–—/]\s?((?:19|20)?\d\d))?(?!\d)")
 # What is true since, until or after a date, and what happened once and lasts, may be true in other years.
 _LASTS = re.compile(
@@ -190,13 +189,9 @@ def _has_another(named: Sequence[Numbered], thing: Numbered) -> bool:
 def _own(passage: StoredPassage, span: tuple[int, int]) -> list[Numbered]:
     """Return what a sentence, or the row or record that it is part of, names by number; an item is itself numbered.
 
-    It is not if the headings name a step by number: the items then are parts of that. A row also names the year in its
-    first cell, if that is a column of years.
+    It is not if the headings name a step by number: the items then are parts of that.
     """
     named = _named(_row(passage, span) or passage.text[slice(*span)])
-    for column, cell in row_at(passage, span[0])[:1]:
-        if _YEAR_COLUMN.fullmatch(column) and _YEAR.fullmatch(year := passage.text[slice(*cell)]):
-            named.append(Numbered(_OF_YEAR, year))
     marker = _MARKER.fullmatch(passage.text, passage.text.rfind("\n", 0, span[0]) + 1, span[0])
     if marker and not any(one.noun in _ITEMS for one in _above(passage)):
         named += [Numbered(noun, marker[1]) for noun in _ITEMS]

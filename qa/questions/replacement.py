@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from itertools import pairwise
 from typing import NamedTuple
 
 from corpus import sentence_spans
@@ -70,18 +69,6 @@ _REPLACES = re.compile(
     rf"|{_BY}{_NEAR}(?:,|\(|\s[–-]|\band)\s*not\s+{_PREPOSITION}{_WAS_BRIEF}",
     re.IGNORECASE,
 )
-# A change that the next sentence tells: "26 Feb clashes with the concert. Moved to 3 March."
-_REPLACED_NEXT = re.compile(
-    rf"{_WAS}[^\ue001\n]{{0,80}}[.!]{_MARKS}\s+(?:(?:It|This|That) (?:is|was|has been) )?{_CHANGED} to {_NEAR}{_BY}",
-    re.IGNORECASE,
-)
-# Before the new wording of a text; "§ 4 reads: ..." may only quote it.
-_RESTATES = re.compile(
-    r"\b(?:(?:shall (?:now )?|to )read|now reads|(?:is|are) (?:hereby )?(?:amended|changed|replaced|revised|reworded))"
-    r"(?: now| as follows| to read| by the following(?: \w+)?){0,2}\s*:",
-    re.IGNORECASE,
-)
-_LONGEST_RESTATED = 600
 # The groups of `_REPLACES`, from the end: the last two correct a mistake, and with the one before they may be no more
 # than a difference: "5 mg instead of 10 mg" in children, "8:40, not 6:15" on Sundays.
 _FIRST_CORRECTION = _REPLACES.groups - 1
@@ -131,14 +118,12 @@ class Replacement(NamedTuple):
         sentence: Those of the sentence.
         is_correction: Whether the old value was a mistake.
         may_differ: Whether this may be a difference rather than a change: "5 mg instead of 10 mg".
-        reason: The characters between the old value and the next sentence, if that tells the change; else none.
     """
 
     value: tuple[int, int]
     sentence: tuple[int, int]
     is_correction: bool
     may_differ: bool
-    reason: tuple[int, int] = (0, 0)
 
     def is_asked(self, question: str) -> bool:
         """Whether a question is for the new value rather than for the old one."""
@@ -158,52 +143,15 @@ def replacement(value: str, text: str, question_years: set[str], *, body: int = 
     than the question's.
     """
     forms = [form for form in _forms(value) if form.is_in(text, body)]
-    spans = list(sentence_spans(text, body)) if forms else []
-    alone = ((_REPLACES, start, start, end) for start, end in spans)
-    pairs = ((_REPLACED_NEXT, one[0], other[0], other[1]) for one, other in pairwise(spans))
-    for pattern, start, last_start, end in (*alone, *pairs):
+    for start, end in sentence_spans(text, body) if forms else ():
         for form in forms:
-            masked = form.masked(text[start:end])
-            found = pattern.search(masked)
+            found = _REPLACES.search(form.masked(text[start:end]))
             if found and _is_decided(text, (start, end)) and _is_of(question_years, years(text[start:end])):
                 group = next(one for one, new in enumerate(found.groups(), start=1) if new)
                 first, last = found.span(group)
                 kind = group >= _FIRST_CORRECTION, group >= _FIRST_DIFFERENCE
-                told = start + masked.rfind(_OLD, 0, last_start - start) + 1
-                return Replacement((start + first, start + last), (start, end), *kind, (told, last_start))
+                return Replacement((start + first, start + last), (start, end), *kind)
     return None
-
-
-def restated(value: str, sentence: str, text: str, *, body: int = 0) -> Replacement | None:
-    """Return where a text, from its body on, gives a sentence anew, with another value of the same form.
-
-    "§ 4 shall read as follows: Remote work is possible on up to three days a week."
-    """
-    marker = _RESTATES.search(text, body)
-    if marker is None:
-        return None
-    start = next(span[0] for span in sentence_spans(text, body) if marker.start() < span[1])
-    if _ASKS_FOR_OLD.search(text, start, marker.end()) or not _is_decided(text, (start, marker.end())):
-        return None
-    for form in _forms(value):
-        before, old, after = _parted(_ITEM_MARKER.sub("", sentence).rstrip(". \n"), form.old)
-        pattern = re.compile(rf"{_spaced(before)}(?P<new>{form.new.pattern}){_spaced(after)}[.!]?", re.IGNORECASE)
-        found = pattern.search(text, marker.end(), marker.end() + _LONGEST_RESTATED) if old else None
-        if found and form.old.fullmatch(found["new"]) is None:
-            span = start, found.end()
-            return Replacement(found.span("new"), span, is_correction=False, may_differ=False)
-    return None
-
-
-def _parted(text: str, pattern: re.Pattern[str]) -> tuple[str, str, str]:
-    """Return a text before a match, the match and what is after it; like `str.partition` without one."""
-    found = pattern.search(text)
-    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
-
-
-def _spaced(text: str) -> str:
-    """Return a pattern for a text with any blanks between its words."""
-    return r"\s+".join(map(re.escape, re.split(r"\s+", text)))
 
 
 def current(question: str, text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -16,7 +16,6 @@ from qa.questions.steps import terms
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
 _TITLE = re.compile(r"\b(?:Mrs?|Ms|Miss|Dr|Prof)\b\.?\s+")
-_GENERAL = frozenset({"all", "basic", "common", "gener", "hous", "standard"})
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _CALENDAR = re.compile(
     r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -28,64 +27,20 @@ _DEPTH = 20
 _MAX_PASSAGES = 1000
 
 
-def is_of_another(snapshot: Index, question: str, passage: StoredPassage, rare: frozenset[str] = frozenset()) -> bool:
+def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> bool:
     """Whether a question names another section of the passage's file, or a file like it in its folder.
 
-    The headings or the path of the other have the name, its last word, or two words in a row. The passage lacks one of
-    these words, or both of the two, and so does its file if another file is named.
+    The headings or the path of the other have the name, or two words in a row. The passage lacks one of these words, or
+    both of the two, and so does its file if another file is named.
     """
     document = passage.document
     if document.passages > _MAX_PASSAGES:
         return False
     below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
     names = [one for one in _names(question) if not one <= below_title]
-    last_names = _last_names(question, _title_terms(document))
-    pairs = [one for one in (*_pairs(question), *last_names) if not one & below_title]
-    return (
-        _has_longer_name(snapshot, question, passage)
-        or _is_of_other_subject(snapshot, question, document, rare)
-        or _is_of_other_file(snapshot, document, names, pairs)
-        or _is_of_other_section(snapshot, passage, names, pairs)
-    )
-
-
-def _has_longer_name(snapshot: Index, question: str, passage: StoredPassage) -> bool:
-    """Whether a file's name goes on where that in the question, which is of a file like it, ends: "Zaprinol Plus".
-
-    Without a hyphen ("CORVEX-ELD") it may just be a title, "Zaprinol Study"; so it may with one in the name of a file.
-    """
-    document = passage.document
-    is_heading = document.title != PurePosixPath(document.path).stem
-    for name in _NAME.findall(_POSSESSIVE.sub("", question)):
-        longer = re.search(rf"\b{re.escape(name)}([ -])([A-Z][^\W\d_]*)", document.title)
-        if longer is None or terms(longer[2]) <= terms(question):
-            continue
-        alone = re.compile(rf"\b{re.escape(name)}\b(?![ -][A-Z])")
-        is_begun = longer[1] == "-" and is_heading and not longer.start() and not alone.search(passage.text)
-        beside = _beside(snapshot, document, frozenset(terms(name)))
-        for one in (one for one in beside if alone.search(one.title)):
-            if (is_begun and one.title.startswith(name)) or _share_heading(snapshot, document, one):
-                return True
-    return False
-
-
-def _is_of_other_subject(snapshot: Index, question: str, document: StoredDocument, rare: frozenset[str]) -> bool:
-    """Whether the title of a file like this begins with a rare word of the question: "how is metformin stored?".
-
-    Rare are words in lower case that are likely names (see `Query.rare_words`).
-    The two titles differ in one word, as "Metformin tablets" and "Apixaban tablets" do, and the question does not have
-    that of this one. No other title has the rare word, and this file nowhere.
-    """
-    title, asked = _title_terms(document), terms(question)
-    for name in (name for name in map(terms, sorted(rare)) if len(name) == 1 and not name <= title):
-        beside = _beside(snapshot, document, frozenset(name))
-        first = _WORD.search(beside[0].title) if len(beside) == 1 else None
-        theirs = _title_terms(beside[0]) if first and terms(first[0]) == name else set()
-        # "General plant care" may hold for what "Hibiscus care" is about.
-        is_one_of_series = theirs - title == name and len(title - theirs) == 1 and (title - theirs).isdisjoint(_GENERAL)
-        if is_one_of_series and not asked & (title - theirs) and not name <= _all_terms(snapshot, document):
-            return True
-    return False
+    pairs = [one for one in _pairs(question) if not one & below_title]
+    is_of_file = _is_of_other_file(snapshot, document, names, pairs)
+    return is_of_file or _is_of_other_section(snapshot, passage, names, pairs)
 
 
 def _is_of_other_file(
@@ -155,13 +110,6 @@ def _names(question: str) -> list[frozenset[str]]:
     """Return the terms of each word or run of words with a capital, other than the first word."""
     names = [_CALENDAR.sub("", one) for one in _NAME.findall(_without_titles(question))]
     return [frozenset(found) for one in names if (found := terms(one))]
-
-
-def _last_names(question: str, title: set[str]) -> list[frozenset[str]]:
-    """Return the terms of the last word of each name, which may name a file alone, if no other word is in the title."""
-    names = (_CALENDAR.sub("", one).split() for one in _NAME.findall(_without_titles(question)))
-    others = ((terms(" ".join(first)), terms(last)) for *first, last in filter(None, names) if first)
-    return [frozenset(last) for first, last in others if last and title.isdisjoint(first)]
 
 
 def _without_titles(question: str) -> str:

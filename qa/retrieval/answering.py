@@ -12,11 +12,10 @@ from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, all_steps, extract, steps
-from qa.answer.heading_answer import heading_answer, with_definition, with_name, with_other_fields
+from qa.answer.heading_answer import heading_answer, with_definition, with_other_fields
 from qa.answer.results import Answer
 from qa.answer.superseded import Quoted, replacements, with_replacements
 from qa.answer.which_documents import titles_answer, with_title
-from qa.questions.limits import exceeds_limit
 from qa.questions.numbered import is_about_another, numbered_in
 from qa.questions.said import is_by_another, says_all
 from qa.questions.sibling import is_of_another
@@ -125,9 +124,8 @@ class Answerer:
         lead = extracts[best.id].lead
         if self.ranking.rows is None and (
             is_about_another(numbered_in(query.asked), best, lead)
-            or exceeds_limit(query.asked, best.text[slice(*lead)])
             or is_opposite_way(query.text, best)
-            or is_of_another(self.snapshot, query.asked, best, query.rare_words)
+            or is_of_another(self.snapshot, query.asked, best)
             or is_by_another(query.question, best)
             or _is_other_row(self.snapshot, query.asked, best, lead)
             or _is_other_way(self.snapshot, query.asked, best, lead)
@@ -242,7 +240,7 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         )
         if match is not None and match.at is not None and query.lookup is not None and query.lookup.is_date:
             extracted = with_other_fields(passage, extracted)
-        extracts[passage.id] = with_definition(query.text, passage, with_name(query.text, passage, extracted))
+        extracts[passage.id] = with_definition(query.text, passage, extracted)
         if query.for_documents and query.lookup is not None:
             extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])
     return extracts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,6 @@ from qa.stopwatch import Stopwatch
 MAX_UNKNOWN = 1 / 3
 # The lowest rarity: of a word that says nothing about the subject.
 _FLOOR = 0.1
-_WORD = re.compile(r"\b[^\W\d_]{4,}\b")
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,13 +72,6 @@ class Query:
     in_unknown_script: bool = False
     lookup: Lookup | None = None
     for_documents: bool = False
-
-    @property
-    def rare_words(self) -> frozenset[str]:
-        """The words in lower case that the model's vocabulary has only in pieces: likely names, such as "metformin"."""
-        starts = [] if self.tokens is None else self.tokens.encoded.spans[:, 0].tolist()
-        words = (word for word in _WORD.finditer(self.text) if word[0].islower())
-        return frozenset(word[0] for word in words if sum(word.start() <= at < word.end() for at in starts) > 1)
 
 
 def analyse_question(

@@ -171,25 +171,6 @@ def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: 
 
 
 @pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
-        (
-            "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
-            "A Method for Stochastic\nOptimization",
-            "Adam: A Method for Stochastic\nOptimization",
-        ),
-        ("It is called “The Sea, the Sea” today.", "the Sea", "the Sea"),
-        ("It is called “Under the Sea” today.", "the Sea", "Under the Sea"),
-        ('She wrote "Red Hens" and "Blue Hens".', "Hens", "Red Hens"),
-        ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
-    ],
-)
-def test_answer_never_cuts_a_title(sentence: str, named: str, shown: str) -> None:
-    """A title between quotation marks or in emphasis is completed if the answer is the greater part of it."""
-    assert answer_text("What is it?", sentence, named) == shown
-
-
-@pytest.mark.parametrize(
     ("question", "named", "shown"),
     [
         ("Who is a vegetarian?", "Vegetarian", "Vegetarian: Jonas"),
@@ -228,12 +209,6 @@ def test_the_column_in_the_question_answers(question: str, named: str, shown: st
     """Of columns that are named by numbers."""
     text = "| Pond | 2023 | 2024 | 2025 |\n|---|---|---|---|\n| C05 | 19 | 22 | 30 |"
     assert answer_text(question, text, named) == shown
-
-
-@pytest.mark.parametrize(("when", "shown"), [("night", "Lund"), ("day", "Weiss"), ("5 May", "Weiss")])
-def test_the_column_alike_that_the_question_names_answers(when: str, shown: str) -> None:
-    text = "| Date | Day doctor | Night doctor |\n|---|---|---|\n| 5 May | Weiss | Lund |"
-    assert answer_text(f"Who is on duty at {when}?", text, "Weiss") == shown
 
 
 @pytest.mark.parametrize(("crcl", "shown"), [("40", "2 g"), ("70", "1 g"), ("20", "1 g")])
@@ -437,40 +412,6 @@ def test_a_sentence_is_without_its_mark_of_quotation() -> None:
 FEE = "The yearly fee of the allotment is €96, payable in March."
 
 
-@pytest.mark.parametrize(
-    ("question", "first", "words", "second", "replaced_by"),
-    [
-        ("What is the yearly fee?", FEE, "€96", "In rule 4, “€96” is replaced by “€108” from 2025 on.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The fee was €96 and is now €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The fee is €108 instead of €96.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "Guests pay a deposit of €108 instead of €96.", ""),
-        ("What is the yearly fee?", FEE, "€96", "The fee is no longer €96 but €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The fee was raised from 96 to €108.", "€108"),
-        ("What is the yearly fee?", FEE, "€96", "The old fee was €96. Rule 4 is replaced by rule 5.", ""),
-        ("What is the yearly fee?", FEE, "€96", "The deposit of €960 is replaced by €1,080.", ""),
-        ("What was the fee in 2023?", FEE, "€96", "In 2025, €96 is replaced by €108.", ""),
-        ("When is the fair?", "The fair is on 4 May.", "4 May", "The fair on 4 May is now on 11 June.", "11 June"),
-        ("How long is it?", "It lasts six weeks.", "six weeks", "“Six weeks” now reads “nine weeks”.", "nine weeks"),
-        ("What is the fee?", "It is €96 a year.", "€96 a year", "“€96” is replaced by “€108”.", "€108"),
-        ("How many beds are there?", "There are 12 beds.", "12", "Rule 12 is replaced by 13.", ""),
-    ],
-)
-def test_a_value_that_another_passage_replaces_is_given_with_the_new_one(
-    question: str, first: str, words: str, second: str, replaced_by: str
-) -> None:
-    """Whatever the reader makes of that passage, but only for the exact value, in one sentence."""
-    found = answer(question, [(first, words, 3), (second, "", -9)])
-    assert found is not None
-    assert found.text == words
-    assert found.alternatives == ((Alternative(replaced_by, (2,)),) if replaced_by else ())
-
-
 def test_finding_a_replaced_value_takes_linear_time() -> None:
     text = "€96 becomes instead of €96 no longer " * 1000
     check_growth(lambda text: replacement("€96", text, set()), text, text * 4)
-
-
-@pytest.mark.parametrize("question", ["How long does it run?", "How old is it?", "How much is it?", "How far is it?"])
-def test_a_date_is_no_measure(question: str) -> None:
-    text = "The contract of the kiosk ends on 31 March 2025."
-    assert answer_text(question, text, "31 March 2025") == text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qa.answer.extract import Extract
-from qa.answer.heading_answer import with_name, with_other_fields
+from qa.answer.heading_answer import with_other_fields
 from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
@@ -47,21 +47,3 @@ def test_what_happened_on_a_date_is_in_a_table(tmp_path: Path) -> None:
         found = retriever.ask("What happened on 19 April 2026?").answer
     assert found is not None
     assert found.text == "boat: Loon\nremark: collided with a swan"
-
-
-@pytest.mark.parametrize(
-    ("question", "sentence", "answer"),
-    [
-        ("Which error is sent in maintenance mode?", "retried: yes", "code: E-11"),
-        ("Which error is sent in maintenance mode?", "name: Maintenance", "name: Maintenance"),
-        ("Is E-11 retried?", "retried: yes", "retried: yes"),
-        ("Which error is sent if the quota is used up?", "open: no", "open: no"),
-    ],
-)
-def test_a_thing_is_not_answered_with_yes(question: str, sentence: str, answer: str) -> None:
-    """But with the first field of its record, unless that says no more."""
-    text = "code: E-10\nretried: no\n\ncode: E-11\nname: Maintenance\nretried: yes\n\nopen: no\nfast: yes"
-    lead = text.index(sentence), text.index(sentence) + len(sentence)
-    found = with_name(question, stored(text, start=50), Extract(lead=lead, answer=sentence))
-    assert found.answer == text[slice(*found.lead)] == answer
-    assert all(text[one.chars[0] - 50 : one.chars[1] - 50] == one.text for one in found.highlights)

@@ -10,7 +10,7 @@ import pytest
 
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import Newer, Quoted, replacements, with_replacements
-from qa.questions.replacement import Replacement, current, replacement, restated
+from qa.questions.replacement import Replacement, current, replacement
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened
@@ -42,8 +42,6 @@ def new_value(value: str, text: str) -> str:
         ("€240", "The fee of €240\nis now €225.", "€225"),
         ("1.5 mg/kg", "The dose changes from 1.5 mg/kg to 1 mg/kg.", "1 mg/kg"),
         ("70 EUR", "The fee goes back from 70 EUR to 50 EUR.", "50 EUR"),
-        ("26 Feb", "26 Feb is the concert. Moved to **Tues 3 March**, 16:30.", "3 March"),
-        ("£30", "The fee of £30 barely covers paper. It was raised to £34.", "£34"),
         ("May", "The upgrade moves from May to June because it may be late.", "June"),
         ("in May", "The upgrade may move and is now in June (was May).", "June"),
         ("May 2025", "The upgrade moves from May 2025 to March 2026.", "March 2026"),
@@ -65,8 +63,6 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
         ("June", "From June to July it is closed."),
         ("from May to June", "The course moves online from May to June."),
         ("June", "It was changed from June to what may be later."),
-        ("26 Feb", "The concert is on 26 Feb. The fair was moved to 3 March."),
-        ("£30", "The fee of £30 barely covers paper. It was not raised to £34."),
         *(
             ("25 mg", text)
             for text in (
@@ -85,46 +81,6 @@ def test_sentences_that_replace_a_value(value: str, text: str, new: str) -> None
 def test_sentences_that_replace_nothing(value: str, text: str) -> None:
     """Periods, proposals, refusals, what was taken back, and bare small numbers."""
     assert new_value(value, text) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "new"),
-    [
-        ("§ 4 shall read as follows: You may work from home up to three days a week.", "up to three days a week"),
-        ("§ 4 sentence 1 now reads:\n\n“You may work from home up to\nthree days a week.”", "up to\nthree days a week"),
-        (
-            "§ 4 is amended as follows: Sundays are free. You may work from home up to one day a week.",
-            "one day",
-        ),
-        ("§ 4 is reworded: You may work from home up to four days a week.", "up to four days a week"),
-        ("§ 4 is reworded: You may work from home up to two days a week.", ""),
-        ("§ 4 is reworded: They may work from home up to four days a week.", ""),
-        ("§ 4 previously read as follows: You may work from home up to four days a week.", ""),
-        ("The old § 4 reads: You may work from home up to four days a week.", ""),
-        ("It was proposed that § 4 shall read: You may work from home up to four days a week.", ""),
-        ("§ 4 shall read: You may work from home up to four days a week.\nThe motion was rejected.", ""),
-        ("You may work from home up to four days a week.", ""),
-    ],
-)
-def test_a_sentence_given_anew_replaces_its_value(text: str, new: str) -> None:
-    """Another value in the same words, after words for a new wording; but no former one, nor what was not adopted."""
-    found = restated("up to two days a week", "(1) You may work from home up to two days a week.", text)
-    assert ("" if found is None else text[slice(*found.value)]) == new
-
-
-@pytest.mark.parametrize(
-    ("path", "change", "expected"),
-    [
-        ("first-amendment.md", "§ 4 shall read: You may work up to three days a week.", ["up to three days a week"]),
-        ("first-amendment.md", "§ 4 reads: You may work up to three days a week.", []),
-        ("berlin.md", "§ 4 shall read: You may work up to three days a week.", []),
-        ("first-amendment.md", "§ 5 shall read: You may work up to three days a week.", []),
-    ],
-)
-def test_a_section_given_anew(tmp_path: Path, path: str, change: str, expected: list[str]) -> None:
-    """Another document may just quote the sentence, or change it for some."""
-    files = {"a.md": "§ 4 You may work up to two days a week.\n", path: change}
-    assert chain(tmp_path, files, "How often may I work?", "up to two days a week") == expected
 
 
 def test_what_was_rejected_is_one_item() -> None:
@@ -247,8 +203,6 @@ def test_a_change_need_not_repeat_the_predicate(tmp_path: Path, change: str, exp
         ("The daily dose is £8.", "In the elderly the daily dose is £10 (was £8).", "What is the daily dose?", []),
         ("The daily dose is £8.", "The daily dose is £10 (was £8) for people under 60.", "What is the daily dose?", []),
         ("The daily dose is £8.", "From 1 May in all wards: the daily dose is £10 (was £8).", "The daily dose?", []),
-        ("The daily dose is £8.", "The daily dose of £8 harms in pain. It was raised to £10.", "Daily dose?", ["£10"]),
-        ("The daily dose is £8.", "In the elderly the daily dose is £8. It was raised to £10.", "The daily dose?", []),
         ("The daily dose is £8.", "From May 2024 the daily dose is £10 (was £8).", "The daily dose?", ["£10"]),
         ("# House\n\n§ 12 We pay £8.\n", "# Garden\n\nIn rule 12, for “£8” put “£10”.\n", "What do we pay?", []),
         ("# House rules\n\n§ 12 We pay £8.\n", "# House\n\nIn rule 12, for “£8” put “£10”.\n", "Pay?", ["£10"]),
@@ -260,23 +214,6 @@ def test_other_things_have_the_same_value(
 ) -> None:
     rarity = {"daili": 0.5, "dose": 0.5, "second": 0.5, "sticker": 0.5}
     assert chain(tmp_path, {"a.md": base, "b.md": change}, question, "£8", rarity=rarity) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "change", "expected"),
-    [
-        ("at most 60", "In § 3, “60 plus hours” is replaced by “80 plus hours”.", ["80 plus hours"]),
-        ("60", "In § 3, “60 plus” is replaced by “80 plus”.", ["80 plus"]),
-        ("60", "In § 3, “60 minus hours” is replaced by “80 minus hours”.", []),
-        ("60", "In § 3, “60 minutes” is replaced by “80 minutes”.", []),
-        ("at most 60", "In § 4, “60 plus hours” is replaced by “80 plus hours”.", []),
-    ],
-)
-def test_a_number_is_replaced_with_the_words_after_it(
-    tmp_path: Path, value: str, change: str, expected: list[str]
-) -> None:
-    files = {"a.md": "§ 3 The account may show at most 60 plus hours and 20 minus hours.\n", "b.md": change}
-    assert chain(tmp_path, files, "How many hours may the account show?", value) == expected
 
 
 def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.numbered import is_about_another, numbered_in, of_the_things
+from qa.questions.numbered import is_about_another, numbered_in
 from tests.qa.passages import stored
 
 TABLE = "| Box no. | Shelf | Content |\n|---|---|---|\n| 369 | 123 | cables |\n| 12 | 5 | lamps |"
@@ -163,21 +163,3 @@ def test_the_number_may_be_in_a_folder_of_files_without_suffix() -> None:
     text = "Unlike in version 3, dates are local."
     passage = stored(text, path="version-2.1/README")
     assert not is_about_another(numbered_in("which dates are local in version 2.1?"), passage, (0, len(text)))
-
-
-@pytest.mark.parametrize(
-    ("column", "year", "row"),
-    [
-        ("Year", 2025, 1),
-        ("School year", 2025, 1),
-        ("Year", 2026, 0),
-        ("Flat", 2025, 0),
-    ],
-)
-def test_the_row_of_a_year_answers_for_it(column: str, year: int, row: int) -> None:
-    """Although another row has the same year in a date."""
-    rows = ("2024 | 23 December | 1 January 2025", "2025 | 22 December | 2 January 2026")
-    text = f"| {column} | From | To |\n|---|---|---|\n| {rows[0]} |\n| {rows[1]} |"
-    spans = [(text.index(row), text.index(row) + len(row)) for row in rows]
-    things = numbered_in(f"When are the holidays in {year}?")
-    assert text[slice(*of_the_things(things, stored(text), spans[0], spans))] == rows[row]

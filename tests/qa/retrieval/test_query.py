@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import log
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ import numpy as np
 import pytest
 
 from corpus.errors import UsageError
-from index import TokenVectors
 from index.lexical import analyzer, query_terms
 from index.snapshot import Snapshot
 from qa.answer.results import Mode
-from qa.retrieval.query import Floats, Query, QueryTokens, analyse_question
+from qa.retrieval.query import Floats, Query, analyse_question
 from qa.retrieval.question_text import ask_text
 from qa.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
@@ -97,15 +95,6 @@ def test_a_question_is_split_into_words_once(four: Snapshot, monkeypatch: pytest
     monkeypatch.setattr(BagEncoder, "count_tokens", lambda _, words: [2] * len(words))  # no word is a single token
     assert analysed("istanbol and fox fox", four).text == "istanbul and fox fox"
     assert texts == ["istanbol and fox fox", "istanbul and fox fox"]
-
-
-def test_rare_words_are_in_pieces_and_lower_case(four: Snapshot) -> None:
-    query = analysed("is Blue metformin red", four)
-    assert query.rare_words == set()
-    spans = np.array([[0, 2], [3, 5], [5, 7], [8, 11], [11, 17], [18, 21]], dtype=np.int32)
-    tokens = QueryTokens(TokenVectors(np.zeros((6, 64), np.float32), spans), np.full(6, 1 / 6))
-    assert replace(query, tokens=tokens).rare_words == {"metformin"}
-    assert replace(query, tokens=None).rare_words == set()
 
 
 def test_tokens_are_encoded_only_if_they_are_needed(four: Snapshot) -> None:
