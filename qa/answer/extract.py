@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
+from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import row_of_band
 from qa.questions.numbered import numbered_in, of_the_things
 from qa.questions.said import without_greetings
 from qa.questions.steps import (
+    asks_for_way,
     has_bare_number,
     is_below_topic,
     is_named,
@@ -38,6 +40,7 @@ _NEARLY = 0.92
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
+_TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
 # A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
@@ -45,7 +48,11 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
+# Questions for a reason, or for what follows.
+_ASKS_FOR_REASON = re.compile(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
 _HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
+# A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
+_ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 # The end of a sentence that a list completes: "The file is refused if".
 _UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 # A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
@@ -121,6 +128,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
     if whole:
         lead, items = whole[0], whole[1:]
+    elif looked_up is None and not items and _asks_for_explanation(question):
+        lead = _all_below_its_question(question, passage, spans, lead)
     elif looked_up is None and not items:
         lead = row_of_band(passage, question, spans, lead)
     top = (whole or items or [lead])[0]
@@ -167,6 +176,45 @@ def all_steps(
     by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
     cited = tuple(sorted(rank for rank, _ in shown))
     return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
+
+
+def _all_below_its_question(
+    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
+) -> tuple[int, int]:
+    """Return all that is below a question or heading that asks the same, if it is short; else the sentence.
+
+    It asks the same if the sentence has no word of the question that it lacks itself.
+    """
+    text, first = passage.text, spans.index(lead)
+    last, asked = first, ""
+    while first and not asked:
+        if _is_question(text, spans[first - 1]):
+            asked = text[slice(*spans[first - 1])]
+        elif _is_apart(text, spans[first - 1], spans[first]):
+            break
+        else:
+            first -= 1
+    if asked:
+        while last + 1 < len(spans) and not _is_apart(text, spans[last], spans[last + 1]):
+            last += 1
+    elif passage.body and _ASKS_AS_HEADING.match(heading := passage.context.rsplit(" › ", 1)[-1]):
+        first, last, asked = 0, len(spans) - 1, heading
+    start, end = spans[first][0], spans[last][1]
+    shared = terms(question) & terms(asked)
+    is_same = bool(shared) and not (terms(question) & terms(text[slice(*lead)])) - shared
+    return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else lead
+
+
+def _is_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether a sentence is in another paragraph, item or turn of a talk than the one before it, or is a question."""
+    between = text[one[1] : other[0]]
+    is_new = "\n" in between and (_is_item(text, other) or _TURN.match(text, *other))
+    return "\n\n" in between or bool(is_new) or _is_question(text, other)
+
+
+def _asks_for_explanation(question: str) -> bool:
+    """Whether a question asks for a way, a reason, what follows, or yes or no."""
+    return asks_for_way(question) or _ASKS_FOR_REASON.match(question) is not None or asks_yes_or_no(question)
 
 
 def _is_question(text: str, span: tuple[int, int]) -> bool:

@@ -247,6 +247,38 @@ def test_a_list_that_ends_a_sentence_or_is_below_a_title_belongs_to_it(text: str
     assert ("it is late" in found.answer) is answer
 
 
+FAQ = "Do I have to help?\n\nAdults give eight hours. Nobody pays. New members give four."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("do I really have to help", FAQ[20:]),
+        # The sentence has words of the question that the heading lacks, or a few words answer.
+        ("Do new members have to help?", "New members give four."),
+        ("Who has to help?", "Adults give eight hours."),
+        ("How do adults help?", "Adults give eight hours."),
+    ],
+)
+def test_a_question_is_answered_by_all_that_is_below_the_same_question(question: str, answer: str) -> None:
+    assert extracted(question, FAQ, body=20, context="Club › Do I have to help?").answer == answer
+
+    if answer == FAQ[20:]:
+        bold = f"Hello.\n\n**Do I have to help?** {FAQ[20:]}\n\n**Is it cold?** No."
+        assert extracted(question, bold, context="Club").answer == answer
+        chat = f"Al: Do I have to help?\nBo: {FAQ[20:]}\nAl: Fine."
+        assert extracted(question, chat, context="Club").answer == f"Bo: {answer}"
+        numbered = f"1. Do I have to help? {FAQ[20:]}\n2. Is it cold? No."
+        assert extracted(question, numbered, context="Club").answer == answer
+
+
+def test_what_is_below_a_heading_that_asks_nothing_or_is_long_is_not_answered_whole() -> None:
+    question = "do I have to help"
+    assert extracted(question, FAQ, body=20, context="Club › Help").answer == "New members give four."
+    long = FAQ + 60 * " So it is."
+    assert extracted(question, long, body=20, context="Club › Do I have to help?").answer == "New members give four."
+
+
 @pytest.mark.parametrize("text", ["The red fox eats:", "The red fox eats:\n\nhens and mice.", "Red fox: it eats hens."])
 def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
     assert len(extracted("red fox", text).highlights) == 1
