@@ -41,6 +41,10 @@ _ARTICLES = {"a", "an", "the"}
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
+# A title or quotation between such marks.
+_MARKED = re.compile(
+    r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
+)
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
@@ -176,7 +180,7 @@ def _candidate(
     found = _in_asked_cell(with_bands_as_in(passage, question), passage, reading.best(*part) or part)
     found = whole_value(question, text, completed(text, found, part), part)
     found = current(question, text, with_parallel(text, found, part), part)
-    found = with_bound(question, text, found, part)
+    found = with_bound(question, text, _whole_title(text, found, part), part)
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, part), part)
     answer = text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
@@ -217,6 +221,15 @@ def _in_asked_cell(question: str, passage: StoredPassage, words: tuple[int, int]
         return named[0] if len(named) == 1 else words
     own = [cell for _, cell in row if cell[0] <= words[0] and words[1] <= cell[1]]
     return whole_items(question, passage.text, words, own[0]) if own else words
+
+
+def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+    """Extend the words to the marked title or quotation of which they are at least half."""
+    for found in _MARKED.finditer(text, *sentence):
+        start, end = found.span("same" if found["same"] else "other")
+        if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
+            return start, end
+    return words
 
 
 def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

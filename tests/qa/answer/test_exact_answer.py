@@ -171,6 +171,25 @@ def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: 
 
 
 @pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        (
+            "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
+            "A Method for Stochastic\nOptimization",
+            "Adam: A Method for Stochastic\nOptimization",
+        ),
+        ("It is called “The Sea, the Sea” today.", "the Sea", "the Sea"),
+        ("It is called “Under the Sea” today.", "the Sea", "Under the Sea"),
+        ('She wrote "Red Hens" and "Blue Hens".', "Hens", "Red Hens"),
+        ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
+    ],
+)
+def test_answer_never_cuts_a_title(sentence: str, named: str, shown: str) -> None:
+    """A title between quotation marks or in emphasis is completed if the answer is the greater part of it."""
+    assert answer_text("What is it?", sentence, named) == shown
+
+
+@pytest.mark.parametrize(
     ("question", "named", "shown"),
     [
         ("Who is a vegetarian?", "Vegetarian", "Vegetarian: Jonas"),
