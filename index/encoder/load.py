@@ -19,7 +19,7 @@ from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.openvino_graph import CHECK_TEXTS, encoder_copy
 from index.encoder.protocol import Encoder
-from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.encoder.tokenizer import TokenIds
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import Output, TransformerEncoder, cosine
 
@@ -82,7 +82,7 @@ def prepare_for_questions(name: str) -> None:
 def _copy_for(hint: Hint, model: ModelFiles) -> CompiledCopy:
     """Return the exact copy for stored vectors, or for questions one in eight bits where that is faster."""
     quantised = hint is Hint.LATENCY and is_int8_faster()
-    return encoder_copy(model, lambda: ModelTokenizer(model), quantised=quantised)
+    return encoder_copy(model, quantised=quantised)
 
 
 class FastestEncoder(TransformerEncoder):
@@ -100,7 +100,6 @@ class FastestEncoder(TransformerEncoder):
         self._hint = hint
         self._device = device
         self._gpu = PassageGpu(model, device)
-        # Without a reference to this encoder: a cycle would keep a dropped one until the next garbage collection.
         self._copy = _copy_for(hint, model)
         if ahead:
             self._copy.begin_loading(hint)
@@ -111,7 +110,7 @@ class FastestEncoder(TransformerEncoder):
         backend = self._backend()
         # Questions are compared with the tokens, so both come from the same backend.
         if not tokens and isinstance(backend, CompiledEncoder):
-            outputs = self._gpu.run(encoded, backend, self._tokenizer)
+            outputs = self._gpu.run(encoded, backend)
             if outputs is not None:
                 return iter(outputs)
         return backend._run_passages(encoded, tokens=tokens)
@@ -144,9 +143,7 @@ class PassageGpu:
         self._encoder: TorchEncoder | None = None
         self._lock = ForkedLock()
 
-    def run(
-        self, encoded: Sequence[TokenIds], reference: TransformerEncoder, tokenizer: ModelTokenizer
-    ) -> list[tuple[int, Output]] | None:
+    def run(self, encoded: Sequence[TokenIds], reference: TransformerEncoder) -> list[tuple[int, Output]] | None:
         """Put passages through the model, each with its index; None if `reference`, on the CPU, has to.
 
         Raises:
@@ -155,7 +152,7 @@ class PassageGpu:
         with self._lock:
             self._remaining -= len(encoded)
             if not self._is_tried and self._remaining < 0:
-                self._encoder = self._start(reference, tokenizer)
+                self._encoder = self._start(reference)
                 self._is_tried = True
             if self._encoder is not None:
                 try:
@@ -165,10 +162,11 @@ class PassageGpu:
                     self._encoder = None
         return None
 
-    def _start(self, reference: TransformerEncoder, tokenizer: ModelTokenizer) -> TorchEncoder | None:
+    def _start(self, reference: TransformerEncoder) -> TorchEncoder | None:
         gpu = find_gpu(self._device)
         if gpu is None:
             return None
+        tokenizer = reference._tokenizer
         encoder = TorchEncoder(self._model, tokenizer=tokenizer, device=gpu)
         texts = [tokenizer.truncate(text, prompt=tokenizer.parameters.passage_prompt) for text in CHECK_TEXTS]
         try:

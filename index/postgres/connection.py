@@ -60,6 +60,12 @@ def close(connection: psycopg.Connection) -> None:
     connection.close()
 
 
+def number_of(connection: psycopg.Connection, query: str, *values: object) -> int:
+    """Return the number in the first row of a query's result, or 0 if it has none."""
+    row = connection.execute(query, values).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 @contextlib.contextmanager
 def translate_errors(place: str) -> Iterator[None]:
     """Raise PostgreSQL errors as errors of `corpus.errors`."""

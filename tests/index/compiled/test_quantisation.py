@@ -18,7 +18,6 @@ from index.encoder import load
 from index.encoder.load import load_encoder
 from index.encoder.model_files import DEFAULT_MODEL, find
 from index.encoder.openvino_graph import encoder_copy
-from index.encoder.tokenizer import ModelTokenizer
 from qa import build_index
 from qa.collection import build
 from qa.reader import network
@@ -108,7 +107,7 @@ def test_a_model_that_quantisation_changes_too_much_is_copied_exactly(library: A
 
 def test_only_questions_are_embedded_in_8_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = load_encoder().encode_passages(TEXTS)
-    kept, copies = encoder_copy(find(), lambda: ModelTokenizer(find()))._folder(), tmp_path / "qa" / "compiled"
+    kept, copies = encoder_copy(find())._folder(), tmp_path / "qa" / "compiled"
     shutil.copytree(kept, copies / kept.name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(load, "is_int8_faster", lambda: True)

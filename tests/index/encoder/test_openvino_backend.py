@@ -19,7 +19,6 @@ from index.encoder.load import FastestEncoder, load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, balanced_batches
 from index.encoder.openvino_graph import _require_agreement, encoder_copy
-from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
 from tests.small_models import default_with
 
@@ -45,7 +44,7 @@ def test_batches_are_divided_into_equal_amounts_of_work(widths: list[int], count
 def test_files_prepared_for_the_processor_change_no_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With either hint; `test_compiled_copy.py` says when they are used."""
     model = find()
-    copy = encoder_copy(model, lambda: ModelTokenizer(model))._folder()
+    copy = encoder_copy(model)._folder()
     CompiledEncoder(model).prepare()
     texts = [QUESTION, "The harbour closes at dusk. " * 9]
     expected = CompiledEncoder(model).encode_passages(texts)

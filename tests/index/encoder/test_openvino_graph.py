@@ -13,7 +13,6 @@ from index.compiled.bert import BertBuilder
 from index.compiled.runtime import CompileError, openvino
 from index.encoder.model_files import find
 from index.encoder.openvino_graph import REFERENCE_VECTORS, encoder_copy
-from index.encoder.tokenizer import ModelTokenizer
 from tests.index.conftest import run_code
 from tests.reference_vectors import reference_vectors
 
@@ -58,7 +57,7 @@ def test_a_wrong_graph_is_detected(mistake: str, monkeypatch: pytest.MonkeyPatch
     if "weights" not in mistake:
         monkeypatch.setattr(BertBuilder, "mean", pooled)
     with openvino() as library:
-        graph, check = encoder_copy(find(), lambda: ModelTokenizer(find()))._build(library)
+        graph, check = encoder_copy(find())._build(library)
         compiled = library.Core().compile_model(graph, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     with pytest.raises(CompileError, match="does not give the vectors of the original"):
         check(compiled, quantised=False)
