@@ -38,14 +38,14 @@ def test_the_default_model_needs_no_torch(tmp_path: Path) -> None:
     assert "preparing sentence-transformers/all-MiniLM-L6-v2" in found.stderr
 
 
-@pytest.mark.parametrize("mistake", ["zeroed weights", "first token", "padding too"])
+@pytest.mark.parametrize("mistake", ["wrong weights", "weights that are NaN", "first token", "padding too"])
 def test_a_wrong_graph_is_detected(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With wrong weights, or if the first token is pooled, or padding is."""
 
     def damaged(path: Path) -> dict[str, Any]:
         tensors = load_file(path)
-        if mistake == "zeroed weights":
-            tensors["encoder.layer.2.attention.self.query.weight"][:] = 0
+        if "weights" in mistake:
+            tensors["encoder.layer.2.attention.self.query.weight"][:] = np.nan if "NaN" in mistake else 0
         return tensors
 
     def pooled(self: BertBuilder, hidden: Any, mask: Any) -> Any:
