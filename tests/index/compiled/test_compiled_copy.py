@@ -14,7 +14,6 @@ import pytest
 from index.compiled import compiled_copy
 from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
 from index.compiled.runtime import CompileError
-from index.storage import disk
 from index.storage.sealed import read_sealed, seal
 from index.storage.vectors import Vectors
 
@@ -103,16 +102,6 @@ def test_without_a_temporary_folder_too_there_is_no_copy(nowhere: Path) -> None:
     nowhere.rmdir()
     with pytest.raises(CompileError, match="the compiled model cannot be written to a temporary folder"):
         loaded_result()
-
-
-def test_a_cache_that_refuses_is_like_none(cache: Path) -> None:
-    def refuse(_: str, path: Path) -> None:
-        if path.is_relative_to(cache):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-    with disk.watched(refuse):
-        loaded_result()
-    assert not cache.exists()
 
 
 @pytest.mark.parametrize(
