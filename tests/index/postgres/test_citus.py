@@ -34,7 +34,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         original = getattr(psycopg.Cursor, name)
 
         def recorded(cursor: Any, query: Any, *values: Any, _as: Any = original, **options: Any) -> Any:
-            sent.append(query.decode() if isinstance(query, bytes) else str(query))
+            sent.append(str(query))
             return _as(cursor, query, *values, **options)
 
         monkeypatch.setattr(psycopg.Cursor, name, recorded)

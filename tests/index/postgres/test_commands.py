@@ -55,16 +55,6 @@ def test_a_collection_is_built_once_and_asked_from_anywhere(
         assert there.topics(n=1).total == 4
 
 
-def test_a_retriever_of_a_store_reloads(root: Path, address: str) -> None:
-    build_index(root, encoder=BagEncoder(), store=address)
-    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as asked:
-        assert not asked.reload()
-        (root / "birds.txt").write_text("Birds sing at night.\n")
-        build_index(root, encoder=BagEncoder())
-        assert asked.reload()
-        assert asked.search("night", k=1)[0].text == "Birds sing at night."
-
-
 def test_status_and_check(root: Path, address: str) -> None:
     """With the folder, and by address only."""
     build_index(root, encoder=BagEncoder(), store=address)

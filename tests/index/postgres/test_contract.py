@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,20 +46,19 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def index(folder: Path) -> Iterator[Index]:
-    build(folder)
-    with open_index(folder / ".qa") as opened:
-        yield opened
-
-
 def everything(index: Index) -> list[object]:
     """Everything that an index returns, without what differs between stores."""
-    encoder = BagEncoder()
-    files = [replace(one, id=0, checked_ns=0, mtime_ns=0) for one in index.documents()]
-    passages = [one for file in files for one in index.passages_of(file.path)]
-    vector = encoder.encode_query("cats and birds in the morning")
-    found: list[object] = [files, [replace(one, id=0, vector=0, document=files[0]) for one in passages]]
+    documents = index.documents()
+    files = [replace(file, id=0, checked_ns=0, mtime_ns=0) for file in documents]
+    passages = [passage for file in files for passage in index.passages_of(file.path)]
+    vector = BagEncoder().encode_query("cats and birds in the morning")
+    found: list[object] = [files, [replace(passage, id=0, vector=0, document=files[0]) for passage in passages]]
+    for several in (None, frozenset([documents[0].id])):
+        found.append([passage.key for passage in index.passages(index.columns(several).passages.tolist())])
+    found.append(
+        [index.find(key) and index.find(key).key for key in (*(passage.key for passage in passages), "0" * 16)]
+    )
+    found.append([index.document(path) in documents for path in (files[0].path, "none.md")])
     for documents in (None, index.match_paths("notes/"), index.scope(frozenset(one.id for one in passages[::2]))):
         for limit in (1, 3, 100):
             found.append([(one.key, one.score) for one in index.dense(vector, limit, documents=documents)])
@@ -78,23 +76,6 @@ def test_there_is_no_index_before_the_first_build(folder: Path) -> None:
     assert not is_built(folder / ".qa")
     with pytest.raises(NoIndexError):
         open_index(folder / ".qa")
-
-
-def test_passages_by_id_key_and_document(index: Index) -> None:
-    """Each is a slice of its document; those of a document are in the order of the text."""
-    columns = index.columns()
-    passages = index.passages(columns.passages.tolist())
-    assert [one.id for one in passages] == columns.passages.tolist()
-    assert [one.vector for one in passages] == columns.vectors.tolist()
-    for path, text in FILES.items():
-        own = index.passages_of(path)
-        assert [text[one.start : one.end] for one in own] == [one.text for one in own]
-        assert [one.start for one in own] == sorted(one.start for one in own)
-        document = index.document(path)
-        assert document is not None
-        assert index.columns(frozenset([document.id])).passages.tolist() == [one.id for one in own]
-    assert [index.find(one.key) for one in passages] == passages
-    assert (index.find("0" * 16), index.document("none.md"), index.passages_of("none.md")) == (None, None, ())
 
 
 def test_a_change_of_files(folder: Path) -> None:
