@@ -47,22 +47,22 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def everything(index: Index) -> list[object]:
-    """Everything that an index returns, without what differs between stores."""
+    """Everything that an index returns, without what differs between stores, which is the same by any way."""
     documents = index.documents()
     files = [replace(file, id=0, checked_ns=0, mtime_ns=0) for file in documents]
     passages = [passage for file in files for passage in index.passages_of(file.path)]
     vector = BagEncoder().encode_query("cats and birds in the morning")
     found: list[object] = [files, [replace(passage, id=0, vector=0, document=files[0]) for passage in passages]]
-    for several in (None, frozenset([documents[0].id])):
-        found.append([passage.key for passage in index.passages(index.columns(several).passages.tolist())])
-    found.append(
-        [index.find(key) and index.find(key).key for key in (*(passage.key for passage in passages), "0" * 16)]
-    )
-    found.append([index.document(path) in documents for path in (files[0].path, "none.md")])
-    for documents in (None, index.match_paths("notes/"), index.scope(frozenset(one.id for one in passages[::2]))):
+    assert [index.find(passage.key) for passage in passages] == passages
+    for document in documents:
+        own = index.columns(frozenset([document.id])).passages.tolist()
+        assert tuple(index.passages(own)) == index.passages_of(document.path)
+        assert index.document(document.path) == document
+    assert (index.find("0" * 16), index.document("none.md"), index.passages_of("none.md")) == (None, None, ())
+    for scope in (None, index.match_paths("notes/"), index.scope(frozenset(one.id for one in passages[::2]))):
         for limit in (1, 3, 100):
-            found.append([(one.key, one.score) for one in index.dense(vector, limit, documents=documents)])
-            found.append([(one.key, one.score) for one in index.keyword("cat in the sea", limit, documents=documents)])
+            found.append([(one.key, one.score) for one in index.dense(vector, limit, documents=scope)])
+            found.append([(one.key, one.score) for one in index.keyword("cat in the sea", limit, documents=scope)])
     for word in ("cat", "sea", f"{LONG}x", f"{LONG}y", "zebra"):
         found.append([(one.key, one.score) for one in index.keyword(word, 9)])
     found.append(index.vectors([one.vector for one in passages]).tolist())
