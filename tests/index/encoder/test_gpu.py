@@ -65,9 +65,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     """A machine with a CUDA GPU."""
     import torch
 
-    class Simulated(CpuAsGpu):
-        ran: ClassVar[list[tuple[Device, int]]] = []
-
+    monkeypatch.setattr(CpuAsGpu, "ran", [])
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
@@ -76,8 +74,8 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
     monkeypatch.setattr(openvino_backend, "_BATCH_TOKENS", 64)
     monkeypatch.setattr(load, "CHECK_TEXTS", CHECK_TEXTS)
-    monkeypatch.setattr(load, "TorchEncoder", Simulated)
-    return Simulated
+    monkeypatch.setattr(load, "TorchEncoder", CpuAsGpu)
+    return CpuAsGpu
 
 
 @pytest.fixture(scope="module")
