@@ -104,22 +104,13 @@ def test_without_a_temporary_folder_too_there_is_no_copy(nowhere: Path) -> None:
         loaded_result()
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "model.safetensors"), "denied: 'model.safetensors'"),
-        (RuntimeError("no such operation"), "no such operation"),
-    ],
-)
-def test_a_model_that_cannot_be_built_is_a_compile_error(
-    error: Exception, words: str, cache: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_that_cannot_be_built_is_a_compile_error(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is not blamed on the cache, and nothing is left behind; torch can be used instead."""
 
     def refuse(_: object) -> NoReturn:
-        raise error
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "model.safetensors")
 
-    with pytest.raises(CompileError, match=f"^small cannot be compiled: .*{words}"):
+    with pytest.raises(CompileError, match=r"^small cannot be compiled: .*denied: 'model\.safetensors'"):
         CompiledCopy("small", "key", refuse).load(Hint.LATENCY)
     assert "cannot keep compiled models" not in caplog.text
     assert list((cache / "qa" / "compiled").iterdir()) == []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,31 +65,20 @@ class Case:
         return str(self.original.prompts.get("document") or "")
 
 
-@pytest.fixture(scope="module")
-def case_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Case]]:
-    """Return models by name, each built once, with a temporary cache for their compiled copies."""
-    folder = tmp_path_factory.mktemp("models")
-
-    @functools.cache
-    def make(kind: str) -> Case:
-        model = find(str(build(kind, folder)))
+@pytest.fixture(scope="module", params=BUILDERS)
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
+    """Each kind of model, built once, with a temporary cache for its compiled copy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(compiled_copy, "Hint", (Hint.THROUGHPUT,))  # not prepared for the other one, which none uses
+        model = find(str(build(request.param, tmp_path_factory.mktemp("models"))))
         encoder = CompiledEncoder(model)
         original = load(model.folder)
         texts = [*TEXTS, longest(encoder)]
         questions = [*texts, TOO_LONG]
         text_vectors = original.encode_document(texts, normalize_embeddings=True, show_progress_bar=False)
         question_vectors = original.encode_query(questions, normalize_embeddings=True, show_progress_bar=False)
-        return Case(model, encoder, original, texts, questions, text_vectors, question_vectors)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(compiled_copy, "Hint", (Hint.THROUGHPUT,))  # not prepared for the other one, which none uses
-        yield make
-
-
-@pytest.fixture(params=BUILDERS)
-def case(request: pytest.FixtureRequest, case_of: Callable[[str], Case]) -> Case:
-    return case_of(request.param)
+        yield Case(model, encoder, original, texts, questions, text_vectors, question_vectors)
 
 
 def longest(encoder: CompiledEncoder) -> str:
