@@ -6,6 +6,7 @@ The compiled copy embeds questions, and passages until a GPU is worth its start;
 from __future__ import annotations
 
 import logging
+import math
 import weakref
 from collections.abc import Iterator, Sequence
 
@@ -138,8 +139,8 @@ class PassageGpu:
     def __init__(self, model: ModelFiles, device: Device) -> None:
         self._model = model
         self._device = device
-        self._remaining = _GPU_BREAK_EVEN if device is Device.AUTO else 0
-        self._is_tried = device is Device.CPU
+        # It is started once this is below zero.
+        self._remaining: float = {Device.AUTO: _GPU_BREAK_EVEN, Device.CPU: math.inf}.get(device, 0)
         self._encoder: TorchEncoder | None = None
         self._lock = ForkedLock()
 
@@ -151,9 +152,9 @@ class PassageGpu:
         """
         with self._lock:
             self._remaining -= len(encoded)
-            if not self._is_tried and self._remaining < 0:
+            if self._remaining < 0:
                 self._encoder = self._start(reference)
-                self._is_tried = True
+                self._remaining = math.inf
             if self._encoder is not None:
                 try:
                     return list(self._encoder._run_passages(encoded, tokens=False))

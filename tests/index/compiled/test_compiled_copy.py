@@ -92,7 +92,7 @@ def test_without_a_cache_a_copy_is_made_for_this_process(nowhere: Path, caplog: 
     for name in ("small", "another"):
         assert np.allclose(loaded_result(name=name), INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.1)
     assert list(nowhere.iterdir()) == []
-    (warning,) = [one for one in caplog.messages if "preparing" not in one]
+    (warning,) = [message for message in caplog.messages if "preparing" not in message]
     folder = nowhere.parent / "file" / "qa" / "compiled"
     assert warning.startswith(f"cannot keep compiled models in {folder}: Not a directory. ")
     assert warning.endswith("Set XDG_CACHE_HOME to a folder of yours.")

@@ -63,10 +63,10 @@ def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
         backend = encoder._backend()
         assert isinstance(backend, CompiledEncoder)
         backend._engine._thread.shutdown()  # its last call may still be ending
-        dropped = [weakref.ref(one) for one in (encoder, encoder._copy, backend._engine)]
+        dropped = [weakref.ref(part) for part in (encoder, encoder._copy, backend._engine)]
         assert encoder._copy._ahead is None  # else it would keep the model that the engine has
         del encoder, backend
-        assert [one() for one in dropped] == [None] * 3
+        assert [reference() for reference in dropped] == [None] * 3
     finally:
         gc.enable()
 

@@ -28,13 +28,12 @@ def test_vector_depends_only_on_its_text(encoder: TransformerEncoder, monkeypatc
     texts = [" ".join(rng.choice(["cat", "dog", "talk", "sea", "two"]) for _ in range(size)) for size in lengths]
     expected = encoder.encode_passages(texts)
     order = rng.sample(range(len(texts)), len(texts))
-    shuffled = encoder.encode_passages([texts[place] for place in order])
+    shuffled = encoder.encode_passages([texts[i] for i in order])
     assert np.array_equal(shuffled, expected[order])
-    assert all(np.array_equal(encoder.encode_passages([texts[place]])[0], expected[place]) for place in (0, 2, 5))
+    assert all(np.array_equal(encoder.encode_passages([texts[i]])[0], expected[i]) for i in (0, 2, 5))
     tokens = encoder.encode_passage_tokens(texts[:5])
     assert all(
-        np.array_equal(encoder.encode_passage_tokens([texts[place]])[0].vectors, tokens[place].vectors)
-        for place in range(0, 5, 2)
+        np.array_equal(encoder.encode_passage_tokens([texts[i]])[0].vectors, tokens[i].vectors) for i in range(0, 5, 2)
     )
 
 

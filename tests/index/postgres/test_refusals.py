@@ -106,10 +106,10 @@ def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Serve
         problems = verify_index(remote / ".qa").problems
     except DamagedIndexError as error:
         problems = (str(error),)
-    assert any(found_by in one for one in problems), problems
-    for one in problems:
-        assert one.startswith("postgresql://")
-        assert one.endswith("Rebuild it with `qa index --full`, or restore a back-up.")
+    assert any(found_by in problem for problem in problems), problems
+    for problem in problems:
+        assert problem.startswith("postgresql://")
+        assert problem.endswith("Rebuild it with `qa index --full`, or restore a back-up.")
     rebuild_index(Request(remote, BagEncoder()))
     assert verify_index(remote / ".qa").problems == ()
     assert build(remote).passages == before.passages

@@ -40,7 +40,7 @@ def test_two_nodes_make_the_same_index_as_one_process(cluster: Cluster, folder: 
     assert contents(folder) == plain
     lines = recorded(log_of(folder))
     assert report.embedded == len(lines) == len({text for _, _, text in lines}) == TEXTS
-    assert {int(process) for process, _, _ in lines} == {one.pid for one in cluster.workers}
+    assert {int(process) for process, _, _ in lines} == {worker.pid for worker in cluster.workers}
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "crash"])
