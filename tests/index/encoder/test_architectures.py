@@ -101,7 +101,8 @@ def test_vectors_match_the_original(case: Case, kind: type[TransformerEncoder], 
     assert encoder.count_tokens(case.questions[-1:])[0] > MAX_LENGTH
     passages = encoder.encode_passages(case.texts)
     size = {"bert-cls-dense": SHORTENED, "bert-joined": 2 * HIDDEN}.get(case.model.folder.name, HIDDEN)
-    assert (passages.shape, passages.dtype) == ((len(case.texts), size), np.float32)
+    assert passages.shape == (len(case.texts), size)
+    assert passages.dtype == np.float32
     assert np.allclose(np.linalg.norm(passages, axis=1), 1.0, atol=1e-6)
     assert least(passages, case.text_vectors) >= agreement
     questions = np.array([encoder.encode_query(text) for text in case.questions])
