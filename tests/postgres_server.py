@@ -52,7 +52,7 @@ class Server:
     def run(self, statement: str) -> list[tuple[object, ...]]:
         """Run a statement as the superuser."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(statement.encode())
+            cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
     def start(self) -> None:

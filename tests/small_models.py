@@ -40,13 +40,8 @@ Die Prüfung fällt aus, weil der Prüfer krank ist. Äpfel, Öl und Übermut ge
 """
 
 
-def bert_mean(folder: Path) -> None:
-    """BERT like most small models: a lower-casing tokenizer, mean pooling, normalised."""
-    _save(folder, [_bert(folder), pooling("mean"), _normalize()])
-
-
 def bert_cls_dense(folder: Path) -> None:
-    """BERT with CLS pooling and a dense layer that reduces the dimension."""
+    """BERT with a lower-casing tokenizer, CLS pooling and a dense layer that reduces the dimension."""
     _save(folder, [_bert(folder), pooling("cls"), _dense(), _normalize()])
 
 
@@ -98,8 +93,8 @@ def modernbert_mean(folder: Path) -> None:
 
 
 _MODELS = (
-    *(bert_mean, bert_cls_dense, bert_joined, mpnet_mean),
-    *(roberta_mean, xlm_roberta_prompts, distilbert_max, modernbert_mean),
+    *(bert_cls_dense, bert_joined, mpnet_mean, roberta_mean),
+    *(xlm_roberta_prompts, distilbert_max, modernbert_mean),
 )
 BUILDERS: dict[str, Callable[[Path], None]] = {make.__name__.replace("_", "-"): make for make in _MODELS}
 

@@ -82,8 +82,6 @@ class CompiledCopy:
             except OSError as error:
                 _warn_not_kept(folder.parent, error.strerror or str(error))
                 return self._load_temporary(library, hint)
-            if not _is_sound(folder):
-                raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
             return self._loaded(library, folder, hint)
 
     def exists(self) -> bool:

@@ -6,6 +6,7 @@ The compiled copy embeds questions, and passages until a GPU is worth its start;
 from __future__ import annotations
 
 import logging
+import math
 import weakref
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +20,7 @@ from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.openvino_graph import CHECK_TEXTS, encoder_copy
 from index.encoder.protocol import Encoder
-from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.encoder.tokenizer import TokenIds
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import Output, TransformerEncoder, cosine
 
@@ -82,7 +83,7 @@ def prepare_for_questions(name: str) -> None:
 def _copy_for(hint: Hint, model: ModelFiles) -> CompiledCopy:
     """Return the exact copy for stored vectors, or for questions one in eight bits where that is faster."""
     quantised = hint is Hint.LATENCY and is_int8_faster()
-    return encoder_copy(model, lambda: ModelTokenizer(model), quantised=quantised)
+    return encoder_copy(model, quantised=quantised)
 
 
 class FastestEncoder(TransformerEncoder):
@@ -100,7 +101,6 @@ class FastestEncoder(TransformerEncoder):
         self._hint = hint
         self._device = device
         self._gpu = PassageGpu(model, device)
-        # Without a reference to this encoder: a cycle would keep a dropped one until the next garbage collection.
         self._copy = _copy_for(hint, model)
         if ahead:
             self._copy.begin_loading(hint)
@@ -111,7 +111,7 @@ class FastestEncoder(TransformerEncoder):
         backend = self._backend()
         # Questions are compared with the tokens, so both come from the same backend.
         if not tokens and isinstance(backend, CompiledEncoder):
-            outputs = self._gpu.run(encoded, backend, self._tokenizer)
+            outputs = self._gpu.run(encoded, backend)
             if outputs is not None:
                 return iter(outputs)
         return backend._run_passages(encoded, tokens=tokens)
@@ -139,14 +139,12 @@ class PassageGpu:
     def __init__(self, model: ModelFiles, device: Device) -> None:
         self._model = model
         self._device = device
-        self._remaining = _GPU_BREAK_EVEN if device is Device.AUTO else 0
-        self._is_tried = device is Device.CPU
+        # It is started once this is below zero.
+        self._remaining: float = {Device.AUTO: _GPU_BREAK_EVEN, Device.CPU: math.inf}.get(device, 0)
         self._encoder: TorchEncoder | None = None
         self._lock = ForkedLock()
 
-    def run(
-        self, encoded: Sequence[TokenIds], reference: TransformerEncoder, tokenizer: ModelTokenizer
-    ) -> list[tuple[int, Output]] | None:
+    def run(self, encoded: Sequence[TokenIds], reference: TransformerEncoder) -> list[tuple[int, Output]] | None:
         """Put passages through the model, each with its index; None if `reference`, on the CPU, has to.
 
         Raises:
@@ -154,9 +152,9 @@ class PassageGpu:
         """
         with self._lock:
             self._remaining -= len(encoded)
-            if not self._is_tried and self._remaining < 0:
-                self._encoder = self._start(reference, tokenizer)
-                self._is_tried = True
+            if self._remaining < 0:
+                self._encoder = self._start(reference)
+                self._remaining = math.inf
             if self._encoder is not None:
                 try:
                     return list(self._encoder._run_passages(encoded, tokens=False))
@@ -165,10 +163,11 @@ class PassageGpu:
                     self._encoder = None
         return None
 
-    def _start(self, reference: TransformerEncoder, tokenizer: ModelTokenizer) -> TorchEncoder | None:
+    def _start(self, reference: TransformerEncoder) -> TorchEncoder | None:
         gpu = find_gpu(self._device)
         if gpu is None:
             return None
+        tokenizer = reference._tokenizer
         encoder = TorchEncoder(self._model, tokenizer=tokenizer, device=gpu)
         texts = [tokenizer.truncate(text, prompt=tokenizer.parameters.passage_prompt) for text in CHECK_TEXTS]
         try:

@@ -51,9 +51,8 @@ class CompiledEncoder(TransformerEncoder):
         copy: CompiledCopy | None = None,
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
-        copy = copy or encoder_copy(model, lambda: self._tokenizer)
         # One call at a time, from whichever thread: a request holds one input.
-        self._engine = Unloadable(partial(_load_engine, copy, hint))
+        self._engine = Unloadable(partial(_load_engine, copy or encoder_copy(model), hint))
 
     def prepare(self) -> None:
         """Load the compiled copy now, not at the first embedding; if it is missing, make it."""

@@ -6,7 +6,7 @@ SentenceTransformer's own modules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,22 +42,21 @@ CHECK_TEXTS = (
 )
 
 
-def encoder_copy(
-    model: ModelFiles, tokenizer: Callable[[], ModelTokenizer], *, quantised: bool = False
-) -> CompiledCopy:
-    """Return an encoder's compiled copy; `tokenizer` is called if the copy has to be made."""
+def encoder_copy(model: ModelFiles, *, quantised: bool = False) -> CompiledCopy:
+    """Return an encoder's compiled copy."""
 
     def build(library: Any) -> tuple[Any, CopyCheck]:
         expected: Sequence[npt.NDArray[Any]]
+        tokenizer = ModelTokenizer(model)
         if model.name == DEFAULT_MODEL:
             graph, expected = _default_graph(library, model.folder), list(np.load(REFERENCE_VECTORS))
         else:
-            inputs = list(_checks(tokenizer(), padding=0))
-            graph, expected = convert(library, model, tokenizer().parameters, inputs)
+            inputs = list(_checks(tokenizer, padding=0))
+            graph, expected = convert(library, model, tokenizer.parameters, inputs)
 
         def check(compiled: Any, *, quantised: bool) -> None:
             least = _QUANTISED_AGREEMENT if quantised else _AGREEMENT
-            for arrays, vector in zip(_checks(tokenizer(), padding=_PADDING), expected, strict=True):
+            for arrays, vector in zip(_checks(tokenizer, padding=_PADDING), expected, strict=True):
                 _require_agreement(model.name, compiled(arrays)[1], vector, least)
 
         return graph, check

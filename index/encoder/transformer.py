@@ -124,9 +124,9 @@ class TransformerEncoder(Encoder):
 
 
 def cosine(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
-    """Return the cosine of two vectors of any norm; NaN if a value is not finite, 0 if their lengths differ."""
+    """Return the cosine of two vectors of any norm; NaN if a value is not finite."""
     a, b = one.reshape(-1).astype(np.float64), other.reshape(-1).astype(np.float64)
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) if a.shape == b.shape else 0.0
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 def pad(encoded: Sequence[TokenIds], shape: tuple[int, int], pad_id: int) -> dict[str, npt.NDArray[Any]]:

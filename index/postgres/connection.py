@@ -60,6 +60,12 @@ def close(connection: psycopg.Connection) -> None:
     connection.close()
 
 
+def number_of(connection: psycopg.Connection, query: str, *values: object) -> int:
+    """Return the number in the first row of a query's result, or 0 if it has none."""
+    row = connection.execute(query, values).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 @contextlib.contextmanager
 def translate_errors(place: str) -> Iterator[None]:
     """Raise PostgreSQL errors as errors of `corpus.errors`."""
@@ -98,8 +104,7 @@ def _translated(error: psycopg.Error, place: str) -> QAError:
     return DamagedIndexError(f"{place}: {reason}. Run `qa check --store`, or `qa index --full`.")
 
 
-def is_lost(error: psycopg.Error) -> bool:
-    """Return whether the connection was lost, so that a read can be retried on another."""
+def _is_lost(error: psycopg.Error) -> bool:
     codes = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleSessionTimeout)
     return isinstance(error, codes) or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None)
 
@@ -130,7 +135,7 @@ class ReadingPool:
                     return connection.execute(query, values, binary=True).fetchall()
             except psycopg.Error as error:
                 pause = next(pauses, None)
-                if pause is None or not is_lost(error):
+                if pause is None or not _is_lost(error):
                     raise _translated(error, self._address.url_with_name) from error
             # The others were probably lost with it, as when the server restarts.
             self._forget_idle()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, replace
 from itertools import islice
-from typing import cast
 
 import numpy as np
 import psycopg
 
 from index.commit.change import SPARE_VECTORS, ChangeSet, SplitFile
 from index.commit.insert import fields_of, passage_keys, passage_row
-from index.postgres.connection import storable
+from index.postgres.connection import Row, number_of, storable
 from index.postgres.keyword_writer import KeywordWriter
 from index.postgres.rows import PASSAGE, live
 from index.postgres.schema import NEVER
@@ -44,18 +43,21 @@ class GenerationWriter:
         """Mark documents, by row id, and their passages as removed in this generation."""
         _set(self._connection, "writing", self._generation)
         self._run("UPDATE documents SET removed = %s WHERE id = ANY(%s)", self._generation, list(documents))
-        gone = self._connection.execute(
-            b"WITH gone AS (UPDATE passages SET removed = %s WHERE document = ANY(%s) RETURNING id, vector), "
-            b"noted AS (INSERT INTO dead SELECT id, %s FROM gone) SELECT DISTINCT vector FROM gone",
-            (self._generation, list(documents), self._generation),
+        gone = self._run(
+            "WITH gone AS (UPDATE passages SET removed = %s WHERE document = ANY(%s) RETURNING id, vector), "
+            "noted AS (INSERT INTO dead SELECT id, %s FROM gone) SELECT DISTINCT vector FROM gone",
+            self._generation,
+            list(documents),
+            self._generation,
         )
         self._touched.update(number for (number,) in gone)
 
     def insert(self, files: Iterable[SplitFile]) -> None:
         """Insert files whose vectors are already stored; row ids are never reused."""
         self._keywords = KeywordWriter(self._connection, self._place, self._generation)
-        self._next_document = _get(self._connection, "next_document")
-        self._next_passage = _get(self._connection, "next_passage")
+        next_id = "SELECT value FROM meta WHERE key = %s"
+        self._next_document = number_of(self._connection, next_id, "next_document")
+        self._next_passage = number_of(self._connection, next_id, "next_passage")
         remaining = iter(files)
         while chunk := list(islice(remaining, _FILES)):
             self._insert(chunk)
@@ -84,8 +86,7 @@ class GenerationWriter:
     def finish(self, dimension: int) -> None:
         """Write the keyword index, and build the graph if there are enough vectors."""
         self._keywords.finish()
-        (count,) = self._one("SELECT count(*) FROM vectors")
-        if count >= GRAPH_FROM:
+        if number_of(self._connection, "SELECT count(*) FROM vectors") >= GRAPH_FROM:
             # With the default of 64 MB, a large graph would be built on disk.
             self._run("SET LOCAL maintenance_work_mem = '512MB'")
             self._run(
@@ -98,17 +99,18 @@ class GenerationWriter:
         """Return the metadata of the generation as written so far, given that of the previous one."""
         counts = "count(*), coalesce(sum(greatest(records, 1)), 0), coalesce(sum(passages), 0)"
         here = live("d", self._generation)
-        files, documents, passages = self._one(f"SELECT {counts} FROM documents d WHERE {here}")
+        ((files, documents, passages),) = self._run(f"SELECT {counts} FROM documents d WHERE {here}")
         used = "SELECT count(DISTINCT vector) FROM passages p WHERE vector = ANY(%s) AND "
-        touched = sorted(self._touched)
-        (used_before,) = self._one(used + live("p", self._generation - 1), touched)
-        (used_now,) = self._one(used + live("p", self._generation), touched)
+        used_before, used_now = (
+            number_of(self._connection, used + live("p", generation), sorted(self._touched))
+            for generation in (self._generation - 1, self._generation)
+        )
         return Info(
             **asdict(change.config),
             generation=self._generation,
             files=files,
-            documents=documents,
-            passages=passages,
+            documents=int(documents),
+            passages=int(passages),
             vectors=(0 if before is None else before.vectors) + used_now - used_before,
             skipped=len(change.skipped),
             segments=(),
@@ -119,39 +121,32 @@ class GenerationWriter:
         self._run("DELETE FROM meta WHERE key = 'writing'")
 
     def _vectors(self, digests: Sequence[bytes]) -> dict[bytes, int]:
-        rows = self._connection.execute(b"SELECT digest, id FROM vectors WHERE digest = ANY(%s)", (list(digests),))
-        return cast("dict[bytes, int]", dict(rows.fetchall()))
+        return dict(self._run("SELECT digest, id FROM vectors WHERE digest = ANY(%s)", list(digests)))
 
     def _copy(self, into: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN".encode()) as copy:
+        with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row([storable(value) for value in row])
 
-    def _run(self, query: str, *values: object) -> None:
-        self._connection.execute(query.encode(), values)
-
-    def _one(self, query: str, *values: object) -> tuple[int, ...]:
-        row = self._connection.execute(query.encode(), values).fetchone()
-        return tuple(int(value) for value in row or ())
+    def _run(self, query: str, *values: object) -> psycopg.Cursor[Row]:
+        return self._connection.execute(query, values)
 
 
 def discard_unpublished(connection: psycopg.Connection) -> None:
     """Delete the rows that a crashed writer did not publish, inside the caller's transaction."""
     if connection.execute("SELECT 1 FROM meta WHERE key = 'writing'").fetchone() is None:
         return
-    row = connection.execute("SELECT coalesce(max(generation), 0) FROM generations").fetchone()
-    last = 0 if row is None else int(row[0])
-    segments = connection.execute(f"SELECT segment FROM segments WHERE added > {last:d}".encode()).fetchall()
-    connection.execute(b"DELETE FROM postings WHERE segment = ANY(%s)", ([number for (number,) in segments],))
+    last = number_of(connection, "SELECT coalesce(max(generation), 0) FROM generations")
+    segments = connection.execute(f"SELECT segment FROM segments WHERE added > {last:d}").fetchall()
+    connection.execute("DELETE FROM postings WHERE segment = ANY(%s)", ([number for (number,) in segments],))
     for table in _VERSIONED:
-        connection.execute(f"DELETE FROM {table} WHERE added > {last:d}".encode())
-        query = f"UPDATE {table} SET removed = {NEVER} WHERE removed > {last:d} AND removed < {NEVER}"
-        connection.execute(query.encode())
-    connection.execute(f"DELETE FROM dead WHERE removed > {last:d}".encode())
+        connection.execute(f"DELETE FROM {table} WHERE added > {last:d}")
+        connection.execute(f"UPDATE {table} SET removed = {NEVER} WHERE removed > {last:d} AND removed < {NEVER}")
+    connection.execute(f"DELETE FROM dead WHERE removed > {last:d}")
     # Vectors that only the deleted passages used are spare again.
     connection.execute(
         f"INSERT INTO spare_vectors SELECT id, {last:d} FROM "
-        "(SELECT id FROM vectors EXCEPT SELECT vector FROM passages) v ON CONFLICT DO NOTHING".encode()
+        "(SELECT id FROM vectors EXCEPT SELECT vector FROM passages) v ON CONFLICT DO NOTHING"
     )
     connection.execute("DELETE FROM meta WHERE key = 'writing'")
 
@@ -174,13 +169,13 @@ def clear(connection: psycopg.Connection, collection: int, generation: int) -> N
     with connection.transaction():
         _set(connection, "deleted", oldest)
         for query in _CLEAR:
-            connection.execute(query.format(oldest=oldest, now=generation).encode())
+            connection.execute(query.format(oldest=oldest, now=generation))
         cleared = f"SELECT segment, passages FROM segments WHERE removed <= {oldest:d}"
-        for segment, passages in connection.execute(cleared.encode(), binary=True).fetchall():
-            connection.execute(b"DELETE FROM postings WHERE segment = %s", (segment,))
-            connection.execute(b"DELETE FROM segments WHERE segment = %s", (segment,))
+        for segment, passages in connection.execute(cleared, binary=True).fetchall():
+            connection.execute("DELETE FROM postings WHERE segment = %s", (segment,))
+            connection.execute("DELETE FROM segments WHERE segment = %s", (segment,))
             ids = np.frombuffer(passages, dtype="<i8").tolist()
-            connection.execute(b"DELETE FROM dead WHERE passage = ANY(%s) AND removed <= %s", (ids, oldest))
+            connection.execute("DELETE FROM dead WHERE passage = ANY(%s) AND removed <= %s", (ids, oldest))
         _prune_vectors(connection)
 
 
@@ -195,43 +190,33 @@ _CLEAR = (
 
 def _prune_vectors(connection: psycopg.Connection) -> None:
     """Delete the vectors that have been unused the longest."""
-    spare, stored = (
-        sum(number for (number,) in connection.execute(f"SELECT count(*) FROM {table}".encode()))
-        for table in ("spare_vectors", "vectors")
-    )
+    spare, stored = (number_of(connection, f"SELECT count(*) FROM {table}") for table in ("spare_vectors", "vectors"))
     excess = spare - max(SPARE_VECTORS, stored - spare)
     if excess > 0:
-        oldest = b"SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"
+        oldest = "SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"
         ids = [number for (number,) in connection.execute(oldest, (excess,))]
-        connection.execute(b"DELETE FROM vectors WHERE id = ANY(%s)", (ids,))
-        connection.execute(b"DELETE FROM spare_vectors WHERE vector = ANY(%s)", (ids,))
+        connection.execute("DELETE FROM vectors WHERE id = ANY(%s)", (ids,))
+        connection.execute("DELETE FROM spare_vectors WHERE vector = ANY(%s)", (ids,))
 
 
 def _oldest_held(connection: psycopg.Connection, collection: int, newest: int) -> int:
     query = (
-        b"SELECT coalesce(min(objid::bigint), %s) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
-        b"AND objid > 0 AND classid = %s::oid "
-        b"AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        "SELECT coalesce(min(objid::bigint), %s) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 "
+        "AND objid > 0 AND classid = %s::oid "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
-    row = connection.execute(query, (newest, collection)).fetchone()
-    return newest if row is None else min(newest, int(row[0]))
+    return min(newest, number_of(connection, query, newest, collection))
 
 
 def _oldest_on_standbys(connection: psycopg.Connection, newest: int) -> int:
     """Return the oldest generation replaced in the last minutes, if there is a standby: its locks are not visible."""
     query = (
-        b"SELECT coalesce(min(generation) - 1, %s) FROM generations WHERE published > now() - %s * interval '1 second' "
-        b"AND EXISTS (SELECT FROM pg_stat_replication)"
+        "SELECT coalesce(min(generation) - 1, %s) FROM generations WHERE published > now() - %s * interval '1 second' "
+        "AND EXISTS (SELECT FROM pg_stat_replication)"
     )
-    row = connection.execute(query, (newest, STANDBY_SECONDS)).fetchone()
-    return newest if row is None else min(newest, int(row[0]))
-
-
-def _get(connection: psycopg.Connection, key: str) -> int:
-    row = connection.execute(b"SELECT value FROM meta WHERE key = %s", (key,)).fetchone()
-    return 0 if row is None else int(row[0])
+    return min(newest, number_of(connection, query, newest, STANDBY_SECONDS))
 
 
 def _set(connection: psycopg.Connection, key: str, value: int) -> None:
-    query = b"INSERT INTO meta VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    query = "INSERT INTO meta VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
     connection.execute(query, (key, value))

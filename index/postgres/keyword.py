@@ -42,6 +42,16 @@ class KeywordSegment(NamedTuple):
     live: npt.NDArray[np.bool_]
     terms: int  # number of terms with postings
 
+    @property
+    def live_passages(self) -> Numbers:
+        """The ids of its live passages."""
+        return self.passages[self.live]
+
+    @property
+    def size(self) -> int:
+        """The number of its live passages."""
+        return int(self.live.sum())
+
 
 def term_key(term: str) -> bytes:
     """Return a term as stored."""
@@ -120,15 +130,15 @@ class PostgresKeywords:
                 raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
             ids = np.frombuffer(passages, dtype="<i8")
             segments[number] = KeywordSegment(ids, np.frombuffer(lengths, dtype="<u2"), ~np.isin(ids, dead), terms)
-        if sum(int(one.live.sum()) for one in segments.values()) != self._passages:
+        if sum(segment.size for segment in segments.values()) != self._passages:
             raise damaged(self._place, "the number of passages in the keyword index is inconsistent")
         return segments
 
     @cached_property
     def _norms(self) -> dict[int, Floats]:
-        total = sum(int(one.lengths[one.live].sum(dtype=np.int64)) for one in self.segments.values())
+        total = sum(int(segment.lengths[segment.live].sum(dtype=np.int64)) for segment in self.segments.values())
         mean = total / max(self._passages, 1)
-        return {number: length_norms(one.lengths, mean) for number, one in self.segments.items()}
+        return {number: length_norms(segment.lengths, mean) for number, segment in self.segments.items()}
 
     def _postings(self, terms: Collection[str]) -> dict[str, dict[int, PostingList]]:
         """Return the posting lists of terms by segment, without dead passages."""

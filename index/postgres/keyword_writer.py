@@ -15,6 +15,7 @@ import psycopg
 from index.lexical.analyzer import terms
 from index.lexical.postings import MAX_WEIGHT, Numbers
 from index.lexical.writer import FIELD_WEIGHTS, MAX_LENGTH, Fields
+from index.postgres.connection import number_of
 from index.postgres.keyword import (
     SEGMENT_MOST,
     KeywordSegment,
@@ -59,9 +60,10 @@ class KeywordWriter:
         """Write the added passages, and merge segments where many are of similar size."""
         self._flush()
         segments = self._segments()
-        self._mark_removed([number for number, one in segments.items() if not one.live.any()])
-        sizes = sorted((int(one.live.sum()), number) for number, one in segments.items() if one.live.any())
-        for _, group in groupby(sizes, key=lambda pair: int(np.log(pair[0]) / np.log(_SAME_SIZE))):
+        sizes = sorted((segment.size, number) for number, segment in segments.items())
+        empty = [number for size, number in sizes if size == 0]
+        self._mark_removed(empty)
+        for _, group in groupby(sizes[len(empty) :], key=lambda pair: int(np.log(pair[0]) / np.log(_SAME_SIZE))):
             similar = list(group)
             totals = np.cumsum([size for size, _ in similar])
             fitting = [number for (_, number), total in zip(similar, totals, strict=True) if total <= SEGMENT_MOST]
@@ -81,24 +83,23 @@ class KeywordWriter:
 
     def _merge(self, segments: dict[int, KeywordSegment]) -> None:
         """Write segments as one, without dead passages; the old ones stay for readers that hold them."""
-        passages = np.sort(np.concatenate([one.passages[one.live] for one in segments.values()]))
+        passages = np.sort(np.concatenate([segment.live_passages for segment in segments.values()]))
         lengths = np.zeros(len(passages), dtype="<u2")
-        for one in segments.values():
-            lengths[np.searchsorted(passages, one.passages[one.live])] = one.lengths[one.live]
-        query = b"SELECT term, segment, data FROM postings WHERE segment = ANY(%s) ORDER BY term, segment"
+        for segment in segments.values():
+            lengths[np.searchsorted(passages, segment.live_passages)] = segment.lengths[segment.live]
+        query = "SELECT term, segment, data FROM postings WHERE segment = ANY(%s) ORDER BY term, segment"
         rows = self._connection.execute(query, (list(segments),), binary=True).fetchall()
         merged = ((key, _merged(segments, group, passages)) for key, group in groupby(rows, key=itemgetter(0)))
         self._write(passages, lengths, ((key, data) for key, data in merged if data))
         self._mark_removed(list(segments))
 
     def _mark_removed(self, segments: Sequence[int]) -> None:
-        query = b"UPDATE segments SET removed = %s WHERE segment = ANY(%s)"
+        query = "UPDATE segments SET removed = %s WHERE segment = ANY(%s)"
         self._connection.execute(query, (self._generation, list(segments)))
 
     def _write(self, passages: Numbers, lengths: np.ndarray, rows: Iterator[tuple[bytes, bytes]]) -> None:
-        reserve = b"UPDATE meta SET value = value + 1 WHERE key = 'next_segment' RETURNING value - 1"
-        row = self._connection.execute(reserve).fetchone()
-        number = int(row[0]) if row else 0
+        reserve = "UPDATE meta SET value = value + 1 WHERE key = 'next_segment' RETURNING value - 1"
+        number = number_of(self._connection, reserve)
         terms = 0
         into = "COPY postings (segment, term, data, checksum) FROM STDIN"
         with self._connection.cursor() as cursor, cursor.copy(into) as copy:
@@ -107,18 +108,16 @@ class KeywordWriter:
                 terms += 1
         packed = passages.astype("<i8").tobytes(), lengths.tobytes()
         self._connection.execute(
-            b"INSERT INTO segments (segment, added, passages, lengths, terms, checksum) "
-            b"VALUES (%s, %s, %s, %s, %s, %s)",
+            "INSERT INTO segments (segment, added, passages, lengths, terms, checksum) VALUES (%s, %s, %s, %s, %s, %s)",
             (number, self._generation, *packed, terms, segment_checksum(number, *packed, terms)),
         )
 
     def _segments(self) -> dict[int, KeywordSegment]:
         def rows(query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-            return self._connection.execute(query.encode(), values, binary=True).fetchall()
+            return self._connection.execute(query, values, binary=True).fetchall()
 
-        query = f"SELECT count(*) FROM passages p WHERE {live('p', self._generation)}"
-        count = self._connection.execute(query.encode()).fetchone()
-        return PostgresKeywords(rows, self._generation, count[0] if count else 0, self._place).segments
+        count = number_of(self._connection, f"SELECT count(*) FROM passages p WHERE {live('p', self._generation)}")
+        return PostgresKeywords(rows, self._generation, count, self._place).segments
 
 
 def _weigh(fields: Fields) -> tuple[dict[str, int], int]:

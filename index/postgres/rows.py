@@ -8,12 +8,12 @@ from dataclasses import astuple
 
 import numpy as np
 
-from index.postgres.connection import Row
+from index.postgres.connection import Row, restored
 from index.storage.database import checksum
 from index.storage.metadata import Info, SkippedRow, info_of, values_of
+from index.storage.rows import DOCUMENT, StoredDocument, damaged, document_of
 from index.storage.rows import LINK as SQLITE_LINK
 from index.storage.rows import PASSAGE as SQLITE_PASSAGE
-from index.storage.rows import damaged
 from index.storage.vectors import Stored, Vectors, are_unit, not_unit, vector_checksum
 
 # Columns to select, by the alias of the table; END is a keyword of PostgreSQL.
@@ -24,6 +24,19 @@ LAST_GENERATION = "SELECT generation, info, skipped, checksum FROM generations O
 def live(alias: str, generation: int) -> str:
     """Return the SQL condition that a row belongs to a generation."""
     return f"{alias}.added <= {generation:d} AND {alias}.removed > {generation:d}"
+
+
+def select_documents(generation: int) -> str:
+    """Return the statement that selects all documents of a generation; more conditions may follow."""
+    return f"SELECT {DOCUMENT} FROM documents d WHERE {live('d', generation)}"
+
+
+def documents_of(rows: Iterable[Row], count: int, place: str) -> tuple[StoredDocument, ...]:
+    """Return the documents in rows of `DOCUMENT`, by path; raises DamagedIndexError unless all are there."""
+    documents = sorted((document_of(restored(row), place) for row in rows), key=lambda document: document.path)
+    if len(documents) != count:
+        raise damaged(place, "the number of documents is inconsistent")
+    return tuple(documents)
 
 
 def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
@@ -59,7 +72,7 @@ def vector_text(vector: Vectors | bytes) -> str:
 
 def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str, bytes]:
     """Return the values that publish a generation: metadata and skipped files as JSON, and their checksum."""
-    texts = json.dumps(values_of(info)), json.dumps([astuple(one) for one in skipped])
+    texts = json.dumps(values_of(info)), json.dumps([astuple(file) for file in skipped])
     return (*texts, checksum(info.generation, *texts))
 
 
@@ -70,7 +83,7 @@ def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...
         raise damaged(place, f"checksum mismatch in generation {generation}")
     try:
         found = info_of(json.loads(info))
-        rows = tuple(SkippedRow(*one) for one in json.loads(skipped))
+        files = tuple(SkippedRow(*values) for values in json.loads(skipped))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged(place, f"generation {generation} has an invalid value") from error
-    return found, rows
+    return found, files

@@ -5,10 +5,13 @@ A row of `documents`, `passages` and `segments` lives from generation `added` up
 
 from __future__ import annotations
 
+import contextlib
+
 import psycopg
 from psycopg import sql
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from index.postgres.connection import number_of
 
 # The value of `removed` for rows that no commit has removed.
 NEVER = 2**31 - 1
@@ -163,25 +166,28 @@ def require_current(connection: psycopg.Connection, place: str) -> None:
         raise IncompatibleError(f"{place} has tables of the old version {version}. Run `qa index` to upgrade them.")
 
 
-def migrate(connection: psycopg.Connection, collection: str, place: str) -> None:
-    """Create the tables of a collection or upgrade them, in one transaction; raises as `use` and `require_current`."""
+def migrate(connection: psycopg.Connection, collection: str, place: str) -> int:
+    """Create the tables of a collection or upgrade them, in one transaction, and `use` them.
+
+    Returns:
+        The collection's number.
+
+    Raises:
+        IncompatibleError: See `use` and `require_current`.
+    """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('qa-migrations'))")
-        if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
-            try:
-                with connection.transaction():
-                    connection.execute("CREATE EXTENSION vector")
-            except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
-                raise IncompatibleError(f"the server of {place} has no pgvector. Install it there.") from error
-            except psycopg.errors.InsufficientPrivilege as error:
-                raise IncompatibleError(
-                    f"pgvector is not enabled in {place}. Have an administrator run there: CREATE EXTENSION vector"
-                ) from error
+        try:
+            # `use` says what to do if this account may not.
+            with contextlib.suppress(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+            raise IncompatibleError(f"the server of {place} has no pgvector. Install it there.") from error
         schema = sql.Identifier(PREFIX + collection)
         exists = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (PREFIX + collection,)).fetchone()
         if not exists:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
-        use(connection, collection, place)
+        number = use(connection, collection, place)
         if not exists:
             connection.execute("CREATE TABLE migrations (version int PRIMARY KEY, at timestamptz DEFAULT now())")
         for version in range(_version(connection) + 1, VERSION + 1):
@@ -190,6 +196,7 @@ def migrate(connection: psycopg.Connection, collection: str, place: str) -> None
         if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone():
             _distribute(connection)
     require_current(connection, place)
+    return number
 
 
 def _distribute(connection: psycopg.Connection) -> None:
@@ -201,8 +208,7 @@ def _distribute(connection: psycopg.Connection) -> None:
 
 
 def _version(connection: psycopg.Connection) -> int:
-    row = connection.execute("SELECT coalesce(max(version), 0) FROM migrations").fetchone()
-    return 0 if row is None else int(row[0])
+    return number_of(connection, "SELECT coalesce(max(version), 0) FROM migrations")
 
 
 def _require_versions(connection: psycopg.Connection, place: str) -> str:

@@ -20,8 +20,10 @@ from index.postgres.rows import (
     LAST_GENERATION,
     LINK,
     PASSAGE,
+    documents_of,
     ids_text,
     live,
+    select_documents,
     unpack_generation,
     vector_text,
     vectors_of,
@@ -115,17 +117,16 @@ class PostgresSnapshot(Index):
         _ = self._keywords.segments
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        found = sorted(self._documents("true"), key=lambda one: one.path)
-        if len(found) != self.info.files:
-            raise damaged(self._place, "the number of documents is inconsistent")
-        return tuple(found)
+        rows = self._rows(select_documents(self.info.generation))
+        return documents_of(rows, self.info.files, self._place)
 
     def file_stats(self) -> dict[str, FileStat]:
         rows = self._rows(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
         return file_stats(map(restored, rows), self.info.files, self._place)
 
     def document(self, path: str) -> StoredDocument | None:
-        return next(self._documents("d.path = %s", storable(path)), None)
+        rows = self._rows(f"{select_documents(self.info.generation)} AND d.path = %s", (storable(path),))
+        return next((document_of(restored(row), self._place) for row in rows), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _EXTRA
@@ -133,7 +134,7 @@ class PostgresSnapshot(Index):
             links, ids, stored = self._nearest(vector, size, scope)
             scores = dict(zip(ids, cosines(stored, vector).tolist(), strict=True))
             found = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.has(link)]
-            found.sort(key=lambda one: (-one.score, one.key))
+            found.sort(key=lambda candidate: (-candidate.score, candidate.key))
             # Other vectors score at most the least of these, so below this bound none can tie with the last place.
             bound = min(scores.values(), default=-1.0) + _ROUNDING
             if len(ids) < size or (len(found) >= limit and bound < found[limit - 1].score):
@@ -187,7 +188,7 @@ class PostgresSnapshot(Index):
         return found
 
     def _with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
-        return self._links("p.text_digest = ANY(%s)", list({one.text_digest for one in passages}))
+        return self._links("p.text_digest = ANY(%s)", list({passage.text_digest for passage in passages}))
 
     def size(self) -> int:
         query = (
@@ -218,10 +219,6 @@ class PostgresSnapshot(Index):
     def postings(self, segment: int) -> list[Row]:
         """Return all rows `(term, data, checksum)` of a segment."""
         return self._rows("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
-
-    def _documents(self, condition: str, *values: object) -> Iterator[StoredDocument]:
-        rows = self._rows(f"SELECT {DOCUMENT} FROM documents d WHERE {condition} AND {self._live('d')}", values)
-        return (document_of(restored(row), self._place) for row in rows)
 
     def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} = ANY(%s::bigint[])", ids_text(ids)
@@ -261,9 +258,9 @@ class PostgresSnapshot(Index):
         number = use(connection, self.address.collection, self._place)
         require_current(connection, self._place)
         # If pgvector is not loaded yet, PostgreSQL keeps its settings until it is.
-        connection.execute(_SETTINGS.encode())
+        connection.execute(_SETTINGS)
         while True:
-            row = None if self._pinned else connection.execute(LAST_GENERATION.encode(), binary=True).fetchone()
+            row = None if self._pinned else connection.execute(LAST_GENERATION, binary=True).fetchone()
             if row is None and not self._pinned:
                 raise NoIndexError(f"the first index in {self._place} was never finished. Run `qa index` again.")
             found = self._pinned or unpack_generation(row or (), self._place)

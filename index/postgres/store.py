@@ -15,15 +15,23 @@ from corpus.errors import DamagedIndexError, LockedError, NoIndexError, QAError,
 from index.commit.change import BuildMode, ChangeSet
 from index.commit.staging import Staging
 from index.postgres.address import StoreAddress
-from index.postgres.connection import Row, close, connect, restored, translate_errors
+from index.postgres.connection import Row, close, connect, translate_errors
 from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
-from index.postgres.rows import LAST_GENERATION, live, pack_generation, unpack_generation, vector_bytes, vector_text
-from index.postgres.schema import migrate, use
+from index.postgres.rows import (
+    LAST_GENERATION,
+    documents_of,
+    pack_generation,
+    select_documents,
+    unpack_generation,
+    vector_bytes,
+    vector_text,
+)
+from index.postgres.schema import migrate
 from index.postgres.verify import verify_collection
 from index.protocol import IndexWriter
 from index.storage.locking import WAIT
 from index.storage.metadata import Info, SkippedRow
-from index.storage.rows import DOCUMENT, StoredDocument, damaged, document_checksum, document_of
+from index.storage.rows import StoredDocument, document_checksum
 from index.storage.vectors import Vectors, is_usable, pack_vector, unit_vectors, vector_checksum
 
 _LOG = logging.getLogger(__name__)
@@ -54,8 +62,7 @@ class PostgresStore(IndexWriter):
         self._staging = Staging(self._temporary, Path(address.collection))
         try:
             with translate_errors(self._place):
-                migrate(self._connection, address.collection, self._place)
-                self._number = use(self._connection, address.collection, self._place)
+                self._number = migrate(self._connection, address.collection, self._place)
                 self._require_rights()
                 self._lock()
                 with self._connection.transaction():
@@ -84,11 +91,8 @@ class PostgresStore(IndexWriter):
         info = self.info()
         if info is None:
             return {}
-        rows = self._rows(f"SELECT {DOCUMENT} FROM documents d WHERE {live('d', info.generation)}")
-        found = sorted((document_of(restored(row), self._place) for row in rows), key=lambda one: one.path)
-        if len(found) != info.files:
-            raise damaged(self._place, "the number of documents is inconsistent")
-        return {one.path: one for one in found}
+        documents = documents_of(self._rows(select_documents(info.generation)), info.files, self._place)
+        return {document.path: document for document in documents}
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ANY(%s)"
@@ -101,17 +105,17 @@ class PostgresStore(IndexWriter):
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         insert = (
-            b"INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT (digest) "
-            b"DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
+            "INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT (digest) "
+            "DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
         )
         mark_spare = (
-            b"INSERT INTO spare_vectors SELECT id, %s FROM unnest(%s::bigint[]) id "
-            b"WHERE NOT EXISTS (SELECT FROM passages p WHERE p.vector = id) ON CONFLICT DO NOTHING"
+            "INSERT INTO spare_vectors SELECT id, %s FROM unnest(%s::bigint[]) id "
+            "WHERE NOT EXISTS (SELECT FROM passages p WHERE p.vector = id) ON CONFLICT DO NOTHING"
         )
         values = [(digest, vector_text(data), vector_checksum(digest, data)) for digest, data in rows]
         with self._transaction(), self._connection.cursor() as cursor:
             cursor.executemany(insert, values)
-            added = cursor.execute(b"SELECT id FROM vectors WHERE digest = ANY(%s)", ([digest for digest, _ in rows],))
+            added = cursor.execute("SELECT id FROM vectors WHERE digest = ANY(%s)", ([digest for digest, _ in rows],))
             ids = [number for (number,) in added.fetchall()]
             cursor.execute(mark_spare, (self._next_generation(), ids))
 
@@ -157,18 +161,18 @@ class PostgresStore(IndexWriter):
         return info
 
     def _update_stats(self, unchanged: Sequence[StoredDocument]) -> None:
-        query = b"UPDATE documents SET size = %s, mtime_ns = %s, checked_ns = %s, checksum = %s WHERE id = %s"
+        query = "UPDATE documents SET size = %s, mtime_ns = %s, checked_ns = %s, checksum = %s WHERE id = %s"
         with self._connection.cursor() as cursor:
             cursor.executemany(
                 query,
-                [(one.size, one.mtime_ns, one.checked_ns, document_checksum(one), one.id) for one in unchanged],
+                [(d.size, d.mtime_ns, d.checked_ns, document_checksum(d), d.id) for d in unchanged],
             )
 
     def _publish(self, info: Info, skipped: Sequence[SkippedRow]) -> None:
         self._connection.execute(
-            b"INSERT INTO generations (generation, info, skipped, checksum) VALUES (%s, %s, %s, %s) "
-            b"ON CONFLICT (generation) DO UPDATE "
-            b"SET info = excluded.info, skipped = excluded.skipped, checksum = excluded.checksum",
+            "INSERT INTO generations (generation, info, skipped, checksum) VALUES (%s, %s, %s, %s) "
+            "ON CONFLICT (generation) DO UPDATE "
+            "SET info = excluded.info, skipped = excluded.skipped, checksum = excluded.checksum",
             (info.generation, *pack_generation(info, skipped)),
         )
 
@@ -178,7 +182,7 @@ class PostgresStore(IndexWriter):
 
     def _rows(self, query: str, *values: object) -> list[Row]:
         with translate_errors(self._place):
-            return self._connection.execute(query.encode(), values, binary=True).fetchall()
+            return self._connection.execute(query, values, binary=True).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -34,7 +34,7 @@ class _CollectionCheck:
     def rows(self) -> None:
         documents = self._snapshot.documents()
         counts = Counter(self._columns.documents.tolist())
-        if any(counts[one.id] != one.passages for one in documents) or counts.keys() - {one.id for one in documents}:
+        if counts != Counter({document.id: document.passages for document in documents}):
             raise damaged(self._place, "the number of passages of a document is inconsistent")
         for ids in _batches(self._columns.passages):
             self._snapshot.passages(ids)
@@ -45,7 +45,7 @@ class _CollectionCheck:
 
     def keywords(self) -> None:
         segments = self._snapshot.segments()
-        indexed = [one.passages[one.live] for one in segments.values()]
+        indexed = [segment.live_passages for segment in segments.values()]
         if not np.array_equal(np.sort(np.concatenate([[], *indexed])), np.sort(self._columns.passages)):
             raise damaged(self._place, "the list of passages in the keyword index is inconsistent")
         for number, segment in segments.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import socket
 import threading
 import time
 import warnings
@@ -12,7 +11,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from corpus.errors import QAError, StorageError, UsageError
 from index.workers.job import Embedded, Job, embed
@@ -48,13 +46,9 @@ class DaskCluster:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._client = _connected(partial(Client, address, timeout=_CONNECT, set_as_default=False))
-        except TimeoutError as error:
-            # On a busy machine Dask may give up without saying why.
-            if (refused := _connection_error(address)) is not None:
-                raise UsageError(f"there is no Dask scheduler at {address}: {refused}.") from error
-            raise UsageError(f"the server at {address} does not answer like a Dask scheduler.") from error
         except (OSError, ValueError) as error:
-            raise UsageError(f"there is no Dask scheduler at {address}: {error}.") from error
+            reason = str(error) or "nothing there answers like one"  # a timeout says nothing
+            raise UsageError(f"there is no Dask scheduler at {address}: {reason}.") from error
         self._threads, self._last_count = 1, float("-inf")
         try:
             self._client.wait_for_workers(1, timeout=_WAIT)
@@ -121,13 +115,3 @@ def _reason(error: Exception) -> str:
         return "is gone"
     # For example, a function is missing on a worker.
     return f"cannot embed ({name}: {' '.join(str(error).split())}). Has every worker the same version of qa?"
-
-
-def _connection_error(address: str) -> OSError | None:
-    """Return why an address cannot be reached; None if a server accepts connections there."""
-    place = urlsplit(address)
-    try:
-        socket.create_connection((place.hostname or "", place.port or 0), timeout=_CONNECT).close()
-    except OSError as error:
-        return error
-    return None

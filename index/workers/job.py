@@ -41,25 +41,18 @@ def embed(job: Job, texts: Sequence[str]) -> Embedded:
     """Embed a batch in this process; raises as the encoder does, and ModelError if its fingerprint differs."""
     worker = f"{os.getpid()} on {socket.gethostname()}"
     try:
-        return Embedded(worker, _encoder(job).encode_passages(texts))
+        with _LOCK:
+            encoder = _loaded(job.fingerprint, job.load.func, *job.load.args, **job.load.keywords)
+        return Embedded(worker, encoder.encode_passages(texts))
     except QAError as error:
         raise type(error)(f"worker {worker}: {error}") from None
     except Exception as error:  # models and libraries may raise anything
         raise StorageError(f"worker {worker}: {type(error).__name__}: {error}") from None
 
 
-def _encoder(job: Job) -> Encoder:
-    with _LOCK:
-        encoder = _loaded(job.load.func, *job.load.args, **job.load.keywords)
-        if encoder.fingerprint != job.fingerprint:
-            # The worker may have loaded the model before its files changed.
-            _loaded.cache_clear()
-            encoder = _loaded(job.load.func, *job.load.args, **job.load.keywords)
-        if encoder.fingerprint != job.fingerprint:
-            raise ModelError(f"its files of the model {encoder.name} differ from those here. Install the same ones.")
-        return encoder
-
-
 @lru_cache(maxsize=1)
-def _loaded(load: Callable[..., Encoder], *args: object, **options: object) -> Encoder:
-    return load(*args, **options)
+def _loaded(fingerprint: str, load: Callable[..., Encoder], *args: object, **options: object) -> Encoder:
+    encoder = load(*args, **options)
+    if encoder.fingerprint != fingerprint:
+        raise ModelError(f"its files of the model {encoder.name} differ from those here. Install the same ones.")
+    return encoder

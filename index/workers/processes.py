@@ -76,9 +76,9 @@ class _Worker:
     def _start(self) -> Connection:
         # Not forked, as this process has threads, such as OpenVINO's.
         spawn = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawn.Pipe()
-        with theirs, _without_interrupts():
-            self._process = spawn.Process(target=_serve, args=(theirs, self._cores, self._number), daemon=True)
+        self._pipe, child_end = spawn.Pipe()
+        with child_end, _without_interrupts():
+            self._process = spawn.Process(target=_serve, args=(child_end, self._cores, self._number), daemon=True)
             self._process.start()
         return self._pipe
 

@@ -37,8 +37,8 @@ def test_a_model_is_identified_by_its_files(tmp_path: Path, monkeypatch: pytest.
     root, model = tmp_path / "corpus", tmp_path / "moved"
     root.mkdir()
     (root / "award.md").write_text("# Award\n\nThe reviewers read on.\n\n## Who won\n\nThe cats won the award.\n")
-    first = build_index(root, model=str(build("bert-mean", tmp_path)))
-    shutil.copytree(tmp_path / "bert-mean", model)
+    first = build_index(root, model=str(build("roberta-mean", tmp_path)))
+    shutil.copytree(tmp_path / "roberta-mean", model)
     assert build_index(root, model=str(model)).embedded == 0
     before = shown(root)
     change_weights(model)

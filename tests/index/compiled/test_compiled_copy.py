@@ -14,7 +14,6 @@ import pytest
 from index.compiled import compiled_copy
 from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
 from index.compiled.runtime import CompileError
-from index.storage import disk
 from index.storage.sealed import read_sealed, seal
 from index.storage.vectors import Vectors
 
@@ -93,7 +92,7 @@ def test_without_a_cache_a_copy_is_made_for_this_process(nowhere: Path, caplog: 
     for name in ("small", "another"):
         assert np.allclose(loaded_result(name=name), INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.1)
     assert list(nowhere.iterdir()) == []
-    (warning,) = [one for one in caplog.messages if "preparing" not in one]
+    (warning,) = [message for message in caplog.messages if "preparing" not in message]
     folder = nowhere.parent / "file" / "qa" / "compiled"
     assert warning.startswith(f"cannot keep compiled models in {folder}: Not a directory. ")
     assert warning.endswith("Set XDG_CACHE_HOME to a folder of yours.")
@@ -105,32 +104,13 @@ def test_without_a_temporary_folder_too_there_is_no_copy(nowhere: Path) -> None:
         loaded_result()
 
 
-def test_a_cache_that_refuses_is_like_none(cache: Path) -> None:
-    def refuse(_: str, path: Path) -> None:
-        if path.is_relative_to(cache):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-    with disk.watched(refuse):
-        loaded_result()
-    assert not cache.exists()
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "model.safetensors"), "denied: 'model.safetensors'"),
-        (RuntimeError("no such operation"), "no such operation"),
-    ],
-)
-def test_a_model_that_cannot_be_built_is_a_compile_error(
-    error: Exception, words: str, cache: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_that_cannot_be_built_is_a_compile_error(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is not blamed on the cache, and nothing is left behind; torch can be used instead."""
 
     def refuse(_: object) -> NoReturn:
-        raise error
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "model.safetensors")
 
-    with pytest.raises(CompileError, match=f"^small cannot be compiled: .*{words}"):
+    with pytest.raises(CompileError, match=r"^small cannot be compiled: .*denied: 'model\.safetensors'"):
         CompiledCopy("small", "key", refuse).load(Hint.LATENCY)
     assert "cannot keep compiled models" not in caplog.text
     assert list((cache / "qa" / "compiled").iterdir()) == []

@@ -65,9 +65,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     """A machine with a CUDA GPU."""
     import torch
 
-    class Simulated(CpuAsGpu):
-        ran: ClassVar[list[tuple[Device, int]]] = []
-
+    monkeypatch.setattr(CpuAsGpu, "ran", [])
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
@@ -76,8 +74,8 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
     monkeypatch.setattr(openvino_backend, "_BATCH_TOKENS", 64)
     monkeypatch.setattr(load, "CHECK_TEXTS", CHECK_TEXTS)
-    monkeypatch.setattr(load, "TorchEncoder", Simulated)
-    return Simulated
+    monkeypatch.setattr(load, "TorchEncoder", CpuAsGpu)
+    return CpuAsGpu
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +93,6 @@ def least_cosine(one: Any, other: Any) -> float:
         ("", Device.AUTO, None),
         ("cuda", Device.AUTO, Device.CUDA),
         ("mps", Device.AUTO, Device.MPS),
-        ("cuda mps", Device.AUTO, Device.CUDA),
         ("cuda mps", Device.MPS, Device.MPS),
         ("cuda", Device.CPU, None),
     ],
@@ -144,14 +141,6 @@ def test_passages_are_embedded_on_the_gpu_and_questions_are_not(
     tokens, expected = (each.encode_passage_tokens(TEXTS)[3].vectors for each in (encoder, compiled))
     assert np.array_equal(tokens, expected)
     assert len(simulated.ran) == 2
-
-
-def test_a_vector_does_not_depend_on_its_batch(simulated: type[CpuAsGpu]) -> None:
-    """Batches have fixed shapes, as on the CPU."""
-    encoder = load_encoder(device=Device.CUDA)
-    together = encoder.encode_passages(TEXTS)
-    assert np.array_equal(encoder.encode_passages(TEXTS[::-1])[::-1], together)
-    assert np.array_equal(encoder.encode_passages(TEXTS[:1]), together[:1])
 
 
 def test_auto_uses_the_gpu_once_it_pays_off(

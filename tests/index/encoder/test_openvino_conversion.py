@@ -87,12 +87,6 @@ def test_padding_only_mask_is_simplified() -> None:
     assert not {"Range", "GreaterEqual", "LogicalAnd"} & set(kinds(model))
 
 
-def test_attention_window_is_kept_if_long_texts_exceed_it() -> None:
-    model = attended("a window")
-    write_out_attention(library, model, 1, LONGEST)
-    assert kinds(model)["Less"] == 1
-
-
 def test_causal_attention_is_left_alone() -> None:
     model = attended("none", causal=True)
     before = kinds(model)

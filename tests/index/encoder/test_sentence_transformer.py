@@ -57,24 +57,18 @@ def test_the_model_is_loaded_once(cache: Path, loads: list[str], small: ModelFil
     assert loads == [small.name]
 
 
-@pytest.mark.parametrize("damage", ["changed", "cut", "missing", "another model"])
-def test_damaged_or_foreign_cache_is_not_used(cache: Path, loads: list[str], small: ModelFiles, damage: str) -> None:
+@pytest.mark.parametrize("fault", ["damaged", "of another model"])
+def test_damaged_or_foreign_cache_is_not_used(cache: Path, loads: list[str], small: ModelFiles, fault: str) -> None:
     first = load_parameters(small)
     (file,) = (cache / "qa" / "parameters").iterdir()
-    data = file.read_bytes()
     model = small
-    if damage == "changed":
-        file.write_bytes(data.replace(b"robots", b"robotz", 1))
-    elif damage == "cut":
-        file.write_bytes(data[:-20])
-    elif damage == "missing":
-        file.unlink()
+    if fault == "damaged":
+        file.write_bytes(file.read_bytes().replace(b"robots", b"robotz", 1))
     else:
         model = ModelFiles(small.name, small.folder, small.fingerprint[:32] + "0" * 32)
-    assert load_parameters(model) == first
-    assert len(loads) == 2
-    assert load_parameters(model) == first
-    assert len(loads) == 2
+    for _ in range(2):
+        assert load_parameters(model) == first
+        assert len(loads) == 2
 
 
 def test_without_a_cache_the_model_is_loaded_every_time(

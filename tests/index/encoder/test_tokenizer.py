@@ -9,11 +9,8 @@ from index.encoder.tokenizer import ModelTokenizer
 from qa.retrieval.query import MAX_UNKNOWN
 
 KNOWN = {
-    "English": "Who won the ICLR 2025 test of time award, and why?",
     "acronyms": "GCG vs XQZ: LLaMA2 or GPT4?",
     "German": "Wie heißt das Flüßchen bei der größeren Brücke, und wer überquerte es?",
-    "French": "Où l\u2019écrivain français a-t-il été élevé ?",
-    "Turkish": "1998 Dünya Kupası'nı hangi ülke kazandı?",
     "Vietnamese": "Ai đã vô địch giải bóng đá thế giới năm 1998?",
     "English, with a few words of Japanese": "What does 機械学習 mean in this paper?",
     "no letters": "1998, 2002: 42 %?",
@@ -21,9 +18,6 @@ KNOWN = {
 }
 UNKNOWN = {
     "Russian": "Кто выиграл чемпионат мира по футболу в 1998 году?",
-    "Greek": "Ποιος κέρδισε το Παγκόσμιο Κύπελλο το 1998;",
-    "Hebrew": "מי זכה בגביע העולם בשנת 1998?",
-    "Arabic": "من فاز بكأس العالم لكرة القدم عام 1998؟",
     "Hindi": "1998 में विश्व कप किसने जीता?",
     "Thai": "ใครชนะการแข่งขันฟุตบอลโลกปี 1998",
     "Korean": "1998년 월드컵에서 누가 우승했습니까?",

@@ -54,10 +54,11 @@ def numbers_of(text: str) -> set[str]:
 
 def numbers_in(index: Index) -> set[str]:
     """The numbers in the texts of one generation, read in every way."""
-    found = [one for file in index.documents() for one in index.passages_of(file.path)]
-    found += index.passages([one.passage for one in index.keyword("number again", 100)])
-    found += index.passages([one.passage for one in index.dense(BagEncoder().encode_query("Number again"), 100)])
-    return set().union(*(numbers_of(one.text) for one in found))
+    found = [passage for file in index.documents() for passage in index.passages_of(file.path)]
+    vector = BagEncoder().encode_query("Number again")
+    for candidates in (index.keyword("number again", 100), index.dense(vector, 100)):
+        found += index.passages([candidate.passage for candidate in candidates])
+    return set().union(*(numbers_of(passage.text) for passage in found))
 
 
 def writing(folder: Path, first: int) -> subprocess.Popen[str]:

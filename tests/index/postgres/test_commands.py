@@ -55,16 +55,6 @@ def test_a_collection_is_built_once_and_asked_from_anywhere(
         assert there.topics(n=1).total == 4
 
 
-def test_a_retriever_of_a_store_reloads(root: Path, address: str) -> None:
-    build_index(root, encoder=BagEncoder(), store=address)
-    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as asked:
-        assert not asked.reload()
-        (root / "birds.txt").write_text("Birds sing at night.\n")
-        build_index(root, encoder=BagEncoder())
-        assert asked.reload()
-        assert asked.search("night", k=1)[0].text == "Birds sing at night."
-
-
 def test_status_and_check(root: Path, address: str) -> None:
     """With the folder, and by address only."""
     build_index(root, encoder=BagEncoder(), store=address)
@@ -83,7 +73,7 @@ def vectors_of(root: Path) -> dict[str, bytes]:
     """The vectors of all passages, by key."""
     with open_index(root / ".qa") as index:
         passages = index.passages(index.columns().passages.tolist())
-        return {one.key: index.vectors([one.vector]).tobytes() for one in passages}
+        return {passage.key: index.vectors([passage.vector]).tobytes() for passage in passages}
 
 
 def test_copy_round_trip_embeds_nothing(root: Path, address: str, tmp_path: Path) -> None:
@@ -109,7 +99,7 @@ def test_a_collection_is_not_copied_to_itself(root: Path, server: Server, tmp_pa
     refused = [run("copy", str(root), str(link))]
     build_index(root, encoder=BagEncoder(), store=f"{database}#birds")
     refused += [run("copy", str(link), f"{database}#birds"), run("copy", database, f"{database}#birds")]
-    assert [one.stderr for one in refused] == ["qa: a collection cannot be copied to itself.\n"] * 3
+    assert [result.stderr for result in refused] == ["qa: a collection cannot be copied to itself.\n"] * 3
     assert run("copy", f"{database}#birds", str(root)).exit_code == 0
     assert store_of(root / ".qa") is None
 

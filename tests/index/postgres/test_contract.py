@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from corpus.errors import NoIndexError
 from index.commit.change import BuildMode, ChangeSet, SplitFile
+from index.dense.search import Candidate
 from index.postgres import keyword_writer
 from index.protocol import Index
 from index.storage.vectors import vector_digest
@@ -47,29 +47,32 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def index(folder: Path) -> Iterator[Index]:
-    build(folder)
-    with open_index(folder / ".qa") as opened:
-        yield opened
+def scores(candidates: list[Candidate]) -> list[tuple[str, float]]:
+    return [(candidate.key, candidate.score) for candidate in candidates]
 
 
 def everything(index: Index) -> list[object]:
-    """Everything that an index returns, without what differs between stores."""
-    encoder = BagEncoder()
-    files = [replace(one, id=0, checked_ns=0, mtime_ns=0) for one in index.documents()]
-    passages = [one for file in files for one in index.passages_of(file.path)]
-    vector = encoder.encode_query("cats and birds in the morning")
-    found: list[object] = [files, [replace(one, id=0, vector=0, document=files[0]) for one in passages]]
-    for documents in (None, index.match_paths("notes/"), index.scope(frozenset(one.id for one in passages[::2]))):
+    """Everything that an index returns, without what differs between stores, which is the same by any way."""
+    documents = index.documents()
+    files = [replace(file, id=0, checked_ns=0, mtime_ns=0) for file in documents]
+    passages = [passage for file in files for passage in index.passages_of(file.path)]
+    vector = BagEncoder().encode_query("cats and birds in the morning")
+    found: list[object] = [files, [replace(passage, id=0, vector=0, document=files[0]) for passage in passages]]
+    assert [index.find(passage.key) for passage in passages] == passages
+    for document in documents:
+        own = index.columns(frozenset([document.id])).passages.tolist()
+        assert tuple(index.passages(own)) == index.passages_of(document.path)
+        assert index.document(document.path) == document
+    assert (index.find("0" * 16), index.document("none.md"), index.passages_of("none.md")) == (None, None, ())
+    for scope in (None, index.match_paths("notes/"), index.scope(frozenset(passage.id for passage in passages[::2]))):
         for limit in (1, 3, 100):
-            found.append([(one.key, one.score) for one in index.dense(vector, limit, documents=documents)])
-            found.append([(one.key, one.score) for one in index.keyword("cat in the sea", limit, documents=documents)])
+            found.append(scores(index.dense(vector, limit, documents=scope)))
+            found.append(scores(index.keyword("cat in the sea", limit, documents=scope)))
     for word in ("cat", "sea", f"{LONG}x", f"{LONG}y", "zebra"):
-        found.append([(one.key, one.score) for one in index.keyword(word, 9)])
-    found.append(index.vectors([one.vector for one in passages]).tolist())
-    found.append(index.cosines([one.vector for one in passages], vector).tolist())
-    found.append([[other.key for other in index.duplicates(passages)[one.id]] for one in passages])
+        found.append(scores(index.keyword(word, 9)))
+    found.append(index.vectors([passage.vector for passage in passages]).tolist())
+    found.append(index.cosines([passage.vector for passage in passages], vector).tolist())
+    found.append([[other.key for other in index.duplicates(passages)[passage.id]] for passage in passages])
     found.append(index.frequencies(["cat", "morn", "fish", "none"]))
     return found
 
@@ -78,23 +81,6 @@ def test_there_is_no_index_before_the_first_build(folder: Path) -> None:
     assert not is_built(folder / ".qa")
     with pytest.raises(NoIndexError):
         open_index(folder / ".qa")
-
-
-def test_passages_by_id_key_and_document(index: Index) -> None:
-    """Each is a slice of its document; those of a document are in the order of the text."""
-    columns = index.columns()
-    passages = index.passages(columns.passages.tolist())
-    assert [one.id for one in passages] == columns.passages.tolist()
-    assert [one.vector for one in passages] == columns.vectors.tolist()
-    for path, text in FILES.items():
-        own = index.passages_of(path)
-        assert [text[one.start : one.end] for one in own] == [one.text for one in own]
-        assert [one.start for one in own] == sorted(one.start for one in own)
-        document = index.document(path)
-        assert document is not None
-        assert index.columns(frozenset([document.id])).passages.tolist() == [one.id for one in own]
-    assert [index.find(one.key) for one in passages] == passages
-    assert (index.find("0" * 16), index.document("none.md"), index.passages_of("none.md")) == (None, None, ())
 
 
 def test_a_change_of_files(folder: Path) -> None:
@@ -114,7 +100,7 @@ def test_a_change_of_files(folder: Path) -> None:
         assert everything(old) == before
         assert not old.is_newest()
         with old.newest() as new:
-            assert [one.path for one in new.documents()] == ["birds.txt", "felines.md", "notes/fish.md"]
+            assert [document.path for document in new.documents()] == ["birds.txt", "felines.md", "notes/fish.md"]
             assert (new.info.generation, new.info.passages) == (5, 5)
             assert new.keyword("night", 5) == []
     assert verify_index(folder / ".qa").problems == ()
@@ -127,7 +113,7 @@ def test_touching_files_creates_no_new_generation(folder: Path) -> None:
     build(folder)
     with open_index(folder / ".qa") as index:
         assert index.info.generation == 1
-        assert [one.mtime_ns for one in index.documents()] == [10**18] * len(FILES)
+        assert [document.mtime_ns for document in index.documents()] == [10**18] * len(FILES)
         assert find_changes(folder, index).is_current
 
 
@@ -169,14 +155,15 @@ def test_any_text_is_stored_unchanged(folder: Path, text: str) -> None:
     """Even if a database does not accept it directly: in texts, titles and headings."""
     build(folder)
     with open_index(folder / ".qa") as index:
-        info, (one,) = index.info, index.passages_of("birds.txt")
-        stored, data = one.document, index.vectors([one.vector]).tobytes()
-    passage = replace(as_passage(one), text=text, end=one.start + len(text), title=text, context=text, heading=(text,))
+        info, (passage,) = index.info, index.passages_of("birds.txt")
+        stored, data = passage.document, index.vectors([passage.vector]).tobytes()
+    end = passage.start + len(text)
+    changed = replace(as_passage(passage), text=text, end=end, title=text, context=text, heading=(text,))
     with open_writer(folder / ".qa") as writer:
         digest = vector_digest(info.fingerprint, text)
         writer.adopt_vectors([(digest, data)])
         document = replace(stored, title=text[::-1], path="x.txt", passages=1)
-        writer.stage(SplitFile(document, (passage,), (digest,)))
+        writer.stage(SplitFile(document, (changed,), (digest,)))
         writer.commit(ChangeSet(BuildMode.INCREMENTAL, info.config))
     with open_index(folder / ".qa") as index:
         (found,) = index.passages_of("x.txt")

@@ -45,6 +45,7 @@ def test_readers_keep_their_generation_for_some_minutes(
     there = address.replace(str(server.port), str(standby.port))
     with open_store(there) as index, Retriever.open(store=there, encoder=BagEncoder(), reader=False) as asked:
         assert numbers_in(index) == {"100"}
+        assert not asked.reload()
         for number in (101, 102):
             publish(remote, number, server, standby)
             assert numbers_in(index) == {"100"}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from corpus.errors import LockedError, NoIndexError, StorageError
@@ -42,11 +40,11 @@ def test_readers_see_one_generation_while_another_is_written(remote: Path, addre
         write_number(remote, number)
         build(remote)
         if number == 100:
-            for each in readers:
-                each.start()
+            for thread in readers:
+                thread.start()
     done.set()
-    for each in readers:
-        each.join()
+    for thread in readers:
+        thread.join()
     assert torn == []
     assert verify_index(remote / ".qa").problems == ()
 
@@ -55,12 +53,12 @@ def test_generations_are_deleted_once_no_reader_needs_them(remote: Path, server:
     rows = f"SELECT count(*) FROM {schema_of(remote)}.passages WHERE removed < {schema.NEVER}"  # noqa: S608
     build(remote)
     with open_index(remote / ".qa") as held:
-        before = [one.text for one in held.passages_of("birds.txt")]
+        before = [passage.text for passage in held.passages_of("birds.txt")]
         for i in range(3):
             (remote / "birds.txt").write_text(f"Birds sing {i}.\n")
             build(remote)
         assert server.run(rows) == [(3,)]
-        assert [one.text for one in held.passages_of("birds.txt")] == before
+        assert [passage.text for passage in held.passages_of("birds.txt")] == before
     (remote / "birds.txt").write_text("Birds are silent.\n")
     build(remote)
     assert server.run(rows) == [(0,)]
@@ -91,7 +89,7 @@ def test_a_failure_at_any_step_leaves_the_old_generation(
     build(remote, encoder)
     assert encoder.embedded == []
     with open_index(remote / ".qa") as index:
-        assert [one.path for one in index.documents()] == ["birds.txt", "notes/fish.md"]
+        assert [document.path for document in index.documents()] == ["birds.txt", "notes/fish.md"]
     assert verify_index(remote / ".qa").problems == ()
 
 
@@ -135,9 +133,7 @@ def test_a_read_only_account(remote: Path, server: Server, address: str) -> None
     """It can ask, but neither write nor create a collection."""
     build(remote)
     name = schema_of(remote)
-    server.run("DROP OWNED BY reader" if server.run("SELECT 1 FROM pg_roles WHERE rolname = 'reader'") else "SELECT 1")
-    with suppress(psycopg.errors.DuplicateObject):
-        server.run("CREATE ROLE reader LOGIN")
+    server.run("CREATE ROLE reader LOGIN")
     server.run(f"GRANT USAGE ON SCHEMA {name} TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO reader")
     reading = address.replace("postgres@", "reader@")
     with open_store(reading) as index:
@@ -163,15 +159,15 @@ def test_the_graph_finds_the_nearest(remote: Path, server: Server, monkeypatch: 
     queries = [BagEncoder().encode_query(f"word{i} and word{3 * i} times") for i in range(12)]
     with open_index(remote / ".qa") as index:
         scopes = None, index.match_paths("1*.txt"), index.match_paths("7.txt")
-        exact = [[index.dense(query, 10, documents=one) for query in queries] for one in scopes]
+        exact = [[index.dense(query, 10, documents=scope) for query in queries] for scope in scopes]
     (remote / "last.txt").write_text("The last one.")
     monkeypatch.setattr(generation_writer, "GRAPH_FROM", 50)
     build(remote)
     graphs = "SELECT count(*) FROM pg_indexes WHERE schemaname = '{}' AND indexdef LIKE '%hnsw%'"
     assert server.run(graphs.format(schema_of(remote))) == [(1,)]
     with open_index(remote / ".qa") as index:
-        found = [[index.dense(query, 10, documents=one) for query in queries] for one in scopes]
-    keys = [[[one.key for one in answer] for answer in several] for several in (*exact, *found)]
+        found = [[index.dense(query, 10, documents=scope) for query in queries] for scope in scopes]
+    keys = [[[candidate.key for candidate in answer] for answer in several] for several in (*exact, *found)]
     assert keys[4:] == keys[1:3]
     same = sum(len(set(a) & set(b)) for a, b in zip(keys[0], keys[3], strict=True))
     assert same >= 0.99 * sum(map(len, keys[0]))

@@ -58,4 +58,4 @@ def check_fault(folder: Path, plan: WorkerPlan, fault: str) -> None:
     assert contents(folder) == before
     assert build(folder).embedded == 1
     with open_index(folder / ".qa") as index:
-        assert [one.text for one in index.passages_of("new.md")] == ["A robot that was changed."]
+        assert [passage.text for passage in index.passages_of("new.md")] == ["A robot that was changed."]

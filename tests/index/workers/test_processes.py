@@ -31,7 +31,7 @@ def test_worker_processes_make_the_same_index_as_one_process(
     lines = recorded(log_of(folder))
     assert report.embedded == len(lines) == len({text for _, _, text in lines}) == TEXTS
     places = dict(line[:2] for line in lines)
-    first, second = (",".join(map(str, each)) for each in shares(2))
+    first, second = (",".join(map(str, cores)) for cores in shares(2))
     assert sorted(places.values()) == sorted([f"{first}@2", f"{second}@5"])
     assert not any(worker_kills.is_alive(int(process)) for process in places)
 
