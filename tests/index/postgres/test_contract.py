@@ -16,7 +16,6 @@ from index.postgres import keyword_writer
 from index.protocol import Index
 from index.storage.vectors import vector_digest
 from index.stores import is_built, open_index, open_writer, verify_index
-from index.update.copy import as_passage
 from index.update.diff import find_changes
 from index.update.report import Request
 from index.update.update import rebuild_index
@@ -171,7 +170,7 @@ def test_any_text_is_stored_unchanged(folder: Path, text: str) -> None:
     with open_index(folder / ".qa") as index:
         info, (one,) = index.info, index.passages_of("birds.txt")
         stored, data = one.document, index.vectors([one.vector]).tobytes()
-    passage = replace(as_passage(one), text=text, end=one.start + len(text), title=text, context=text, heading=(text,))
+    passage = replace(one, text=text, end=one.start + len(text), record_title=text, context=text, heading=(text,))
     with open_writer(folder / ".qa") as writer:
         digest = vector_digest(info.fingerprint, text)
         writer.adopt_vectors([(digest, data)])
