@@ -12,7 +12,7 @@ from corpus.errors import IncompatibleError
 from index.dense.scope import Scope, documents_matching, scope_of
 from index.lexical.query_terms import analyse
 from index.storage.rows import damaged, require_all
-from index.storage.vectors import columns_of
+from index.storage.vectors import columns_of, pack_vector, unit_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -250,12 +250,14 @@ class IndexWriter(Protocol):
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
-
-    def require_intact(self) -> None:
-        """Check the structure that a full build relies on; raises DamagedIndexError."""
+        packed = map(pack_vector, unit_vectors(vectors))
+        self.adopt_vectors(list(zip(digests, packed, strict=True)))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Commit digests with vectors in their stored form, `(dim,) float16` in little-endian bytes."""
+
+    def require_intact(self) -> None:
+        """Check the structure that a full build relies on; raises DamagedIndexError."""
 
     def stage(self, file: SplitFile) -> None:
         """Keep a file for the next commit."""

@@ -35,7 +35,7 @@ from index.storage.rows import (
     read_passages,
     require_structure,
 )
-from index.storage.vectors import Vectors, is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
+from index.storage.vectors import is_sound, is_usable, vector_checksum
 from index.storage.wal import require_log_follows
 
 
@@ -82,22 +82,15 @@ class Store(IndexWriter):
             rows = [self._connection.execute(query, (digest,)).fetchone() for digest in digests]
         return frozenset(row[0] for row in rows if row is not None and is_usable(dimension, *row))
 
-    def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        packed = map(pack_vector, unit_vectors(vectors))
-        replace_vector = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
-        self._store_vectors(list(zip(digests, packed, strict=True)), replace_vector)
-
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        self._store_vectors(rows, "ON CONFLICT (digest) DO NOTHING")
-
-    def _store_vectors(self, rows: Sequence[tuple[bytes, bytes]], on_conflict: str) -> None:
         unreferenced = (
             "SELECT id FROM vectors v WHERE digest = ? "
             "AND NOT EXISTS (SELECT 1 FROM vector_refs r WHERE r.vector = v.id)"
         )
         with self._transaction():
             self._connection.executemany(
-                f"INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) {on_conflict}",
+                "INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) "
+                "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum",
                 [(digest, data, vector_checksum(digest, data)) for digest, data in rows],
             )
             generation = self._next_generation()
