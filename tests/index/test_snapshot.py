@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import DamagedIndexError, IncompatibleError, UsageError
@@ -19,7 +18,6 @@ from index.dense.search import Candidate
 from index.snapshot import Snapshot
 from tests.encoders import BagEncoder
 from tests.index.conftest import build
-from tests.index.segments import Truth
 from tests.robustness.process import value_in_fork
 
 WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
@@ -67,25 +65,6 @@ def test_a_limit_below_one_finds_nothing(root: Path, limit: int) -> None:
     with Snapshot(root / ".qa") as snapshot:
         assert snapshot.dense(BagEncoder().encode_query("cat"), limit) == []
         assert snapshot.keyword("cat", limit) == []
-
-
-slow = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@slow
-@given(texts=st.lists(sentences, min_size=1, max_size=60), query=sentences, limit=st.integers(1, 8), data=st.data())
-def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: int, data: st.DataObject) -> None:
-    """The passages, scores and order of ties are those of NumPy over all vectors, with and without a scope."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        for number, text in enumerate(texts):
-            (root / f"{number}.txt").write_text(text, encoding="utf-8")
-        build(root)
-        vector = BagEncoder().encode_query(query)
-        with Snapshot(root / ".qa") as snapshot:
-            ids = [document.id for document in snapshot.documents()]
-            scope = data.draw(st.none() | st.frozensets(st.sampled_from(ids)))
-            assert snapshot.dense(vector, limit, documents=scope) == Truth(snapshot, scope).nearest(vector, limit)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")
