@@ -177,8 +177,8 @@ class Store(IndexWriter):
             raise damaged(self._file, "the id of a vector is not positive")
         write_refs(self._connection, ((number, 0, 0, generation) for (number,) in numbers))
         lexical.clear()
-        documents = [one for one in self.documents().values() if one.path in kept]
-        ids = ids_json([one.id for one in documents])
+        documents = [document for document in self.documents().values() if document.path in kept]
+        ids = ids_json([document.id for document in documents])
         for table, column in (("passages", "document"), ("documents", "id")):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids,))
         vectors = array("q")
@@ -188,7 +188,7 @@ class Store(IndexWriter):
                 seen.add(passage.id)
                 vectors.append(passage.vector)
                 lexical.add(passage.id, fields_of(passage.document, passage))
-        if len(seen) != sum(one.passages for one in documents):
+        if len(seen) != sum(document.passages for document in documents):
             raise damaged(self._file, "the number of passages of documents is inconsistent")
         gaps = [(number,) for number in range(1, max(seen, default=0)) if number not in seen]
         self._connection.executemany("INSERT INTO free_ids (passage) VALUES (?)", gaps)
@@ -219,7 +219,7 @@ class Store(IndexWriter):
     def _update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
         self._connection.executemany(
             "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
-            [(one.size, one.mtime_ns, one.checked_ns, document_checksum(one), one.id) for one in unchanged],
+            [(file.size, file.mtime_ns, file.checked_ns, document_checksum(file), file.id) for file in unchanged],
         )
         write_skipped(self._connection, skipped)
 

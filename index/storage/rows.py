@@ -207,7 +207,9 @@ def document_of(row: Sequence[Any], place: Place) -> StoredDocument:
 def _are_pairs(metadata: str) -> bool:
     with contextlib.suppress(ValueError, RecursionError):
         pairs = json.loads(metadata)
-        return isinstance(pairs, list) and all(isinstance(one, list) and have_types(one, (str, str)) for one in pairs)
+        return isinstance(pairs, list) and all(
+            isinstance(pair, list) and have_types(pair, (str, str)) for pair in pairs
+        )
     return False
 
 

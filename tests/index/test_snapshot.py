@@ -11,17 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
-from corpus.errors import DamagedIndexError, IncompatibleError, UsageError
+from corpus.errors import DamagedIndexError, IncompatibleError
 from index.dense.search import Candidate
 from index.snapshot import Snapshot
 from tests.encoders import BagEncoder
 from tests.index.conftest import build
 from tests.robustness.process import value_in_fork
-
-WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
-sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 
 
 def test_a_passage_is_a_slice_of_its_document_with_metadata(root: Path) -> None:
@@ -35,22 +31,6 @@ def test_a_passage_is_a_slice_of_its_document_with_metadata(root: Path) -> None:
         assert (second.lines, second.page, second.heading, second.title) == ((5, 7), None, ("Cats", "Dogs"), "Cats")
         assert second.encoder_text == "Cats › Dogs\nDogs bark at state-of-the-art robots."
         assert snapshot.passages([second.id, first.id]) == [second, first]
-
-
-def test_paths_match_as_in_gitignore(root: Path) -> None:
-    build(root)
-    with Snapshot(root / ".qa") as snapshot:
-        names = {document.id: document.path for document in snapshot.documents()}
-
-        def matched(pattern: str) -> list[str]:
-            return sorted(names[number] for number in snapshot.match_paths(pattern))
-
-        assert matched("*.md") == ["cats.md", "notes/fish.md"]
-        assert matched("notes") == ["notes/fish.md"]
-        assert matched("/*.md") == ["cats.md"]
-        assert matched("nothing") == []
-        with pytest.raises(UsageError, match="cannot be read"):
-            snapshot.match_paths("!")
 
 
 def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:

@@ -53,18 +53,8 @@ def folder(root: Path) -> Path:
 
 def pages_of(folder: Path, table: str) -> list[int]:
     """The page numbers of a table's leaves."""
-    data = (folder / "index.db").read_bytes()
-
-    def leaves(number: int) -> list[int]:
-        page = data[(number - 1) * PAGE : number * PAGE]
-        if page[0] == 0x0D:
-            return [number]
-        cells = int.from_bytes(page[3:5], "big")
-        pointers = [int.from_bytes(page[12 + 2 * i : 14 + 2 * i], "big") for i in range(cells)]
-        children = [int.from_bytes(page[at : at + 4], "big") for at in pointers]
-        return [leaf for child in (*children, int.from_bytes(page[8:12], "big")) for leaf in leaves(child)]
-
-    return leaves(root_of(folder, table))
+    query = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'"
+    return [number for (number,) in run_sql(folder, query, table)]
 
 
 def root_of(folder: Path, table: str) -> int:
