@@ -22,7 +22,7 @@ from tests.index.segments import DIMENSION, built, scattered, searched, stored
 from tests.marks import needs_fork
 
 
-@pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
+@pytest.mark.parametrize(("count", "exact"), [(64, True), (65, False)])
 def test_large_segments_are_compressed_and_all_can_be_loaded(
     tmp_path: Path, count: int, exact: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,15 +52,10 @@ def texts(root: Path) -> list[str]:
         return [passage.text for document in snapshot.documents() for passage in snapshot.passages_of(document.path)]
 
 
-def test_the_first_build_indexes_everything(root: Path) -> None:
+def test_the_first_build_indexes_everything_and_the_next_nothing(root: Path) -> None:
     report = build(root)
     assert counts(report) == (3, 0, 0, 0, 4, 0)
     assert (report.documents, report.passages, report.skipped) == (3, 4, ())
-    assert generation(root) == 1
-
-
-def test_without_changes_there_is_no_new_generation_and_nothing_is_embedded(root: Path) -> None:
-    build(root)
     encoder = BagEncoder()
     assert counts(build(root, encoder)) == (0, 0, 0, 3, 0, 0)
     assert encoder.embedded == []
