@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from corpus.errors import IncompatibleError
-from index.dense.scope import Scope, documents_matching, scope_of
+from corpus.errors import IncompatibleError, UsageError
+from index.dense.scope import Scope, scope_of
 from index.lexical.query_terms import analyse
 from index.storage.rows import damaged, require_all
 from index.storage.vectors import columns_of, pack_vector, unit_vectors
@@ -81,10 +82,18 @@ class Index(Protocol):
     def match_paths(self, *patterns: str) -> frozenset[int]:
         """Return the row ids of documents whose paths match one of the patterns, in the syntax of .gitignore.
 
+        A leading "./", as shells complete it, stands for the folder of the collection.
+
         Raises:
             UsageError: A pattern is invalid.
         """
-        return documents_matching(self.documents(), patterns)
+        from pathspec import GitIgnoreSpec
+
+        try:
+            rules = GitIgnoreSpec.from_lines(re.sub(r"^(!?)(?:\./+)+", r"\1/", pattern) for pattern in patterns)
+        except (ValueError, re.error) as error:  # the latter for a bad range, [z-a]
+            raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
+        return frozenset(document.id for document in self.documents() if rules.match_file(document.path))
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         """Return the files and folders that were skipped, by path."""

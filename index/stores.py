@@ -125,18 +125,14 @@ def verify_index(folder: Path) -> Verified:
     from index.integrity.verify import verify
 
     address = accepted_address(folder)
-    return verify(folder) if address is None else _verify_remote(address)
+    return verify(folder) if address is None else verify_store(address.url_with_name)
 
 
 def verify_store(url: str) -> Verified:
     """Check everything in a collection by its address; raises like `open_index`."""
-    return _verify_remote(parse_address(url))
-
-
-def _verify_remote(address: StoreAddress) -> Verified:
     from index.postgres.verify import verify_collection
 
-    return verify_collection(address)
+    return verify_collection(parse_address(url))
 
 
 def store_of(folder: Path) -> str | None:

@@ -15,6 +15,7 @@ from corpus import path_words
 from corpus.types import Passage
 from index.commit.change import SplitFile
 from index.lexical.writer import Fields, LexicalWriter
+from index.storage.database import checksum
 from index.storage.rows import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -23,7 +24,6 @@ from index.storage.rows import (
     StoredPassage,
     document_checksum,
     link_checksum,
-    passage_checksum,
     passage_key,
     text_digest,
 )
@@ -96,7 +96,7 @@ def passage_rows(
             passage.text,
             text,
         )
-        yield (*fields, passage_checksum(document.path, fields))
+        yield (*fields, checksum(document.path, *fields))
 
 
 def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:

@@ -39,6 +39,14 @@ def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:
         snapshot.dense(np.ones(3, dtype=np.float32), 5)
 
 
+def test_a_file_that_vanishes_has_no_size(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        size = snapshot.size()
+        (root / ".qa" / "gone").symlink_to(root / "nowhere")
+        assert snapshot.size() == size > 0
+
+
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_finds_nothing(root: Path, limit: int) -> None:
     build(root)

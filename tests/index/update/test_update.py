@@ -23,6 +23,7 @@ from index.snapshot import Snapshot
 from index.storage.metadata import Selection, SkippedRow
 from index.update import diff as differences
 from index.update import embed_queue
+from index.update.copy import copy_index
 from index.update.diff import find_changes
 from index.update.report import BuildReport, Progress, Request
 from index.update.update import preview_update, rebuild_index, update_index
@@ -62,13 +63,13 @@ def test_the_first_build_indexes_everything_and_the_next_nothing(root: Path) -> 
     assert generation(root) == 1
 
 
-def test_an_edit_embeds_only_the_passage_it_touches(root: Path) -> None:
+def test_a_copied_index_has_no_damaged_vectors_of_the_one_it_replaces(root: Path, tmp_path: Path) -> None:
     build(root)
-    text = (root / "cats.md").read_text(encoding="utf-8")
-    (root / "cats.md").write_text(text.replace("mat", "sofa"), encoding="utf-8")
-    assert counts(build(root)) == (0, 1, 0, 2, 1, 1)
-    assert "Dogs bark" in " ".join(texts(root))
-    assert "mat." not in " ".join(texts(root))
+    other = shutil.copytree(root, tmp_path / "other")
+    with closing(sqlite3.connect(other / ".qa" / "index.db")) as connection, connection:
+        connection.execute("UPDATE vectors SET vector = zeroblob(128)")
+    assert copy_index(root, other).passages == 4
+    assert verify(other / ".qa").problems == ()
 
 
 def test_text_inserted_above_changes_no_id_and_equal_passages_have_different_ids(root: Path) -> None:
