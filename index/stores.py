@@ -59,16 +59,14 @@ def _open_remote(address: StoreAddress, folder: Path | None) -> Index:
     return PostgresSnapshot(address, folder)
 
 
-@contextlib.contextmanager
-def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
+def open_store_writer(url: str, source: Path | str) -> contextlib.AbstractContextManager[IndexWriter]:
     """Open or create a collection in PostgreSQL for writing; an unnamed one is named after its source."""
     address = parse_address(url)
     if not address.collection:
         address = _new_collection(address, _name_of(source))
     from index.postgres.store import PostgresStore
 
-    with PostgresStore(address) as store:
-        yield store
+    return PostgresStore(address)
 
 
 @contextlib.contextmanager

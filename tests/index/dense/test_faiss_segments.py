@@ -22,26 +22,6 @@ from tests.index.segments import DIMENSION, built, scattered, searched, stored
 from tests.marks import needs_fork
 
 
-@pytest.mark.parametrize(("count", "exact"), [(64, True), (65, False)])
-def test_large_segments_are_compressed_and_all_can_be_loaded(
-    tmp_path: Path, count: int, exact: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
-    rows = scattered(count)
-    index = built(rows, first=7)
-    segment = faiss_segments.save(index, tmp_path, number=3, generation=5)
-    assert (segment.number, segment.name, segment.held, segment.dead) == (3, "vectors-5-3.faiss", count, 0)
-    assert (tmp_path / segment.name).stat().st_size == segment.size
-    assert faiss_segments.is_there(tmp_path, segment)
-    again = faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
-    assert isinstance(again, ExactSegment) is isinstance(index, ExactSegment) is exact
-    assert members(again).tolist() == list(range(7, 7 + count))
-    for query in scattered(5, seed=1):
-        ids, bound = searched(index).search(query, 10)
-        same, same_bound = searched(again).search(query, 10)
-        assert (ids.tolist(), bound) == (same.tolist(), same_bound)
-
-
 def test_a_wrong_segment_is_refused(tmp_path: Path) -> None:
     """Even with a matching checksum: another dimension, size or kind of index, a truncated file, bfloat16."""
     segment = faiss_segments.save(built(scattered(20)), tmp_path, number=1, generation=1)
