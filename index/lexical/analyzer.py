@@ -85,7 +85,7 @@ class _Stemmers(threading.local):
 _STEMMERS = _Stemmers()
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
     language = "porter"
     if not word.isascii():
