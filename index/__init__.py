@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from index.compiled.bert import BertBuilder
     from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
     from index.compiled.forks import Forked, Unloadable, keep_for_ever, take_part
-    from index.compiled.runtime import CompileError, is_int8_faster, openvino
+    from index.compiled.runtime import CompileError, is_int8_faster
     from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from index.encoder.tokenizer import ModelTokenizer, TokenIds
     from index.integrity.salvage import salvaged_model
     from index.lexical.analyzer import Word, terms, word_terms, words
-    from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
+    from index.lexical.query_terms import STOP_WORDS, analyse
     from index.protocol import Index
     from index.snapshot import Snapshot
-    from index.storage.database import DATABASE, FORMAT_VERSION
+    from index.storage.database import DATABASE
     from index.storage.disk import append_private
     from index.storage.files import config_folder, write_output
     from index.storage.locking import wait_for_writer
@@ -53,15 +53,15 @@ _NAMES = {
     "compiled.bert": "BertBuilder",
     "compiled.compiled_copy": "CompiledCopy CopyCheck Hint",
     "compiled.forks": "Forked Unloadable keep_for_ever take_part",
-    "compiled.runtime": "CompileError is_int8_faster openvino",
+    "compiled.runtime": "CompileError is_int8_faster",
     "encoder.protocol": "Encoder TokenVectors require_same_encoder",
     "encoder.tokenizer": "ModelTokenizer TokenIds",
     "integrity.salvage": "salvaged_model",
     "lexical.analyzer": "Word terms word_terms words",
-    "lexical.query_terms": "STOP_WORDS Analysis analyse",
+    "lexical.query_terms": "STOP_WORDS analyse",
     "protocol": "Index",
     "snapshot": "Snapshot",
-    "storage.database": "DATABASE FORMAT_VERSION",
+    "storage.database": "DATABASE",
     "storage.disk": "append_private",
     "storage.files": "config_folder write_output",
     "storage.locking": "wait_for_writer",

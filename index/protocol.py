@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from corpus.errors import IncompatibleError
-from index.dense.scope import Scope, documents_matching, scope_of
+from corpus.errors import IncompatibleError, UsageError
+from index.dense.scope import Scope, scope_of
 from index.lexical.query_terms import analyse
 from index.storage.rows import damaged, require_all
-from index.storage.vectors import columns_of
+from index.storage.vectors import columns_of, pack_vector, unit_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,10 +82,18 @@ class Index(Protocol):
     def match_paths(self, *patterns: str) -> frozenset[int]:
         """Return the row ids of documents whose paths match one of the patterns, in the syntax of .gitignore.
 
+        A leading "./", as shells complete it, stands for the folder of the collection.
+
         Raises:
             UsageError: A pattern is invalid.
         """
-        return documents_matching(self.documents(), patterns)
+        from pathspec import GitIgnoreSpec
+
+        try:
+            rules = GitIgnoreSpec.from_lines(re.sub(r"^(!?)(?:\./+)+", r"\1/", pattern) for pattern in patterns)
+        except (ValueError, re.error) as error:  # the latter for a bad range, [z-a]
+            raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
+        return frozenset(document.id for document in self.documents() if rules.match_file(document.path))
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         """Return the files and folders that were skipped, by path."""
@@ -250,12 +259,14 @@ class IndexWriter(Protocol):
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
-
-    def require_intact(self) -> None:
-        """Check the structure that a full build relies on; raises DamagedIndexError."""
+        packed = map(pack_vector, unit_vectors(vectors))
+        self.adopt_vectors(list(zip(digests, packed, strict=True)))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Commit digests with vectors in their stored form, `(dim,) float16` in little-endian bytes."""
+
+    def require_intact(self) -> None:
+        """Check the structure that a full build relies on; raises DamagedIndexError."""
 
     def stage(self, file: SplitFile) -> None:
         """Keep a file for the next commit."""

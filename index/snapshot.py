@@ -16,7 +16,6 @@ from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
 from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors, unfinished
 from index.storage.duplicates import read_duplicates
-from index.storage.files import size_of
 from index.storage.metadata import SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
@@ -128,7 +127,11 @@ class Snapshot(Index):
             return self._postings.frequencies(terms)
 
     def size(self) -> int:
-        return size_of(self.folder.iterdir())
+        total = 0
+        for file in self.folder.iterdir():
+            with suppress(OSError):  # it was deleted meanwhile
+                total += file.stat().st_size
+        return total
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
         return self._nearest.cosines(vectors, vector)

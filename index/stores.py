@@ -59,16 +59,14 @@ def _open_remote(address: StoreAddress, folder: Path | None) -> Index:
     return PostgresSnapshot(address, folder)
 
 
-@contextlib.contextmanager
-def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
+def open_store_writer(url: str, source: Path | str) -> contextlib.AbstractContextManager[IndexWriter]:
     """Open or create a collection in PostgreSQL for writing; an unnamed one is named after its source."""
     address = parse_address(url)
     if not address.collection:
         address = _new_collection(address, _name_of(source))
     from index.postgres.store import PostgresStore
 
-    with PostgresStore(address) as store:
-        yield store
+    return PostgresStore(address)
 
 
 @contextlib.contextmanager
@@ -125,18 +123,14 @@ def verify_index(folder: Path) -> Verified:
     from index.integrity.verify import verify
 
     address = accepted_address(folder)
-    return verify(folder) if address is None else _verify_remote(address)
+    return verify(folder) if address is None else verify_store(address.url_with_name)
 
 
 def verify_store(url: str) -> Verified:
     """Check everything in a collection by its address; raises like `open_index`."""
-    return _verify_remote(parse_address(url))
-
-
-def _verify_remote(address: StoreAddress) -> Verified:
     from index.postgres.verify import verify_collection
 
-    return verify_collection(address)
+    return verify_collection(parse_address(url))
 
 
 def store_of(folder: Path) -> str | None:

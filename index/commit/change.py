@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from corpus.types import Passage
 from index.storage.metadata import BuildConfig, SkippedRow
-from index.storage.rows import StoredDocument
+from index.storage.rows import StoredDocument, StoredPassage
 
 # How many unused vectors are kept for undo, or as many as are in use if that is more.
 SPARE_VECTORS = 10_000
@@ -26,7 +26,7 @@ class SplitFile:
     """A file to write to the index, split into passages."""
 
     document: StoredDocument  # its row; the commit assigns the id
-    passages: tuple[Passage, ...]  # in order
+    passages: Sequence[Passage | StoredPassage]  # in order
     digests: tuple[bytes, ...]  # the `vector_digest` of each passage
 
 

@@ -15,6 +15,7 @@ from corpus import path_words
 from corpus.types import Passage
 from index.commit.change import SplitFile
 from index.lexical.writer import Fields, LexicalWriter
+from index.storage.database import checksum
 from index.storage.rows import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -23,7 +24,6 @@ from index.storage.rows import (
     StoredPassage,
     document_checksum,
     link_checksum,
-    passage_checksum,
     passage_key,
     text_digest,
 )
@@ -62,46 +62,41 @@ class Inserter:
 
     def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
         self._connection.execute(_INSERT_DOCUMENT, (*astuple(document), document_checksum(document)))
-        rows = []
-        keys = passage_keys(document.path, file.passages)
-        for passage, key, digest in zip(file.passages, keys, file.digests, strict=True):
-            (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
-            row = passage_row(next(ids), key, document, passage, vector)
-            rows.append(row)
-            self.vectors.append(vector)
+        query = "SELECT id FROM vectors WHERE digest = ?"
+        vectors = [self._connection.execute(query, (digest,)).fetchone()[0] for digest in file.digests]
+        self.vectors.extend(vectors)
+        rows = list(passage_rows(document, file.passages, ids, vectors))
+        for row, passage in zip(rows, file.passages, strict=True):
             self._lexical.add(row[0], fields_of(document, passage))
             if self.texts is not None:
                 self.texts.add(row[_TEXT_DIGEST])
         self._connection.executemany(_INSERT_PASSAGE, rows)
 
 
-def passage_keys(path: str, passages: Iterable[Passage]) -> Iterator[str]:
-    """Yield the stable ids of all passages of a file, given in order."""
+def passage_rows(
+    document: StoredDocument, passages: Iterable[Passage | StoredPassage], ids: Iterator[int], vectors: Iterable[int]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of all passages of a file, given in order, from `id` to `checksum`; the same for all stores."""
     seen: Counter[bytes] = Counter()
-    for passage in passages:
+    for passage, vector in zip(passages, vectors, strict=True):
         text = text_digest(passage.text)
-        yield passage_key(path, text, seen[text])
+        key = passage_key(document.path, text, seen[text])
         seen[text] += 1
-
-
-def passage_row(number: int, key: str, document: StoredDocument, passage: Passage, vector: int) -> tuple[Any, ...]:
-    """Return the row of a passage, from `id` to `checksum`; the same for all stores."""
-    text = text_digest(passage.text)
-    link = Link(number, key, document.id, vector, passage.start, passage.end)
-    fields = (
-        *link,
-        link_checksum(link),
-        passage.body,
-        *(passage.lines or (None, None)),
-        passage.page,
-        passage.anchor,
-        None if passage.title == document.title else passage.title,
-        json.dumps(passage.heading, ensure_ascii=False),
-        passage.context,
-        passage.text,
-        text,
-    )
-    return (*fields, passage_checksum(document.path, fields))
+        link = Link(next(ids), key, document.id, vector, passage.start, passage.end)
+        fields = (
+            *link,
+            link_checksum(link),
+            passage.body,
+            *(passage.lines or (None, None)),
+            passage.page,
+            passage.anchor,
+            None if passage.title == document.title else passage.title,
+            json.dumps(passage.heading, ensure_ascii=False),
+            passage.context,
+            passage.text,
+            text,
+        )
+        yield (*fields, checksum(document.path, *fields))
 
 
 def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import astuple, fields
 from pathlib import Path
+from typing import Any
 
 from corpus.errors import StorageError
 from corpus.types import Passage
@@ -26,27 +27,24 @@ class Staging:
         self.paths: list[str] = []
         with self._translate_errors():
             # SQLite spills it to a file that it unlinks on opening, so a killed process leaves nothing behind.
-            connection.execute("CREATE TEMP TABLE staged (document, passages, digests)")
+            connection.execute("CREATE TEMP TABLE staged (file)")
 
     def add(self, file: SplitFile) -> None:
         """Append a file."""
         with self._translate_errors():
-            passages = [{name: getattr(passage, name) for name in _FIELDS} for passage in file.passages]
-            digests = [digest.hex() for digest in file.digests]
-            row = (json.dumps(astuple(file.document)), json.dumps(passages), json.dumps(digests))
-            self._connection.execute("INSERT INTO temp.staged VALUES (?, ?, ?)", row)
+            passages = [[getattr(passage, name) for name in _FIELDS] for passage in file.passages]
+            content = astuple(file.document), passages, [digest.hex() for digest in file.digests]
+            self._connection.execute("INSERT INTO temp.staged VALUES (?)", (json.dumps(content),))
         self.paths.append(file.document.path)
 
     def __iter__(self) -> Iterator[SplitFile]:
         """Yield all files."""
         with self._translate_errors():
-            for row in self._connection.execute("SELECT * FROM temp.staged ORDER BY rowid"):
-                document, values, digests = map(json.loads, row)
-                passages = (
-                    Passage(**one | {"heading": tuple(one["heading"]), "lines": one["lines"] and tuple(one["lines"])})
-                    for one in values
+            for (content,) in self._connection.execute("SELECT file FROM temp.staged ORDER BY rowid"):
+                document, passages, digests = json.loads(content)
+                yield SplitFile(
+                    StoredDocument(*document), tuple(map(_passage, passages)), tuple(map(bytes.fromhex, digests))
                 )
-                yield SplitFile(StoredDocument(*document), tuple(passages), tuple(map(bytes.fromhex, digests)))
 
     def clear(self) -> None:
         """Remove all files."""
@@ -63,3 +61,9 @@ class Staging:
                 f"cannot write temporary data for {self._file}: {error}. "
                 "Free space where temporary files go ($TMPDIR or /var/tmp)."
             ) from error
+
+
+def _passage(values: list[Any]) -> Passage:
+    """Return a passage from JSON, which has lists instead of tuples."""
+    values = [tuple(value) if isinstance(value, list) else value for value in values]
+    return Passage(*values)

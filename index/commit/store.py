@@ -35,7 +35,7 @@ from index.storage.rows import (
     read_passages,
     require_structure,
 )
-from index.storage.vectors import Vectors, is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
+from index.storage.vectors import is_sound, is_usable, vector_checksum
 from index.storage.wal import require_log_follows
 
 
@@ -82,22 +82,15 @@ class Store(IndexWriter):
             rows = [self._connection.execute(query, (digest,)).fetchone() for digest in digests]
         return frozenset(row[0] for row in rows if row is not None and is_usable(dimension, *row))
 
-    def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        packed = map(pack_vector, unit_vectors(vectors))
-        replace_vector = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
-        self._store_vectors(list(zip(digests, packed, strict=True)), replace_vector)
-
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        self._store_vectors(rows, "ON CONFLICT (digest) DO NOTHING")
-
-    def _store_vectors(self, rows: Sequence[tuple[bytes, bytes]], on_conflict: str) -> None:
         unreferenced = (
             "SELECT id FROM vectors v WHERE digest = ? "
             "AND NOT EXISTS (SELECT 1 FROM vector_refs r WHERE r.vector = v.id)"
         )
         with self._transaction():
             self._connection.executemany(
-                f"INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) {on_conflict}",
+                "INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) "
+                "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum",
                 [(digest, data, vector_checksum(digest, data)) for digest, data in rows],
             )
             generation = self._next_generation()
@@ -184,8 +177,8 @@ class Store(IndexWriter):
             raise damaged(self._file, "the id of a vector is not positive")
         write_refs(self._connection, ((number, 0, 0, generation) for (number,) in numbers))
         lexical.clear()
-        documents = [one for one in self.documents().values() if one.path in kept]
-        ids = ids_json([one.id for one in documents])
+        documents = [document for document in self.documents().values() if document.path in kept]
+        ids = ids_json([document.id for document in documents])
         for table, column in (("passages", "document"), ("documents", "id")):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids,))
         vectors = array("q")
@@ -195,7 +188,7 @@ class Store(IndexWriter):
                 seen.add(passage.id)
                 vectors.append(passage.vector)
                 lexical.add(passage.id, fields_of(passage.document, passage))
-        if len(seen) != sum(one.passages for one in documents):
+        if len(seen) != sum(document.passages for document in documents):
             raise damaged(self._file, "the number of passages of documents is inconsistent")
         gaps = [(number,) for number in range(1, max(seen, default=0)) if number not in seen]
         self._connection.executemany("INSERT INTO free_ids (passage) VALUES (?)", gaps)
@@ -226,7 +219,7 @@ class Store(IndexWriter):
     def _update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
         self._connection.executemany(
             "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
-            [(one.size, one.mtime_ns, one.checked_ns, document_checksum(one), one.id) for one in unchanged],
+            [(file.size, file.mtime_ns, file.checked_ns, document_checksum(file), file.id) for file in unchanged],
         )
         write_skipped(self._connection, skipped)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from corpus.errors import UsageError
-from index.storage.rows import Link, StoredDocument
+from index.storage.rows import Link
 from index.storage.vectors import Ids
 
 _FEW = 20_000
@@ -31,20 +29,6 @@ class Scope:
 
 # What to search: documents by row id, or passages; None for all.
 Among = frozenset[int] | Scope | None
-
-
-def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[str]) -> frozenset[int]:
-    """Return row numbers of documents whose paths match a .gitignore pattern; UsageError for an invalid one.
-
-    A leading "./", as shells complete it, stands for the folder of the collection.
-    """
-    from pathspec import GitIgnoreSpec
-
-    try:
-        rules = GitIgnoreSpec.from_lines(re.sub(r"^(!?)(?:\./+)+", r"\1/", pattern) for pattern in patterns)
-    except (ValueError, re.error) as error:  # the latter for a bad range, [z-a]
-        raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
-    return frozenset(document.id for document in documents if rules.match_file(document.path))
 
 
 def are_few(passages: int) -> bool:

@@ -10,6 +10,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import Stemmer
@@ -32,7 +33,6 @@ _SCRIPTS = (
     (re.compile("[\u0400-\u04ff]"), "russian"),
     (re.compile("[\u0370-\u03ff]"), "greek"),
 )
-_MAX_CACHED_STEMS = 200_000
 _VOICING = "\u3099\u309a"  # distinguishes kana, unlike accents
 
 
@@ -75,45 +75,35 @@ def _fold(char: str) -> str:
 _FOLDING = _Folding()
 
 
-class _Stems(dict[str, str]):
-    """Stems by word, computed on first use."""
+class _Stemmers(threading.local):
+    """The stemmers of this thread by language, as each serves one thread at a time."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._stemmers = {name: Stemmer.Stemmer(name, 0) for name in ("porter", *(name for _, name in _SCRIPTS))}
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _MAX_CACHED_STEMS:
-            self.clear()
-        language = "porter"
-        if not word.isascii():
-            language = next((name for script, name in _SCRIPTS if script.search(word)), language)
-        stem: str = self._stemmers[language].stemWord(word)
-        self[word] = stem
-        return stem
+        self.by_language = {name: Stemmer.Stemmer(name, 0) for name in ("porter", *(name for _, name in _SCRIPTS))}
 
 
-class _Local(threading.local):
-    """Stems of this thread, as a stemmer serves one thread at a time."""
-
-    def __init__(self) -> None:
-        self.stems = _Stems()
+_STEMMERS = _Stemmers()
 
 
-_LOCAL = _Local()
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    language = "porter"
+    if not word.isascii():
+        language = next((name for script, name in _SCRIPTS if script.search(word)), language)
+    stem: str = _STEMMERS.by_language[language].stemWord(word)
+    return stem
 
 
 def terms(text: str) -> tuple[list[str], list[str]]:
     """Return the terms of a text: the stems of its words and their parts, in order, and its joined words."""
     simple: list[str] = []
     joined: list[str] = []
-    known = _LOCAL.stems
     for word in split_words(text):
         if word.isascii() and word.isalnum():
-            simple.append(known[word])
+            simple.append(_stem(word))
             continue
-        own, whole = terms_of(word)
-        simple += own
+        stems, whole = terms_of(word)
+        simple += stems
         joined += whole
     return simple, joined
 
@@ -127,8 +117,8 @@ def split_words(text: str) -> list[str]:
 def terms_of(raw: str) -> tuple[list[str], list[str]]:
     """Return the terms of one of `split_words`: stems of the word or its parts, and the word itself if joined."""
     word = _without_suffix(raw.strip(_MARKS))
-    parts = parts_of(word)
-    return _stems(pair for part in parts for pair in _unspaced_pairs(part)), [word] if len(parts) > 1 else []
+    parts = _PARTS.findall(word)
+    return _stems(parts), [word] if len(parts) > 1 else []
 
 
 def words(text: str) -> Iterator[Word]:
@@ -148,20 +138,14 @@ def words(text: str) -> Iterator[Word]:
         yield word_at(folded, start)._replace(parts=parts if len(parts) > 1 else (), ending=ending)
 
 
-def parts_of(word: str) -> list[str]:
-    """Split a word at full stops, hyphens and apostrophes."""
-    return _PARTS.findall(word)
-
-
 def word_terms(word: str) -> list[str]:
     """Return the terms to look a folded word up by: itself if joined, else its stem or its pairs of characters."""
-    parts = parts_of(word)
-    return [word] if len(parts) > 1 else _stems(pair for part in parts for pair in _unspaced_pairs(part))
+    parts = _PARTS.findall(word)
+    return [word] if len(parts) > 1 else _stems(parts)
 
 
 def _stems(parts: Iterable[str]) -> list[str]:
-    known = _LOCAL.stems
-    return [known[part] for part in parts]
+    return [_stem(piece) for part in parts for piece in _unspaced_pairs(part)]
 
 
 def _without_suffix(word: str) -> str:

@@ -21,21 +21,8 @@ class Occurrences(NamedTuple):
     owners: Ints
 
 
-class _Words(dict[str, int]):
-    """A number for each word, assigned on first use."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self._vocabulary = vocabulary
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        self._vocabulary.learn(word)
-        return number
-
-
-class Vocabulary:
-    """The words seen so far, and the terms that each is indexed by.
+class Vocabulary(dict[str, int]):
+    """A number for each word seen so far, assigned on first use, and the terms that it is indexed by.
 
     Attributes:
         names: The terms as they are stored, by number.
@@ -43,28 +30,26 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.names: list[bytes] = []
         self.hashes = array("i")
-        self._words = _Words(self)
         self._terms: dict[bytes, int] = {}
         # For each word: its terms, one after another, where they begin, and how many are not joined words.
         self._word_terms = array("i")
         self._starts = array("i", [0])
         self._simple = array("i")
 
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def words(self, text: str) -> array[int]:
-        """Return the words of a text, by number."""
-        return array("i", map(self._words.__getitem__, split_words(text)))
-
-    def learn(self, word: str) -> None:
-        """Add a new word."""
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
         simple, joined = terms_of(word)
         self._word_terms.extend(self.term(term_bytes(term)) for term in (*simple, *joined))
         self._starts.append(len(self._word_terms))
         self._simple.append(len(simple))
+        return number
+
+    def words(self, text: str) -> array[int]:
+        """Return the words of a text, by number."""
+        return array("i", map(self.__getitem__, split_words(text)))
 
     def term(self, name: bytes) -> int:
         """Return the number of a term, which may be new."""

@@ -63,7 +63,7 @@ class _BlockChange:
 class LexicalWriter:
     """Adds and removes passages inside the caller's transaction; nothing is written before `flush`.
 
-    A passage is removed with the same fields it was added with.
+    A passage is removed with the same fields it was added with, and before others are added.
     """
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
@@ -84,8 +84,6 @@ class LexicalWriter:
     def remove(self, passage: int, fields: Fields) -> None:
         """Remove a passage."""
         number, place = divmod(passage, posting_blocks.BLOCK)
-        if self._changes[number].added.places:
-            self.flush()  # it may be among what was added
         self._put(self._changes[number].removed, place, fields)
 
     def clear(self) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, replace
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 import psycopg
 
 from index.commit.change import SPARE_VECTORS, ChangeSet, SplitFile
-from index.commit.insert import fields_of, passage_keys, passage_row
+from index.commit.insert import fields_of, passage_rows
 from index.postgres.connection import Row, number_of, storable
 from index.postgres.keyword_writer import KeywordWriter
 from index.postgres.rows import PASSAGE, live
@@ -71,12 +71,12 @@ class GenerationWriter:
         for file in files:
             document = replace(file.document, id=self._next_document)
             documents.append((self._generation, *astuple(document), document_checksum(document)))
-            keys = passage_keys(document.path, file.passages)
-            for passage, key, digest in zip(file.passages, keys, file.digests, strict=True):
-                row = passage_row(self._next_passage, key, document, passage, vectors[digest])
+            used = [vectors[digest] for digest in file.digests]
+            rows = passage_rows(document, file.passages, count(self._next_passage), used)
+            for row, passage in zip(rows, file.passages, strict=True):
                 passages.append((self._generation, *row))
-                self._keywords.add(self._next_passage, fields_of(document, passage))
-                self._next_passage += 1
+                self._keywords.add(row[0], fields_of(document, passage))
+            self._next_passage += len(file.passages)
             self._next_document += 1
         self._copy(f"documents ({_DOCUMENT_COLUMNS})", documents)
         self._copy(f"passages ({_PASSAGE_COLUMNS})", passages)

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.errors import StorageError
@@ -96,15 +96,6 @@ def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
             with contextlib.suppress(OSError):
                 if path.lstat().st_mtime < before:
                     disk.delete_all(path)
-
-
-def size_of(files: Iterable[Path]) -> int:
-    """Return the total size of files in bytes; one that has vanished counts as 0."""
-    total = 0
-    for file in files:
-        with contextlib.suppress(OSError):
-            total += file.stat().st_size
-    return total
 
 
 def cache_folder() -> Path:

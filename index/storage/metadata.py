@@ -130,7 +130,7 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
         raise damaged(file, "checksum mismatch in the list of tables")
     try:
         info = info_of({key: json.loads(value) for key, value in rows.items()})
-        if sum(one.live for one in info.segments) != info.vectors:
+        if sum(segment.live for segment in info.segments) != info.vectors:
             raise ValueError("the segments do not hold the vectors")
         return info
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -207,7 +207,7 @@ def read_skipped(connection: sqlite3.Connection, file: Path, count: int) -> tupl
 def write_skipped(connection: sqlite3.Connection, skipped: Sequence[SkippedRow]) -> None:
     """Replace the list of skipped files and folders."""
     connection.execute("DELETE FROM skipped")
-    rows = [(one.path, one.reason, int(one.unreadable), one.size, one.mtime_ns, one.checked_ns) for one in skipped]
+    rows = [(row.path, row.reason, int(row.unreadable), row.size, row.mtime_ns, row.checked_ns) for row in skipped]
     connection.executemany(
         "INSERT INTO skipped (path, reason, unreadable, size, mtime_ns, checked_ns, checksum) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -207,7 +207,9 @@ def document_of(row: Sequence[Any], place: Place) -> StoredDocument:
 def _are_pairs(metadata: str) -> bool:
     with contextlib.suppress(ValueError, RecursionError):
         pairs = json.loads(metadata)
-        return isinstance(pairs, list) and all(isinstance(one, list) and have_types(one, (str, str)) for one in pairs)
+        return isinstance(pairs, list) and all(
+            isinstance(pair, list) and have_types(pair, (str, str)) for pair in pairs
+        )
     return False
 
 
@@ -265,13 +267,8 @@ def passages_of(rows: Iterable[tuple[Any, ...]], place: Place) -> Iterator[Store
         yield _passage_of(row[:width], documents[document_row], place)
 
 
-def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
-    """Return the checksum of a passage's row, which also covers the path of its document."""
-    return checksum(path, *fields)
-
-
 def _passage_of(row: Sequence[Any], document: StoredDocument, place: Place) -> StoredPassage:
-    if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, PASSAGE_COLUMNS.values()):
+    if checksum(document.path, *row[:-1]) != row[-1] or not have_types(row, PASSAGE_COLUMNS.values()):
         raise damaged(place, f"checksum mismatch in passage {row[0]}")
     number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
         row

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 
 from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
-from corpus.types import Passage
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.protocol import Index, IndexWriter
 from index.storage.metadata import Info
-from index.storage.rows import StoredPassage
 from index.storage.vectors import vector_digest
 from index.stores import is_same, open_index, open_store, open_store_writer, open_writer, use_own_files
 from index.update.report import Progress, ProgressCallback
@@ -21,7 +18,6 @@ from index.update.update import locked
 
 # How many vectors are written at once.
 _BATCH = 1000
-_FIELDS = [field.name for field in fields(Passage)]
 
 
 def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCallback | None = None) -> Info:
@@ -44,14 +40,14 @@ def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCall
         batch: dict[bytes, int] = {}
         for document in index.documents():
             passages = index.passages_of(document.path)
-            digests = tuple(vector_digest(index.info.fingerprint, one.encoder_text) for one in passages)
+            digests = tuple(vector_digest(index.info.fingerprint, passage.encoder_text) for passage in passages)
             known = writer.known_vectors(digests, index.info.dimension)
             pairs = zip(digests, passages, strict=True)
-            batch |= {digest: one.vector for digest, one in pairs if digest not in known}
+            batch |= {digest: passage.vector for digest, passage in pairs if digest not in known}
             if len(batch) >= _BATCH:
                 _copy_vectors(index, writer, batch)
                 batch = {}
-            writer.stage(SplitFile(document, tuple(map(as_passage, passages)), digests))
+            writer.stage(SplitFile(document, passages, digests))
             done += len(passages)
             if progress is not None:
                 progress(Progress(done, index.info.passages))
@@ -65,11 +61,6 @@ def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCall
 def _copy_vectors(index: Index, writer: IndexWriter, batch: dict[bytes, int]) -> None:
     vectors = index.vectors(list(batch.values()))
     writer.adopt_vectors([(digest, vector.tobytes()) for digest, vector in zip(batch, vectors, strict=True)])
-
-
-def as_passage(stored: StoredPassage) -> Passage:
-    """Convert a stored passage back to a `Passage`."""
-    return Passage(**{name: getattr(stored, name) for name in _FIELDS})
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def find_changes(root: Path, snapshot: Index) -> Diff:
         return diff
     digests = {document.path: document.sha256 for document in snapshot.documents()}
     with snapshot.newest() as newest:  # it has the stat values that were recorded since the snapshot was opened
-        same = {one.path: one for one in newest.documents() if digests.get(one.path) == one.sha256}
+        same = {file.path: file for file in newest.documents() if digests.get(file.path) == file.sha256}
     return read_suspects(root, diff, same, limit=MAX_READ_BYTES)
 
 
@@ -146,8 +146,8 @@ def unknown_files(
         limit: How many bytes of moved files may be read, as for `read_suspects`; those beyond it count as unknown.
     """
     digests: dict[tuple[str, int], set[str]] = {}
-    for one in documents:
-        digests.setdefault((PurePosixPath(one.path).name, one.size), set()).add(one.sha256)
+    for document in documents:
+        digests.setdefault((PurePosixPath(document.path).name, document.size), set()).add(document.sha256)
     unknown: list[FoundFile] = []
     for file in files:
         known = digests.get((PurePosixPath(file.path).name, file.size), set())
@@ -194,16 +194,16 @@ def compare(
         else:
             (unchanged if _is_unchanged(file, document) else suspect).append(file)
     absent = sorted(documents.keys() - {file.path for file in found.files})
-    hidden = {one.path.rstrip("/") for one in found.skipped if one.unreadable}
-    unread = [one.path for one in still_skipped if one.path in documents]
-    now_skipped = (SkippedRow(one.path, one.reason, one.unreadable) for one in found.skipped)
+    hidden = {entry.path.rstrip("/") for entry in found.skipped if entry.unreadable}
+    unread = [row.path for row in still_skipped if row.path in documents]
+    now_skipped = (SkippedRow(entry.path, entry.reason, entry.unreadable) for entry in found.skipped)
     return Diff(
         added=tuple(added),
         suspect=tuple(suspect),
         removed=tuple(path for path in absent if not _is_under(path, hidden)),
         unchanged=tuple(unchanged),
         kept=(*unread, *(path for path in absent if _is_under(path, hidden))),
-        skipped=tuple(sorted((*now_skipped, *still_skipped), key=lambda one: one.path)),
+        skipped=tuple(sorted((*now_skipped, *still_skipped), key=lambda row: row.path)),
         folders=found.folders,
         left_out=found.left_out,
     )
@@ -218,7 +218,7 @@ def _is_same(file: FoundFile, known: StoredDocument | FileStat | SkippedRow | No
     if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
     same_stat = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
-    racy_ns = min(_RACY_NS, _PRECISE_RACY_NS) if known.mtime_ns % 1_000_000_000 else _RACY_NS
+    racy_ns = _PRECISE_RACY_NS if known.mtime_ns % 1_000_000_000 else _RACY_NS
     return same_stat and abs(known.checked_ns - known.mtime_ns) > racy_ns
 
 

@@ -109,26 +109,26 @@ class Embedding:
 
     def _start(self) -> None:
         # Longest first, so that no core is left with a long text at the end.
-        texts = sorted(self._gathered, key=lambda one: (-len(one.text), one.digest))
+        texts = sorted(self._gathered, key=lambda text: (-len(text.text), text.digest))
         self._gathered = []
         size = _WORKERS_CHUNK if self._workers else _CHUNK
         for start in range(0, len(texts), size):
             while len(self._running) > (self._workers.batches if self._workers else _AHEAD):
                 self._store_done()
             chunk = texts[start : start + size]
-            future = self._pool.submit(self._encode, [one.text for one in chunk])
+            future = self._pool.submit(self._encode, [text.text for text in chunk])
             self._running[future] = chunk
 
     def _store_done(self) -> None:
         """Wait until at least one chunk is done, and store all that are, so that a slow worker holds up no other."""
         done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-        for future in [each for each in self._running if each in done]:
+        for future in [future for future in self._running if future in done]:
             vectors = future.result()
             self._store_chunk(self._running.pop(future), vectors)
 
     def _store_chunk(self, chunk: list[_Text], vectors: Vectors) -> None:
-        digests = [one.digest for one in chunk]
+        digests = [text.digest for text in chunk]
         self._store.add_vectors(digests, np.asarray(vectors, dtype=np.float32))
         self._pending.difference_update(digests)
         self.embedded += len(chunk)
-        self._report_done(sum(one.bytes for one in chunk))
+        self._report_done(sum(text.bytes for text in chunk))

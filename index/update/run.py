@@ -60,13 +60,13 @@ class Findings:
 
     def report(self, diff: Diff, mode: BuildMode, info: Info | None, started: float) -> BuildReport:
         """Return the build's report, with `embedded` and `reused` left at 0."""
-        skipped = sorted((*diff.skipped, *self.skipped), key=lambda one: one.path)
+        skipped = sorted((*diff.skipped, *self.skipped), key=lambda row: row.path)
         return BuildReport(
             added=self.added,
             changed=self.changed,
             removed=len({*diff.removed, *self.removed}),
             unchanged=self.unchanged + (len(diff.unchanged) if mode is BuildMode.INCREMENTAL else 0),
-            skipped=tuple(SkippedFile(one.path, one.reason, unreadable=one.unreadable) for one in skipped),
+            skipped=tuple(SkippedFile(row.path, row.reason, unreadable=row.unreadable) for row in skipped),
             documents=0 if info is None else info.documents,
             passages=0 if info is None else info.passages,
             embedded=0,
@@ -189,7 +189,7 @@ class Build:
             removed=frozenset((*diff.removed, *self._found.removed)),
             kept=self._kept(diff),
             unchanged=self._unchanged,
-            skipped=sorted((*diff.skipped, *self._found.skipped), key=lambda one: one.path),
+            skipped=sorted((*diff.skipped, *self._found.skipped), key=lambda row: row.path),
         )
         self._require_documents(diff, change)
         info = self._before

@@ -52,12 +52,12 @@ def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
     with locked(root) as folder, open_writer(folder) as store:
         documents = store.documents()
         rows = [
-            replace(documents[one.path], mtime_ns=one.mtime_ns, checked_ns=one.checked_ns)
-            for one in same
-            if one.path in documents and documents[one.path].sha256 == one.sha256
+            replace(documents[document.path], mtime_ns=document.mtime_ns, checked_ns=document.checked_ns)
+            for document in same
+            if document.path in documents and documents[document.path].sha256 == document.sha256
         ]
-        paths = {one.path for one in rows}
-        store.update_stats(rows, [one for one in store.skipped() if one.path not in paths])
+        paths = {document.path for document in rows}
+        store.update_stats(rows, [row for row in store.skipped() if row.path not in paths])
 
 
 def rebuild_index(request: Request) -> BuildReport:

@@ -19,7 +19,7 @@ from index.dense.search import Candidate
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.storage.metadata import BuildConfig, Info
-from index.storage.rows import Link, StoredDocument
+from index.storage.rows import StoredDocument
 from index.storage.vectors import Ids, Stored, Vectors
 
 DIMENSION = 64
@@ -115,20 +115,12 @@ class Truth:
     """What NumPy finds over all stored vectors."""
 
     def __init__(self, snapshot: Snapshot, documents: frozenset[int] | None = None) -> None:
-        passages = [
-            passage
-            for document in snapshot.documents()
-            if documents is None or document.id in documents
-            for passage in snapshot.passages_of(document.path)
-        ]
-        self._names = [
-            (one.key, Link(one.id, one.key, one.document.id, one.vector, one.start, one.end)) for one in passages
-        ]
-        self._vectors = snapshot.vectors([passage.vector for passage in passages])
+        self._links = [link for link in snapshot._links("true") if documents is None or link.document in documents]
+        self._vectors = snapshot.vectors([link.vector for link in self._links])
 
     def nearest(self, query: Vectors, limit: int) -> list[Candidate]:
         scores = cosines(self._vectors, query).tolist()
-        ranked = sorted((-score, *name) for score, name in zip(scores, self._names, strict=True))
+        ranked = sorted((-score, link.key, link) for score, link in zip(scores, self._links, strict=True))
         return [Candidate(link, -score) for score, _, link in ranked[:limit]]
 
 

@@ -49,7 +49,7 @@ def _seal(connection: sqlite3.Connection) -> None:
     _each(connection, "documents", "id", lambda row: checksum(*row[:-1]))
     _each(connection, "passages", "id", lambda row: rows.link_checksum(rows.Link(*row[:6])), into="link_checksum")
     paths = dict(connection.execute("SELECT id, path FROM documents"))
-    _each(connection, "passages", "id", lambda row: rows.passage_checksum(paths.get(row[2], ""), row[:-1]))
+    _each(connection, "passages", "id", lambda row: checksum(paths.get(row[2], ""), *row[:-1]))
     _each(connection, "vectors", "id", lambda row: vector_checksum(_bytes(row[1]), _bytes(row[2])))
     _each(connection, "vector_refs", "vector", lambda row: vector_refs.ref_checksum(*row[:4]))
     _each(connection, "duplicates", "text_digest", lambda row: duplicates.duplicate_checksum(_bytes(row[0]), row[1]))

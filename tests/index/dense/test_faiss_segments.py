@@ -15,31 +15,11 @@ import numpy as np
 import pytest
 
 from index.dense import faiss_segments
-from index.dense.exact_segments import ExactSegment, cosines
+from index.dense.exact_segments import ExactSegment
 from index.dense.faiss_segments import VectorIndex, members
 from index.storage.vectors import Ids, Stored
 from tests.index.segments import DIMENSION, built, scattered, searched, stored
 from tests.marks import needs_fork
-
-
-@pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
-def test_large_segments_are_compressed_and_all_can_be_loaded(
-    tmp_path: Path, count: int, exact: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
-    rows = scattered(count)
-    index = built(rows, first=7)
-    segment = faiss_segments.save(index, tmp_path, number=3, generation=5)
-    assert (segment.number, segment.name, segment.held, segment.dead) == (3, "vectors-5-3.faiss", count, 0)
-    assert (tmp_path / segment.name).stat().st_size == segment.size
-    assert faiss_segments.is_there(tmp_path, segment)
-    again = faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
-    assert isinstance(again, ExactSegment) is isinstance(index, ExactSegment) is exact
-    assert members(again).tolist() == list(range(7, 7 + count))
-    for query in scattered(5, seed=1):
-        ids, bound = searched(index).search(query, 10)
-        same, same_bound = searched(again).search(query, 10)
-        assert (ids.tolist(), bound) == (same.tolist(), same_bound)
 
 
 def test_a_wrong_segment_is_refused(tmp_path: Path) -> None:
@@ -81,24 +61,6 @@ def test_a_segment_is_built_from_few_vectors_at_a_time(monkeypatch: pytest.Monke
     index = faiss_segments.build(np.arange(100), fetch, dimension=DIMENSION)
     assert members(index).tolist() == list(range(100))
     assert max(asked) <= 32
-
-
-def test_nothing_omitted_from_exact_segments_scores_above_the_bound() -> None:
-    """In three segments; if nothing is omitted, there is no bound."""
-    parts = [scattered(count, seed) for seed, count in enumerate((50, 20, 5))]
-    rows = np.concatenate(parts)
-    nearest = searched(built(parts[0], 0), built(parts[1], 50), built(parts[2], 70))
-    assert nearest.held == 75
-    for query in scattered(10, seed=9):
-        scores = cosines(stored(rows), query)
-        for limit in (1, 5, 6, 30):
-            ids, bound = nearest.search(query, limit)
-            found = set(ids.tolist())
-            assert set(np.argsort(-scores)[:limit].tolist()) <= found
-            assert max(scores[number] for number in range(75) if number not in found) <= bound + 1e-3
-        ids, bound = nearest.search(query, 50)
-        assert (sorted(ids.tolist()), bound) == (list(range(75)), -np.inf)
-    assert searched().search(rows[0], 5)[0].tolist() == []
 
 
 def test_compressed_segments_are_searched_together(monkeypatch: pytest.MonkeyPatch) -> None:

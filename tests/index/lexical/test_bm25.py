@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from index.lexical.analyzer import terms
 from index.lexical.posting_blocks import term_bytes, term_hash
-from index.lexical.writer import Fields, LexicalWriter
-from tests.index.postings import FILE, Held, bm25, change, frequency, once, reader, rows, text, undone
+from index.lexical.writer import Fields
+from tests.index.postings import Held, bm25, change, frequency, once, reader, rows, text, undone
 
 pytestmark = pytest.mark.usefixtures("_small_blocks")
 
@@ -21,32 +21,21 @@ pytestmark = pytest.mark.usefixtures("_small_blocks")
 WORDS = ("cat", "cats", "dog", "state-of-the-art", "art", "日本語", "Öl", "ä" * 99, "a-" * 20, "a\0b", "\ud800")
 VOCABULARY = sorted({*WORDS} | {term for word in WORDS for several in terms(word) for term in several})
 
-Change = tuple[int, Fields | None]
 texts = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
 short = st.lists(st.sampled_from(WORDS), max_size=1).map(" ".join)
 fields = st.builds(Fields, title=short, heading=short, text=texts, path=short)
-# A row number, and what to index there, or None to remove it.
-changes = st.lists(st.tuples(st.integers(0, 26), st.none() | fields), max_size=12)
+# What to index by row number, or None to remove it.
+changes = st.dictionaries(st.integers(0, 26), st.none() | fields, max_size=12)
 queries = st.dictionaries(st.sampled_from([*VOCABULARY, "unicorn"]), st.sampled_from([1.0, 1.8, 2.5]), max_size=5)
 
 
-def apply(connection: sqlite3.Connection, commits: Sequence[Sequence[Change]]) -> Held:
+def apply(connection: sqlite3.Connection, commits: Sequence[Mapping[int, Fields | None]]) -> Held:
     """Make changes one after another, and return what is indexed in the end."""
     held: Held = {}
     for commit in commits:
-        target = LexicalWriter(connection, FILE)
-        added: set[int] = set()
-        for row, one in commit:
-            if row in added:
-                target.flush()
-                added.clear()
-            if row in held:
-                target.remove(row, held.pop(row))
-            if one is not None:
-                target.add(row, one)
-                held[row] = one
-                added.add(row)
-        target.flush()
+        added = {row: fields for row, fields in commit.items() if fields is not None}
+        change(connection, add=added, remove={row: held.pop(row) for row in commit if row in held})
+        held |= added
     return held
 
 
@@ -59,7 +48,11 @@ def best(scores: Mapping[int, float], limit: int) -> dict[int, float]:
 @settings(deadline=None)
 @given(commits=st.lists(changes, min_size=1, max_size=6), wanted=queries, limit=st.integers(1, 6), data=st.data())
 def test_search_equals_brute_force_after_any_changes(
-    database: sqlite3.Connection, commits: list[list[Change]], wanted: dict[str, float], limit: int, data: st.DataObject
+    database: sqlite3.Connection,
+    commits: list[dict[int, Fields | None]],
+    wanted: dict[str, float],
+    limit: int,
+    data: st.DataObject,
 ) -> None:
     """Passages, scores and ties with the last place are right, with and without a selection of passages.
 

@@ -9,21 +9,11 @@ import pytest
 
 from index.lexical import posting_blocks
 from index.lexical.postings import PostingList
-from index.lexical.writer import Fields, LexicalWriter
-from tests.index.postings import FILE, change, lengths, once, reader, rows, stored, text
+from index.lexical.writer import Fields
+from tests.index.postings import change, lengths, once, reader, rows, stored, text
 
 REAL_BLOCK = posting_blocks.BLOCK
 pytestmark = pytest.mark.usefixtures("_small_blocks")
-
-
-def test_a_passage_can_be_removed_before_it_is_written(connection: sqlite3.Connection) -> None:
-    target = LexicalWriter(connection, FILE)
-    target.add(1, text("cat dog"))
-    target.add(2, text("cat"))
-    target.remove(1, text("cat dog"))
-    target.flush()
-    assert stored(connection) == {(0, "cat"): PostingList(1, b"\x08")}
-    assert [row[:2] for row in rows(connection)[1]] == [(0, b"\0\0\0\0\1\0")]
 
 
 def test_rows_have_the_documented_format(connection: sqlite3.Connection) -> None:

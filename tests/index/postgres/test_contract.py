@@ -16,7 +16,6 @@ from index.postgres import keyword_writer
 from index.protocol import Index
 from index.storage.vectors import vector_digest
 from index.stores import is_built, open_index, open_writer, verify_index
-from index.update.copy import as_passage
 from index.update.diff import find_changes
 from index.update.report import Request
 from index.update.update import rebuild_index
@@ -155,10 +154,9 @@ def test_any_text_is_stored_unchanged(folder: Path, text: str) -> None:
     """Even if a database does not accept it directly: in texts, titles and headings."""
     build(folder)
     with open_index(folder / ".qa") as index:
-        info, (passage,) = index.info, index.passages_of("birds.txt")
-        stored, data = passage.document, index.vectors([passage.vector]).tobytes()
-    end = passage.start + len(text)
-    changed = replace(as_passage(passage), text=text, end=end, title=text, context=text, heading=(text,))
+        info, (one,) = index.info, index.passages_of("birds.txt")
+        stored, data = one.document, index.vectors([one.vector]).tobytes()
+    changed = replace(one, text=text, end=one.start + len(text), record_title=text, context=text, heading=(text,))
     with open_writer(folder / ".qa") as writer:
         digest = vector_digest(info.fingerprint, text)
         writer.adopt_vectors([(digest, data)])

@@ -14,16 +14,11 @@ from corpus.errors import StorageError
 from index.storage.database import open_for_reading, open_for_writing, translate_errors
 
 
-def test_a_database_that_cannot_be_opened_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_a_refused_database_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite itself only says that it cannot open the file."""
-    (file := tmp_path / "index.db").mkdir()
-    with pytest.raises(StorageError, match=f"refused to read or write {file}: Is a directory. Check space and perm"):
-        open_for_writing(file)
-
-
-def test_a_database_that_may_not_be_read_is_named_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    (folder := tmp_path / "folder").mkdir()
+    with pytest.raises(StorageError, match=f"refused to read or write {folder}: Is a directory. Check space and perm"):
+        open_for_writing(folder)
     (file := tmp_path / "index.db").write_bytes(b"")
     monkeypatch.setattr("index.storage.database.os.access", lambda *_: False)
     with pytest.raises(StorageError, match=f"{file}: Permission denied"), translate_errors(file):

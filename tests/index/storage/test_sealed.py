@@ -18,7 +18,7 @@ def test_a_file_can_be_replaced_and_read(tmp_path: Path) -> None:
     assert read_sealed(tmp_path / "other.bin") is None
 
 
-@pytest.mark.parametrize("size", [0, 5, 31, 32, 34])
+@pytest.mark.parametrize("size", [0, 31, 34])
 def test_a_truncated_file_counts_as_missing(tmp_path: Path, size: int) -> None:
     write_derived(tmp_path / "topics.bin", b"one")
     file = tmp_path / "topics.bin"

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError
-from index.storage.files import size_of
 from qa import build_index
 from qa.collection import status
 from qa.terminal import reports
@@ -26,11 +25,6 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
     assert (found.info.documents, found.info.passages, found.changes) == (1, 2, 0)
     assert found.as_json()["changes"]["problem"] == "cannot read the folder"
     assert "Changes     unknown: cannot read the folder\n" in reports.status(found, TerminalStyle())
-
-
-def test_size_of_a_file_that_vanishes(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"12345")
-    assert size_of([tmp_path / "a", tmp_path / "gone"]) == 5
 
 
 def test_skipped_files_are_listed_with_their_reasons(talks: Path) -> None:
