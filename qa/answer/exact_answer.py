@@ -191,7 +191,6 @@ def _passage_answer(
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     within = _skip_struck_out(text, sentence, reading)
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
-
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
     words = replace_if_outdated(question, text, include_parallel_values(text, words, within), within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)

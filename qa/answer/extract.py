@@ -115,8 +115,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     # Scores are negated, so that the best sentence is the first, and of several with the same score the earliest.
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in boxes or spans)
     if passage.is_front_matter:
-        asked = terms(question)
-        scored.sort(key=lambda it: not _is_field_named(text[it[1] : text.find(":", it[1])], asked))
+        question_terms = terms(question)
+        scored.sort(key=lambda it: not _is_field_named(text[it[1] : text.find(":", it[1])], question_terms))
     if looked_up is not None:
         scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
     best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]
@@ -134,7 +134,6 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         answer_span = _prefer_whole_explanation(question, passage, spans, answer_span)
     elif looked_up is None and not items:
         answer_span = prefer_row_with_band(passage, question, spans, answer_span)
-
     top = (whole or items or [answer_span])[0]
     is_procedure = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for negated, start, end in scored[1:_MAX_HIGHLIGHTS] if negated <= _NEARLY * best_score < 0]
@@ -235,9 +234,9 @@ def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span
     best = best_first[0]
     if not (_is_item(text, best) or "|" in text[slice(*best)]):
         return best
-    asked, best_numbers = set(_NUMBER.findall(question)), set(_NUMBER.findall(text[slice(*best)]))
-    fitting = [span for span in best_first[1:] if not asked.isdisjoint(_NUMBER.findall(text[slice(*span)]))]
-    return fitting[0] if fitting and best_numbers.isdisjoint(asked) and best_numbers else best
+    question_numbers, best_numbers = set(_NUMBER.findall(question)), set(_NUMBER.findall(text[slice(*best)]))
+    fitting = [span for span in best_first[1:] if not question_numbers.isdisjoint(_NUMBER.findall(text[slice(*span)]))]
+    return fitting[0] if fitting and best_numbers.isdisjoint(question_numbers) and best_numbers else best
 
 
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:
@@ -292,10 +291,10 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
         last += 1
     items = list(spans[first:last] if is_procedure else spans[first:last][:_MAX_LIST_ITEMS])
     topic = terms(question)
-    above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
-    is_above = 2 * len(topic & above) >= len(topic) > 0
+    terms_above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
+    is_above = 2 * len(topic & terms_above) >= len(topic) > 0
     is_above = is_above or (is_procedure and is_below_matching_heading(question, passage, answer_span))
-    is_whole = is_procedure or topic <= above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
+    is_whole = is_procedure or topic <= terms_above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
     return items if len(items) > 1 and _is_item(text, answer_span) and is_above and is_whole else []
 
 

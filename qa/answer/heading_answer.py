@@ -99,24 +99,24 @@ def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
     """Return the heading `## [1.9.0] - 2025-04-22` for "when was 1.9.0 released?"; the reader sees too little in it."""
     if not _ASKS_FOR_DATE.match(question) or any(dates_in(passage.text[passage.body :])):
         return None
-    asked = set(_stems(question)) - _OF_RELEASES
+    question_stems = set(_stems(question)) - _OF_RELEASES
     of_document = _stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")
     for line in _BARE.finditer(passage.text, 0, passage.body):
         dates = list(dates_in(line["name"]))
-        if len(dates) != 1 or not _is_plainly_dated(line["name"], dates[0].text, asked):
+        if len(dates) != 1 or not _is_plainly_dated(line["name"], dates[0].text, question_stems):
             continue
         named = {*_stems(line["name"].replace(dates[0].text, " ")), *of_document}
-        if asked <= named and any(any(map(str.isdecimal, stem)) for stem in asked):
+        if question_stems <= named and any(any(map(str.isdecimal, stem)) for stem in question_stems):
             start, end = line.span("name")
             mark = Highlight((passage.start + start, passage.start + end), line["name"])
             return Extract((mark,), 1.0, (start, end), mark.text, name=dates[0].text, names_question=True)
     return None
 
 
-def _is_plainly_dated(heading: str, date: str, asked: set[str]) -> bool:
+def _is_plainly_dated(heading: str, date: str, question_stems: set[str]) -> bool:
     """Whether the words right before the date do not make it another one: "(freeze of 3 May 2025)" does."""
     before = re.split(r"[^\w\s]", heading.partition(date)[0])[-1]
-    return set(_stems(before)) <= asked | _OF_RELEASES
+    return set(_stems(before)) <= question_stems | _OF_RELEASES
 
 
 def _version(heading: str) -> str:
@@ -150,9 +150,7 @@ def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -
         if is_type != (asks["type"] is not None):
             return extract
         start, end = (passage.start + at for at in (line.end() - len(line[0].lstrip()), line.end()))
-        others = (
-            highlight for highlight in extract.highlights if highlight.chars[0] >= end or highlight.chars[1] <= start
-        )
+        others = (mark for mark in extract.highlights if mark.chars[0] >= end or mark.chars[1] <= start)
         highlights = (Highlight((start, end), line[0].lstrip()), *others)
         return replace(extract, highlights=highlights, answer=highlights[0].text, name=line["name"])
     return extract

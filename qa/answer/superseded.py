@@ -15,13 +15,7 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
 from qa.questions.numbered import is_about_other_item, numbered_items_in
-from qa.questions.replacement import (
-    Replacement,
-    find_replacement,
-    is_replaceable,
-    restriction_terms,
-    says_changed,
-)
+from qa.questions.replacement import Replacement, find_replacement, is_replaceable, restriction_terms, says_changed
 from qa.questions.steps import terms
 from qa.questions.values import Span, years_in
 from qa.reader.reading import Reading
@@ -185,9 +179,9 @@ class QuotedValue:
 
     def holds_in_general(self, new: NewValue) -> bool:
         """Whether a new value is not only for some ("in the elderly"), unless the question or the old sentence is."""
-        known = terms("\n".join((self.question, self.sentence, *self.passage.heading, self.value, new.value)))
-        known |= _WRITTEN_IN | _title_terms(self.passage)
-        return known.issuperset(restriction_terms(new.sentence))
+        known_terms = terms("\n".join((self.question, self.sentence, *self.passage.heading, self.value, new.value)))
+        known_terms |= _WRITTEN_IN | _title_terms(self.passage)
+        return known_terms.issuperset(restriction_terms(new.sentence))
 
     def is_confirmed_by_reader(self, new: NewValue, read: Read) -> bool:
         """Whether the reader finds the answer to the question in the sentence with a new value."""
@@ -230,8 +224,8 @@ def find_new_values(
     chain: list[NewValue] = []
     values = [old.value]
     while len(chain) < _MOST:
-        found = _search_new_values(snapshot, old, values[-1], documents)
-        likely = (it for it in found if it.is_change and old.may_be_replaced_by(it) and old.holds_in_general(it))
+        new_values = _search_new_values(snapshot, old, values[-1], documents)
+        likely = (it for it in new_values if it.is_change and old.may_be_replaced_by(it) and old.holds_in_general(it))
         sure = (it for it in likely if old.is_replaced_by(it, rarity) or old.is_confirmed_by_reader(it, read))
         new = next(sure, None)
         if new is None:

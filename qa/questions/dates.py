@@ -113,11 +113,9 @@ def add_date_forms(question: str, snapshot: Index, among: Among) -> str:
         terms = {term: 1.0 for word in date.words for term in word_terms(word)}
         hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
         passages = snapshot.passages([hit.passage for hit in hits])
-        texts = (
-            f"{passage.document.path.replace('/', ' ')}\n{passage.context}\n{passage.text}" for passage in passages
-        )
-        others = (other for text in texts for other in dates_in(text))
-        forms = Counter(other.text for other in others if other.is_other_form_of(date)).most_common(_MAX_FORMS)
+        texts = (f"{it.document.path.replace('/', ' ')}\n{it.context}\n{it.text}" for it in passages)
+        dates = (written for text in texts for written in dates_in(text))
+        forms = Counter(written.text for written in dates if written.is_other_form_of(date)).most_common(_MAX_FORMS)
         return f"{date.text} ({', '.join(form for form, _ in forms)})" if forms else date.text
 
     return _with_dates(question, with_forms, most=_MAX_DATES)

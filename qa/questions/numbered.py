@@ -187,7 +187,6 @@ def _items_of_span(passage: StoredPassage, span: Span) -> list[NumberedItem]:
     Below the heading of a numbered step it is not, but a part of that.
     """
     named = _items_in(_row_text(passage, span) or passage.text[slice(*span)])
-
     marker = _MARKER.fullmatch(passage.text, passage.text.rfind("\n", 0, span[0]) + 1, span[0])
     if marker and not any(item.noun in _ITEMS for item in _items_in_headings(passage)):
         named += [NumberedItem(noun, marker[1]) for noun in _ITEMS]

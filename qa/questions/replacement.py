@@ -248,9 +248,7 @@ def _form(value: str) -> _Form | None:
     between = [re.escape(value[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]
     old = [_VALUE_FORMS["blank"] if part["blank"] else re.escape(part[0]) for part in parts]
     new = [_TIME if ":" in part[0] else _VALUE_FORMS[part.lastgroup or "blank"] for part in parts]
-    was, by = (
-        between[0] + "".join(map("".join, zip(parts_between, between[1:], strict=True))) for parts_between in (old, new)
-    )
+    was, by = (between[0] + "".join(map("".join, zip(form, between[1:], strict=True))) for form in (old, new))
     # "One day" may become "two days".
     by = re.sub(r"(?<=[^\W\d_]{2})s?$", "s?", by, count=1) if between[-1] else by
     number = re.escape(next(part[0] for part in parts if part["number"] or part["small"]))

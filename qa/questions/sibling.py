@@ -71,10 +71,10 @@ def _names_other_section(
     )
 
 
-def _first_difference(headings: tuple[str, ...], others: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _first_difference(headings: tuple[str, ...], other_headings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the first pair of headings in which two passages differ, unless that is their titles."""
-    pairs = ((heading, other) for heading, other in zip(headings[1:], others[1:], strict=False) if heading != other)
-    yield from islice(pairs if headings[:1] == others[:1] else (), 1)
+    pairs = ((name, other) for name, other in zip(headings[1:], other_headings[1:], strict=False) if name != other)
+    yield from islice(pairs if headings[:1] == other_headings[:1] else (), 1)
 
 
 def _is_in_similar_title(

@@ -116,11 +116,8 @@ class Reader:
             head = [cls, *question_ids[:_MAX_QUESTION], sep]
             prefix = [*head, *context_ids[: _MAX_TOKENS // _CONTEXT_SHARE]]
             room = _MAX_TOKENS - len(prefix) - 1
-            inputs.append(
-                ReaderInput(
-                    [*prefix, *text_ids[:room], sep], len(head), len(prefix), original_spans(spans[:room], origin)
-                )
-            )
+            ids, text_spans = [*prefix, *text_ids[:room], sep], original_spans(spans[:room], origin)
+            inputs.append(ReaderInput(ids, len(head), len(prefix), text_spans))
         return inputs
 
     def _run(self, inputs: Sequence[ReaderInput]) -> list[Reading]:

@@ -57,13 +57,13 @@ def is_other_row(snapshot: Index, question: str, passage: StoredPassage, answer_
 
 def _lacks_value(question: str, table: WholeTable, row: Row) -> bool:
     """Whether a row has no value in the columns that the question names, those aside whose value it names, too."""
-    asked = stems_of(question)
-    properties = {name for stem in asked if stem in VERBS for name in VERBS[stem].names}
+    stems = stems_of(question)
+    properties = {name for stem in stems if stem in VERBS for name in VERBS[stem].names}
     cells = [
         cell
         for name, cell in zip(table.columns, row.cells, strict=True)
-        if ((bare := _content(_without_unit(name))) and bare <= set(asked)) or not properties.isdisjoint(words_of(name))
-        if is_empty(cell) or not _is_within(stems_of(cell), asked)
+        if ((bare := _content(_without_unit(name))) and bare <= set(stems)) or not properties.isdisjoint(words_of(name))
+        if is_empty(cell) or not _is_within(stems_of(cell), stems)
     ]
     return bool(cells) and not asks_yes_or_no(question) and all(is_empty(cell) and cell != "none" for cell in cells)
 
@@ -75,14 +75,14 @@ def _without_unit(name: str) -> str:
 
 def _has_other_date(question: str, table: WholeTable, row: Row) -> bool:
     """Whether the question has a date, and the row another one in its column of dates."""
-    asked = list(dates_in(question))
+    question_dates = list(dates_in(question))
     row_dates = [
         date
         for name, cell in zip(table.columns, row.cells, strict=True)
         if _OF_DATES & set(words_of(name))
         for date in dates_in(cell)
     ]
-    return len(asked) == len(row_dates) == 1 and not asked[0].is_same_day(row_dates[0])
+    return len(question_dates) == len(row_dates) == 1 and not question_dates[0].is_same_day(row_dates[0])
 
 
 def _has_other_person(question: str, table: WholeTable, row: Row) -> bool:
@@ -99,13 +99,13 @@ def _has_other_person(question: str, table: WholeTable, row: Row) -> bool:
 
 def _is_better_match(question: str, other: Row, row: Row) -> bool:
     """Whether another row has all words of the question that this row has, and also a name, code or date."""
-    asked = _content(question)
+    question_stems = _content(question)
     row_stems = set(stems_of(" ".join(row.cells)))
-    if not asked & row_stems <= set(stems_of(" ".join(other.cells))):
+    if not question_stems & row_stems <= set(stems_of(" ".join(other.cells))):
         return False
-    known = row_stems | set(stems_of(_context_of(row)))
+    row_terms = row_stems | set(stems_of(_context_of(row)))
     return any(
-        not is_empty(other_cell) and _names_cell(question, other_cell) and not set(stems_of(other_cell)) <= known
+        not is_empty(other_cell) and _names_cell(question, other_cell) and not set(stems_of(other_cell)) <= row_terms
         for cell, other_cell in zip(row.cells, other.cells, strict=True)
         if cell.strip() and not any(a.is_same_day(b) for a in dates_in(cell) for b in dates_in(other_cell))
     )

@@ -60,8 +60,8 @@ class WholeTable:
     @property
     def about(self) -> str:
         """The text that names the subject of the rows: the title, and the headings above all rows."""
-        first, *others = self.rows
-        shared = (name for name in _headings(first) if all(name in row.passage.heading for row in others))
+        first, *later_rows = self.rows
+        shared = (name for name in _headings(first) if all(name in row.passage.heading for row in later_rows))
         return " ".join((first.passage.document.title, *shared))
 
     @property
