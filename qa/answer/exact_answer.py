@@ -220,9 +220,9 @@ def _skip_struck_out(text: str, sentence: Span, reading: Reading) -> Span:
 
 
 def _prefer_cell_of_named_column(question: str, passage: StoredPassage, words: Span) -> Span:
-    """Return the cell of the column that the question names, if the words are in one of columns named by numbers.
+    """Return the cell of the column that the question names, if the words are in a column named by a number: "2024".
 
-    Those may be years or doses. In other cells, the words are extended to whole names and lists of names.
+    In the cells of other columns, extend the words to whole names and lists of names.
     """
     question_words = set(_words(question))
     cells_of_row = cells_at(passage, words[0])

@@ -1,6 +1,6 @@
 """Questions for what somebody said: "what did Ann say about the rent?".
 
-Passages by Ann seldom name her, so that the reader is asked for the topic alone, and mails by others must not answer.
+Passages by Ann seldom name her, so the reader is asked for the topic alone; mails by others must not answer.
 """
 
 from __future__ import annotations
