@@ -64,8 +64,8 @@ def cited(
             ),
             highlights=extracts.get(passage.id, Extract()).highlights,
             also_in=tuple(
-                Location(other.document.path, (other.start, other.end), other.lines, other.page)
-                for other in duplicates[passage.id]
+                Location(duplicate.document.path, (duplicate.start, duplicate.end), duplicate.lines, duplicate.page)
+                for duplicate in duplicates[passage.id]
                 if not passage.is_front_matter  # even identical front matter describes only its own note
             ),
         )

@@ -1,8 +1,8 @@
 """Confidence: the probability that the answer is in the passages shown, by a logistic model over a few features.
 
-Eleven in twenty of the questions it is fitted on can be answered; many others only look answerable, which is the hard
-part. `tests/benchmarks/fit_confidence.py` fits it and prints the constants below; qa/RANKING.md says on which
-questions, and how well they hold on others.
+Of the questions that it is fitted on, 11 of 20 can be answered; many of the others only look answerable, which makes it
+hard. `tests/benchmarks/fit_confidence.py` fits it and prints the constants below; qa/RANKING.md says on which
+questions, and how well it does on others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from dataclasses import astuple, dataclass
 
 from index import StoredPassage
-from qa.questions.bands import with_bands_as_in
+from qa.questions.bands import write_as_bands
 from qa.reader.reading import Reading
 
 
@@ -34,8 +34,8 @@ THRESHOLD = 0.5
 # Confidence of a lookup found in the first passage, or in no passage.
 _IS_FOUND = 0.8
 _IS_NOWHERE = 0.05
-# The most confidence in a sentence about another one of the numbered things that the question names.
-IS_ABOUT_ANOTHER = 0.2
+# The highest confidence in an answer about another subject than the question's, such as box 4 instead of box 5.
+OTHER_SUBJECT = 0.2
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
@@ -64,7 +64,7 @@ class Features:
             reader overrates `answered` for passages that are merely on topic; for yes or no, `relevant` says more.
         spread: How many places the reader sees for the answer, as entropy; 0 without it. In a passage that does not
             answer, it tends to pick one name or number.
-        matched: What of the passage's score is not the reader's.
+        matched: The passage's score without the reader's share.
     """
 
     cosine: float
@@ -94,13 +94,13 @@ def probability(features: Features, model: LogisticModel) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def of_lookup(fitted: float, *, is_found: bool, is_nowhere: bool) -> float:
+def adjust_for_lookup(fitted: float, *, is_found: bool, is_nowhere: bool) -> float:
     """Adjust the model's probability for a lookup.
 
     Args:
         fitted: The probability by the model, which is fitted on questions.
         is_found: The first passage matches the whole lookup.
-        is_nowhere: Some code or quoted words of the lookup are in no passage.
+        is_nowhere: No passage has some code or quoted words of the lookup.
     """
     return min(fitted, _IS_NOWHERE) if is_nowhere else max(fitted, _IS_FOUND) if is_found else fitted
 
@@ -116,7 +116,7 @@ def features_of(
 ) -> Features:
     """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
     path, text = best.document.path, f"{best.context} {best.text}"
-    question = with_bands_as_in(best, question)
+    question = write_as_bands(best, question)
     missing = float(not _numbers(question) <= _numbers(f"{path} {text}") | _number_words(f"{path} {text}"))
     if reading is None:
         return Features(cosine, sentence, missing)

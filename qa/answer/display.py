@@ -17,7 +17,7 @@ FLAGS = {
     "missing": "file is missing",
     "unchecked": "not checked: its file is not on this machine, or cannot be read",
 }
-# What is said before another value than the answer's, by its time.
+# The words before another value than the answer's, by its time.
 OTHER_VALUE = {"": "But another passage says", "earlier": "Earlier:", "later": "Later:"}
 # The lowest probability for each word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))

@@ -1,6 +1,7 @@
-"""Extract the sentences of a passage that answer.
+"""Extract the sentences of a passage that answer: of a paragraph about rent, the one that says when it is due.
 
-The caller supplies the scores: from the reader, late interaction, or shared words.
+The caller supplies the scores: from the reader, late interaction, or shared words. Rules may prefer another sentence to
+the best-scored one, such as the field that the question names, or extend it to the whole list that it introduces.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
-from qa.questions.bands import row_of_band
-from qa.questions.numbered import numbered_in, of_the_things
-from qa.questions.said import without_greetings
+from qa.questions.bands import prefer_row_with_band
+from qa.questions.numbered import numbered_items_in, prefer_span_about_items
+from qa.questions.sender import without_greetings
 from qa.questions.steps import (
-    asks_for_way,
+    asks_how_to,
     has_bare_number,
-    is_below_topic,
-    is_named,
+    headings_name_topic,
+    is_below_matching_heading,
     is_step,
-    says_all,
+    requested_tasks,
+    step_covers_question,
     step_number,
-    tasks,
     terms,
 )
-from qa.questions.values import MONTH, asks_for_several
+from qa.questions.values import MONTH, Span, asks_for_several
 from qa.reader.tables import tables
 
 # A longer highlight would not point at anything in particular.
@@ -36,12 +37,12 @@ _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
-# The marker of a list item; the day of a date is none: "5. Mai 2023: Besuch".
+# The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
 _TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
-# A question, perhaps after its speaker. Terse notes that merely end in doubt are none: "paid 40, or was it 45?"
+# A question, perhaps after its speaker, but not a terse note that merely ends in doubt: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
     r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
@@ -70,7 +71,7 @@ _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S
 _CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = re.compile(r"\s+")
 
-# Scores how well part of a passage's text answers, by its first character, after the headings, and one past its last.
+# Scores how well a span of a passage's text answers; arguments: its first character, and one past its last.
 SpanScore = Callable[[int, int], float]
 
 
@@ -81,16 +82,16 @@ class Extract:
     Attributes:
         highlights: Best first; the items of a list after the sentence that introduces it.
         score: The best sentence's score.
-        lead: Its characters in the passage's text, end exclusive.
+        answer_span: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
         name: The part of `answer` that answers, if that is known.
-        names_question: Whether it is all of a list of steps or tasks, and what is above that names all of the question,
-            or the step or dated heading that does.
+        names_question: Whether the answer surely is about what the question asks: a whole list of steps or tasks below
+            headings with all words of its topic, or a step or dated heading that has them.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
-    lead: tuple[int, int] = (0, 0)
+    answer_span: Span = (0, 0)
     answer: str = ""
     name: str = ""
     names_question: bool = False
@@ -98,53 +99,59 @@ class Extract:
     @property
     def has_list(self) -> bool:
         """Whether the best sentence introduces a list."""
-        return len(self.answer) > self.lead[1] - self.lead[0]
+        return len(self.answer) > self.answer_span[1] - self.answer_span[0]
 
 
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
     """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
     text, base = passage.text, passage.start
-    spans = (passage.is_front_matter and _fields(text)) or _sentences(
+    spans = (passage.is_front_matter and _front_matter_fields(text)) or _sentences(
         text, passage.body, passage.context, by_line=is_code(passage.document.path, text)
     )
     if not spans:
         return Extract()
     spans = without_greetings(question, passage, spans)
-    boxes = tasks(question, text, spans)[:_MAX_LIST_ITEMS] if looked_up is None else []
+    boxes = requested_tasks(question, text, spans)[:_MAX_LIST_ITEMS] if looked_up is None else []
+    # Scores are negated, so that the best sentence is the first, and of several with the same score the earliest.
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in boxes or spans)
     if passage.is_front_matter:
-        topic_terms = terms(question)
-        scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], topic_terms))
+        question_terms = terms(question)
+        scored.sort(key=lambda it: not _is_field_named(text[it[1] : text.find(":", it[1])], question_terms))
     if looked_up is not None:
-        scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
-    negative, *first = scored[0]
-    lead = (first[0], first[1])
+        scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
+    best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]
+    answer_span = best_first[0]
     if looked_up is None:
-        best_first = [(one[1], one[2]) for one in scored]
-        lead = of_the_things(numbered_in(question), passage, _with_number(question, text, best_first), best_first)
-        lead = _answering(text, spans, lead)
-    best_step, items = lead, _list_after(text, spans, lead)
+        answer_span = _prefer_item_with_number(question, text, best_first)
+        answer_span = prefer_span_about_items(numbered_items_in(question), passage, answer_span, best_first)
+        answer_span = _skip_questions(text, spans, answer_span)
+    best_step, items = answer_span, _list_after(text, spans, answer_span)
     items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
-    whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, lead))
+    whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, answer_span))
     if whole:
-        lead, items = whole[0], whole[1:]
+        answer_span, items = whole[0], whole[1:]
     elif looked_up is None and not items and _asks_for_explanation(question):
-        lead = _all_below_its_question(question, passage, spans, lead)
+        answer_span = _prefer_whole_explanation(question, passage, spans, answer_span)
     elif looked_up is None and not items:
-        lead = row_of_band(passage, question, spans, lead)
-    top = (whole or items or [lead])[0]
-    is_way = bool(boxes or (items and is_step(question, passage, top)))
-    near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
-    further = [span for span in near if span[1] <= lead[0] or span[0] >= lead[1]]
-    highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
-    lead_with_list = text[_with_marker(text, lead[0]) : items[-1][1]] if items else text[slice(*lead)]
-    answer = "\n".join(text[start:end] for start, end in boxes) if boxes else lead_with_list
-    names_question = (is_way and is_named(question, passage, top[0])) or says_all(question, passage, best_step)
-    return Extract(tuple(highlights), -negative, lead, answer, names_question=names_question)
+        answer_span = prefer_row_with_band(passage, question, spans, answer_span)
+    top = (whole or items or [answer_span])[0]
+    is_procedure = bool(boxes or (items and is_step(question, passage, top)))
+    near = [(start, end) for negated, start, end in scored[1:_MAX_HIGHLIGHTS] if negated <= _NEARLY * best_score < 0]
+    further = [span for span in near if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
+    marked = (answer_span, *(items or further))
+    highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in marked)
+    with_list = text[_start_of_item(text, answer_span[0]) : items[-1][1]] if items else text[slice(*answer_span)]
+    answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
+    names_question = is_procedure and headings_name_topic(question, passage, top[0])
+    names_question = names_question or step_covers_question(question, passage, best_step)
+    return Extract(tuple(highlights), -best_score, answer_span, answer, names_question=names_question)
 
 
-def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
-    """Extract the steps of a passage with a part of a numbered list: the last ones if it is the first part."""
+def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
+    """Extract the steps in a passage with part of a numbered list: its first run of numbers, or its last one.
+
+    The list begins with the last run of the passage that has its first part; other passages continue it.
+    """
     text = passage.text
     spans = _sentences(text, passage.body, passage.context)
     runs: list[list[int]] = []
@@ -155,7 +162,7 @@ def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
             runs += [] if runs and number == before + 1 else [[]]
             runs[-1].append(at)
             before = number
-    if not runs:  # a number may be within what counts as one sentence
+    if not runs:  # the number may be in the middle of a sentence, as these are split
         return Extract()
     run = runs[-1 if is_first else 0]
     last = run[-1]
@@ -163,91 +170,90 @@ def steps(passage: StoredPassage, *, is_first: bool) -> Extract:
         last += 1
     items = spans[run[0] : last + 1]
     highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
-    return Extract(tuple(highlights), 0.0, items[0], text[_with_marker(text, items[0][0]) : items[-1][1]])
+    return Extract(tuple(highlights), 0.0, items[0], text[_start_of_item(text, items[0][0]) : items[-1][1]])
 
 
-def all_steps(
+def steps_answer(
     parts: Sequence[StoredPassage], passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]
 ) -> Answer | None:
-    """Answer with the steps of all parts of a list that are among the passages shown; None if none is."""
-    ranks = {one.id: rank for rank, one in enumerate(passages, start=1)}
-    shown = [(ranks[one.id], extracts[one.id].answer) for one in parts if one.id in ranks and extracts[one.id].answer]
+    """Answer with the steps of a list from those of its passages that are shown; None if none is."""
+    ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
+    answers = ((ranks[part.id], extracts[part.id].answer) for part in parts if part.id in ranks)
+    shown = [(rank, answer) for rank, answer in answers if answer]
     text = "\n".join(answer for _, answer in shown)
     by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
     cited = tuple(sorted(rank for rank, _ in shown))
     return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
 
 
-def _all_below_its_question(
-    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
-) -> tuple[int, int]:
-    """Return all that is below a question or heading that asks the same, if it is short; else the sentence.
+def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:
+    """Return the whole text below a question or heading that asks the same, if it is short; else the given sentence.
 
-    It asks the same if the sentence has no word of the question that it lacks itself.
+    It asks the same if it has every word of the question that the sentence has.
     """
-    text, first = passage.text, spans.index(lead)
-    last, asked = first, ""
-    while first and not asked:
+    text, first = passage.text, spans.index(answer_span)
+    last, asks_same = first, ""
+    while first and not asks_same:
         if _is_question(text, spans[first - 1]):
-            asked = text[slice(*spans[first - 1])]
+            asks_same = text[slice(*spans[first - 1])]
         elif _is_apart(text, spans[first - 1], spans[first]):
             break
         else:
             first -= 1
-    if asked:
+    if asks_same:
         while last + 1 < len(spans) and not _is_apart(text, spans[last], spans[last + 1]):
             last += 1
     elif passage.body and _ASKS_AS_HEADING.match(heading := passage.context.rsplit(" › ", 1)[-1]):
-        first, last, asked = 0, len(spans) - 1, heading
+        first, last, asks_same = 0, len(spans) - 1, heading
     start, end = spans[first][0], spans[last][1]
-    shared = terms(question) & terms(asked)
-    is_same = bool(shared) and not (terms(question) & terms(text[slice(*lead)])) - shared
-    return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else lead
+    shared = terms(question) & terms(asks_same)
+    is_same = bool(shared) and not (terms(question) & terms(text[slice(*answer_span)])) - shared
+    return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else answer_span
 
 
-def _is_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether a sentence is in another paragraph, item or turn of a talk than the one before it, or is a question."""
-    between = text[one[1] : other[0]]
-    is_new = "\n" in between and (_is_item(text, other) or _TURN.match(text, *other))
-    return "\n\n" in between or bool(is_new) or _is_question(text, other)
+def _is_apart(text: str, span: Span, following: Span) -> bool:
+    """Whether the following sentence begins a paragraph, a list item or a speaker's turn, or is a question."""
+    between = text[span[1] : following[0]]
+    is_new = "\n" in between and (_is_item(text, following) or _TURN.match(text, *following))
+    return "\n\n" in between or bool(is_new) or _is_question(text, following)
 
 
 def _asks_for_explanation(question: str) -> bool:
-    """Whether a question asks for a way, a reason, what follows, or yes or no."""
-    return asks_for_way(question) or _ASKS_FOR_REASON.match(question) is not None or asks_yes_or_no(question)
+    """Whether a question asks how, why, what would happen, or for yes or no."""
+    return asks_how_to(question) or _ASKS_FOR_REASON.match(question) is not None or asks_yes_or_no(question)
 
 
-def _is_question(text: str, span: tuple[int, int]) -> bool:
+def _is_question(text: str, span: Span) -> bool:
     """Whether a sentence is a question, or a line such as "How to open it"."""
     sentence = text[slice(*span)]
     return bool(_ASKS.fullmatch(sentence.rstrip(_CLOSING)) or _HOW_TO.fullmatch(sentence))
 
 
-def _with_number(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the best sentence, or if it is an item or row with another year, the best one with the question's."""
-    best = scored[0]
+def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span]) -> Span:
+    """Return the best sentence; if it is an item or row with another year than the question, the best with that one."""
+    best = best_first[0]
     if not (_is_item(text, best) or "|" in text[slice(*best)]):
         return best
-    asked, own, *others = (set(_NUMBER.findall(part)) for part in (question, *(text[slice(*span)] for span in scored)))
-    fitting = [span for span, numbers in zip(scored[1:], others, strict=True) if asked & numbers]
-    return fitting[0] if fitting and own.isdisjoint(asked) and own else best
+    question_numbers, best_numbers = set(_NUMBER.findall(question)), set(_NUMBER.findall(text[slice(*best)]))
+    fitting = [span for span in best_first[1:] if not question_numbers.isdisjoint(_NUMBER.findall(text[slice(*span)]))]
+    return fitting[0] if fitting and best_numbers.isdisjoint(question_numbers) and best_numbers else best
 
 
-def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """Return the best sentence, or if it is a question, the first one after it that is none."""
+def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:
+    """Return the best sentence, or if it is a question, the next sentence that is not."""
     after = spans[spans.index(best) :]
     return next((span for span in after if not _is_question(text, span)), best)
 
 
-def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the items of the list that a sentence introduces by a final colon, or that ends it, if any."""
-    is_open = not _is_item(text, lead) and _UNFINISHED.search(text[slice(*lead)]) is not None
-    if not (is_open or text[lead[0] : lead[1]].rstrip().endswith(":")):
+def _list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list that a sentence introduces by a final colon, or that completes it; [] if none."""
+    is_open = not _is_item(text, answer_span) and _UNFINISHED.search(text[slice(*answer_span)]) is not None
+    if not (is_open or text[answer_span[0] : answer_span[1]].rstrip().endswith(":")):
         return []
-    items: list[tuple[int, int]] = []
-    for start, end in spans[spans.index(lead) + 1 :]:
+    items: list[Span] = []
+    for start, end in spans[spans.index(answer_span) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        is_item = _with_marker(text, start) < start or has_bare_number(text, line)
+        is_item = _start_of_item(text, start) < start or has_bare_number(text, line)
         continues_item = items and _continues(text, items[-1], (start, end))
         if not (is_item or continues_item):
             break
@@ -255,30 +261,26 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
     return items
 
 
-def _whole_list(
-    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """Return the list around a sentence if the question asks for several things, or for a way of which it is a step."""
-    below = spans[spans.index(lead) + 1 :][:1]
-    # A line above a list, such as a heading without marks.
-    is_title = not _is_item(passage.text, lead) and passage.text[lead[1] - 1] not in ".!?:"
+def _whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the list around a sentence if the question asks for several things, or how to do what it is a step of."""
+    following = spans[spans.index(answer_span) + 1 :][:1]
+    # The line above a list, which may be a heading without marks.
+    is_title = not _is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
     several = asks_for_several(question)
-    if below and is_title and (several or is_step(question, passage, below[0])):
-        lead = below[0]
-    is_asked = several or is_step(question, passage, lead)
-    return _list_around(question, passage, spans, lead) if is_asked else []
+    if following and is_title and (several or is_step(question, passage, following[0])):
+        answer_span = following[0]
+    is_asked = several or is_step(question, passage, answer_span)
+    return _list_around(question, passage, spans, answer_span) if is_asked else []
 
 
-def _list_around(
-    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """Return the items of the list around a sentence, if the question's topic is named above them.
+def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list around a sentence, if the text above them has at least half the question's terms.
 
-    If that names only part of the topic, none of the items may name any of it, unless they are the steps of a way.
+    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure.
     """
     text = passage.text
-    at = spans.index(lead)
-    is_way = is_step(question, passage, lead)
+    at = spans.index(answer_span)
+    is_procedure = is_step(question, passage, answer_span)
     first, last = at, at + 1
     for before in range(at - 1, -1, -1):
         if _is_item(text, spans[before]):
@@ -287,69 +289,69 @@ def _list_around(
             break
     while last < len(spans) and (_is_item(text, spans[last]) or _continues(text, spans[last - 1], spans[last])):
         last += 1
-    items = list(spans[first:last] if is_way else spans[first:last][:_MAX_LIST_ITEMS])
-    topic_terms = terms(question)
-    above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
-    is_above = 2 * len(topic_terms & above) >= len(topic_terms) > 0
-    is_above = is_above or (is_way and is_below_topic(question, passage, lead))
-    is_whole = is_way or topic_terms <= above or topic_terms.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
-    return items if len(items) > 1 and _is_item(text, lead) and is_above and is_whole else []
+    items = list(spans[first:last] if is_procedure else spans[first:last][:_MAX_LIST_ITEMS])
+    topic = terms(question)
+    terms_above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
+    is_above = 2 * len(topic & terms_above) >= len(topic) > 0
+    is_above = is_above or (is_procedure and is_below_matching_heading(question, passage, answer_span))
+    is_whole = is_procedure or topic <= terms_above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
+    return items if len(items) > 1 and _is_item(text, answer_span) and is_above and is_whole else []
 
 
-def _is_item(text: str, span: tuple[int, int]) -> bool:
+def _is_item(text: str, span: Span) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
     return bool(_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
 
 
-def _continues(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether a sentence continues the item that the one before it is of: on the same line, or on an indented one."""
-    line = text.rfind("\n", 0, other[0]) + 1
-    return line < other[0] and "\n\n" not in text[one[1] : other[0]]
+def _continues(text: str, span: Span, following: Span) -> bool:
+    """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
+    line = text.rfind("\n", 0, following[0]) + 1
+    return line < following[0] and "\n\n" not in text[span[1] : following[0]]
 
 
-def _with_marker(text: str, start: int) -> int:
-    """Return the start of the line of a sentence that follows the marker of an item; of another sentence, its own."""
+def _start_of_item(text: str, start: int) -> int:
+    """Return where the line of a sentence begins if only a list marker is before it; else where the sentence does."""
     line = text.rfind("\n", 0, start) + 1
     return line if _MARKER.fullmatch(text[line:start].lstrip()) else start
 
 
-def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[tuple[int, int]]:
+def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[Span]:
     """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones.
 
-    A mere "yes" or "no" is one sentence with the next. In code, given `by_line`, each line is one.
+    A mere "yes" or "no" is joined with the next sentence. With `by_line`, for code, each line is a sentence.
     """
-    found: list[tuple[int, int]] = []
+    spans: list[Span] = []
     for first, end in code_spans(text, body) if by_line else _sentences_and_rows(text, body, context):
         marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
-        if not marker and found and _is_yes_or_no(text, found[-1]) and "\n\n" not in text[found[-1][1] : first]:
-            start = found.pop()[0]
+        if not marker and spans and _is_yes_or_no(text, spans[-1]) and "\n\n" not in text[spans[-1][1] : first]:
+            start = spans.pop()[0]
         while end - start > _MAX_HIGHLIGHT:
             most = start + _MAX_HIGHLIGHT
             breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
             stop = breaks[-1] if breaks else most
-            found.append((start, start + len(text[start:stop].rstrip())))
+            spans.append((start, start + len(text[start:stop].rstrip())))
             # The cut may be inside a word, or before a blank.
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
-        found.append((start, end))
-    return found
+        spans.append((start, end))
+    return spans
 
 
-def _is_yes_or_no(text: str, span: tuple[int, int]) -> bool:
+def _is_yes_or_no(text: str, span: Span) -> bool:
     return _YES_OR_NO.fullmatch(text, *span) is not None
 
 
-def _fields(text: str) -> list[tuple[int, int]]:
-    """Return the fields of front matter but the title, which is the subject of questions, not their answer."""
+def _front_matter_fields(text: str) -> list[Span]:
+    """Return the fields of front matter except the title, which questions name rather than ask for."""
     return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(text)]
 
 
-def _is_named(field: str, topic_terms: set[str]) -> bool:
+def _is_field_named(field: str, topic_terms: set[str]) -> bool:
     name = terms(field)
     return bool(name) and name <= topic_terms
 
 
-def _sentences_and_rows(text: str, body: int, context: str) -> Iterator[tuple[int, int]]:
+def _sentences_and_rows(text: str, body: int, context: str) -> Iterator[Span]:
     done = body
     for table in tables(text, context):
         yield from sentence_spans(text, done, max(done, table.span[0]))

@@ -20,12 +20,12 @@ from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.
 _BARE = re.compile(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULTILINE)
-# The number of a section, which is no part of its name: "3. Salary", "§ 3 Salary", "4.1 Rent", but not "3. Mai" or
-# "1.4.2 (17 June 2023)".
+# The number before the name of a section: "3. Salary", "§ 3 Salary", "4.1 Rent", but not "3. Mai" or "1.4.2 (17 June
+# 2023)".
 _OUTLINE = re.compile(
     rf"(?:§+ ?\d[\w.]*|\d{{1,3}}(?:\.\d{{1,3}})*[.)]|\d{{1,2}}(?:\.\d{{1,2}})+(?= [^\W\d_])) +(?!{MONTH})"
 )
-# One that may also be part of the name, but alone says nothing: "8 Advance", "12 Long Row".
+# A number that may be part of the name, but says nothing alone: "8 Advance", "12 Long Row".
 _FIRST_NUMBER = re.compile(r"\d{1,3} (?=[A-ZÀ-Þ])")
 _ASKS_FOR_NUMBER = re.compile(r"\bhow many\b|\b(?:the|what|which) number\b", re.IGNORECASE)
 _ASKS_FOR_SECTION = re.compile(
@@ -33,7 +33,7 @@ _ASKS_FOR_SECTION = re.compile(
     r"|step|version)\b",
     re.IGNORECASE,
 )
-# Questions for what was done: the heading above says when or where.
+# Questions for what was done, while headings say when or where.
 _ASKS_WHAT_WAS_DONE = re.compile(
     r"\W*what(?:['’]s| is| are) new\b|\W*what (?:(?:is|are|was|were|got|gets|(?:has|have) been) )?\w{2,}ed\b",
     re.IGNORECASE,
@@ -42,7 +42,7 @@ _ASKS_WHAT_WAS_DONE = re.compile(
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
 _LEAST_ANSWERED = 0.0
-# Questions for the date of what has a number, and stems that they may have besides the number and its heading's words.
+# Questions for the date of a release, and stems that they may have besides its number and the words of its heading.
 _ASKS_FOR_DATE = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
 _OF_RELEASES = frozenset({"came", "come", "dai", "date", "issu", "out", "publish", "releas", "ship", "tag", "version"})
 _TYPES = r"class|struct|interface|trait|enum|protocol"
@@ -65,10 +65,7 @@ _COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
 def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
-    """Return the heading right above a passage's text if it answers; None if the text does, or nothing.
-
-    If both say the same, a sentence of the text is the better evidence.
-    """
+    """Return the heading of a passage if it answers; None if it does not, or if the text below says the same."""
     if not passage.body or not asks_for_words(question) or _ASKS_WHAT_WAS_DONE.match(question):
         return None
     dated = _dated_heading(question, passage)
@@ -79,7 +76,7 @@ def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> E
 def _read_heading(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
     """Return the heading in which the reader finds the answer; None if it is in the text."""
     text, asks_for_section = passage.text, _ASKS_FOR_SECTION.search(question)
-    below = reading.best(passage.body, len(text)) or (0, 0)
+    in_text = reading.best(passage.body, len(text)) or (0, 0)
     for line in _BARE.finditer(text, 0, passage.body):
         heading = line.span("name")
         if not asks_for_section and (number := _OUTLINE.match(text, *heading)):
@@ -88,8 +85,9 @@ def _read_heading(question: str, passage: StoredPassage, reading: Reading) -> Ex
         words, share = text[start:end], reading.share(*heading)
         is_number_asked = asks_for_section or _ASKS_FOR_NUMBER.search(question)
         number = None if is_number_asked else _FIRST_NUMBER.match(text, *heading)
-        said = text[max(start, number.end()) : end] if number else words
-        if share >= _LEAST_SHARE and adds_information(question, said) and not is_same(words, text[slice(*below)]):
+        name_words = text[max(start, number.end()) : end] if number else words
+        is_new = adds_information(question, name_words) and not is_same(words, text[slice(*in_text)])
+        if share >= _LEAST_SHARE and is_new:
             first, last = (passage.start + at for at in heading)
             name = _version(text[slice(*heading)]) if _ASKS_FOR_VERSION.search(question) else ""
             mark = Highlight((first, last), text[slice(*heading)])
@@ -101,32 +99,32 @@ def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
     """Return the heading `## [1.9.0] - 2025-04-22` for "when was 1.9.0 released?"; the reader sees too little in it."""
     if not _ASKS_FOR_DATE.match(question) or any(dates_in(passage.text[passage.body :])):
         return None
-    asked = set(_stems(question)) - _OF_RELEASES
+    question_stems = set(_stems(question)) - _OF_RELEASES
     of_document = _stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")
     for line in _BARE.finditer(passage.text, 0, passage.body):
         dates = list(dates_in(line["name"]))
-        if len(dates) != 1 or not _is_plainly_dated(line["name"], dates[0].text, asked):
+        if len(dates) != 1 or not _is_plainly_dated(line["name"], dates[0].text, question_stems):
             continue
         named = {*_stems(line["name"].replace(dates[0].text, " ")), *of_document}
-        if asked <= named and any(any(map(str.isdecimal, stem)) for stem in asked):
+        if question_stems <= named and any(any(map(str.isdecimal, stem)) for stem in question_stems):
             start, end = line.span("name")
             mark = Highlight((passage.start + start, passage.start + end), line["name"])
             return Extract((mark,), 1.0, (start, end), mark.text, name=dates[0].text, names_question=True)
     return None
 
 
-def _is_plainly_dated(heading: str, date: str, asked: set[str]) -> bool:
-    """Whether nothing right before the date says of what it is: "(freeze of 3 May 2025)"."""
+def _is_plainly_dated(heading: str, date: str, question_stems: set[str]) -> bool:
+    """Whether the words right before the date do not make it another one: "(freeze of 3 May 2025)" does."""
     before = re.split(r"[^\w\s]", heading.partition(date)[0])[-1]
-    return set(_stems(before)) <= asked | _OF_RELEASES
+    return set(_stems(before)) <= question_stems | _OF_RELEASES
 
 
 def _version(heading: str) -> str:
-    """Return the first number with dots that is no date, or ""."""
+    """Return the first number with dots that is not a date, or ""."""
     for date in dates_in(heading):
         heading = heading.replace(date.text, " ")
-    found = _VERSION.search(heading)
-    return found[0] if found else ""
+    version = _VERSION.search(heading)
+    return version[0] if version else ""
 
 
 def _stems(text: str) -> list[str]:
@@ -134,8 +132,8 @@ def _stems(text: str) -> list[str]:
     return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word)]
 
 
-def with_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:
-    """Answer with the name of the innermost definition around a passage of source code, if the question asks for one.
+def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:
+    """Answer with the name of the innermost definition in a passage of source code, if the question asks for one.
 
     The line that defines it is highlighted first.
     """
@@ -152,23 +150,23 @@ def with_definition(question: str, passage: StoredPassage, extract: Extract) -> 
         if is_type != (asks["type"] is not None):
             return extract
         start, end = (passage.start + at for at in (line.end() - len(line[0].lstrip()), line.end()))
-        further = (one for one in extract.highlights if one.chars[0] >= end or one.chars[1] <= start)
-        found = (Highlight((start, end), line[0].lstrip()), *further)
-        return replace(extract, highlights=found, answer=found[0].text, name=line["name"])
+        others = (mark for mark in extract.highlights if mark.chars[0] >= end or mark.chars[1] <= start)
+        highlights = (Highlight((start, end), line[0].lstrip()), *others)
+        return replace(extract, highlights=highlights, answer=highlights[0].text, name=line["name"])
     return extract
 
 
-def with_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
-    """Answer with the other fields of a record if the answer is a field that has nothing but a date."""
-    text, (start, end) = passage.text, extract.lead
+def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
+    """Answer with the other fields of a record if the answer is a field that has only a date."""
+    text, (start, end) = passage.text, extract.answer_span
     after = text.find("\n\n", end)
     record = max(passage.body, text.rfind("\n\n", 0, start) + 1), len(text) if after < 0 else after
-    others = [one.span() for one in _FIELD.finditer(text, *record) if not _is_date(one["value"])]
+    others = [match.span() for match in _FIELD.finditer(text, *record) if not _is_date(match["value"])]
     field = _FIELD.match(text, start, record[1])
     if not others or field is None or not _is_date(field["value"]):
         return extract
-    marks = tuple(Highlight((passage.start + one, passage.start + last), text[one:last]) for one, last in others)
-    return replace(extract, highlights=marks, lead=others[0], answer="\n".join(mark.text for mark in marks))
+    marks = tuple(Highlight((passage.start + first, passage.start + last), text[first:last]) for first, last in others)
+    return replace(extract, highlights=marks, answer_span=others[0], answer="\n".join(mark.text for mark in marks))
 
 
 def _is_date(value: str) -> bool:

@@ -249,7 +249,7 @@ class Result:
     """The whole answer to one question.
 
     Attributes:
-        question: As asked.
+        question: The question as the user wrote it.
         id: The caller's own id of the question, in a batch.
         found: Whether the collection probably answers the question.
         confidence: Probability in [0, 1] that the answer is in these passages.

@@ -14,29 +14,29 @@ from corpus import path_words
 from index import Among, Index, StoredPassage, analyse
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
-from qa.questions.numbered import is_about_another, numbered_in
-from qa.questions.replacement import Replacement, holds_for, is_value, replacement, says_changed
+from qa.questions.numbered import is_about_other_item, numbered_items_in
+from qa.questions.replacement import Replacement, find_replacement, is_replaceable, restriction_terms, says_changed
 from qa.questions.steps import terms
-from qa.questions.values import years
+from qa.questions.values import Span, years_in
 from qa.reader.reading import Reading
 
 # How many passages are searched for what replaces a value, and how often that is itself replaced.
 _DEPTH = 20
 _MOST = 4
 
-# Words that say where a change is written, rather than for whom it holds.
+# Stems of words that say where a change is written, rather than for whom it holds.
 _WRITTEN_IN = frozenset({
     "accord", "act", "agm", "amend", "annex", "appendix", "articl", "bylaw", "chang", "claus", "effect", "egm",
     "favour", "forc", "futur", "gener", "handbook", "instead", "item", "law", "letter", "line", "list", "minut",
     "number", "para", "paragraph", "place", "point", "price", "put", "rule", "season", "section", "sentenc",
     "sheet", "tabl", "year",
 })  # fmt: skip
-# Words of titles that do not say what a document is about.
+# Stems of words of titles that do not say what a document is about.
 _OF_TITLES = frozenset({
     "addendum", "amend", "annex", "chang", "correct", "errata", "erratum", "first", "list", "letter", "minut", "new",
     "note", "order", "price", "regul", "rule", "second", "sheet", "statut", "supplement", "tabl", "third",
 })  # fmt: skip
-# Stems of words for what a value says about a topic, which a sentence that changes it need not repeat.
+# Stems of words for the kind of value, which a sentence that changes it need not repeat: "it now costs 5".
 _PREDICATES = frozenset({
     "begin", "close", "cost", "deadlin", "due", "end", "expir", "fall", "finish", "happen", "held", "open", "place",
     "start", "take",
@@ -63,134 +63,138 @@ Read = Callable[[StoredPassage], Reading | None]
 
 
 @dataclass(frozen=True)
-class Newer:
-    """What replaces a value.
+class NewValue:
+    """A value that replaces another one.
 
     Attributes:
         passage: The passage that says so.
-        found: The sentence and the value in it.
+        replacement: The spans of its sentence and of the value in it.
     """
 
     passage: StoredPassage
-    found: Replacement
+    replacement: Replacement
 
     @property
     def value(self) -> str:
         """The new value."""
-        return self.passage.text[slice(*self.found.value)]
+        return self.passage.text[slice(*self.replacement.value)]
 
     @property
     def sentence(self) -> str:
-        """The sentence that replaces the old one."""
-        return self.passage.text[slice(*self.found.sentence)]
+        """The sentence with the new value."""
+        return self.passage.text[slice(*self.replacement.sentence)]
 
     @property
     def extract(self) -> Extract:
-        """That sentence, as the one to highlight."""
-        first, last = self.found.sentence
+        """The extract that highlights this sentence."""
+        first, last = self.replacement.sentence
         start = self.passage.start
         return Extract((Highlight((start + first, start + last), self.sentence),), 0.0, (first, last), self.sentence)
 
     @property
     def is_change(self) -> bool:
-        """Whether this is a change rather than a difference, by the words of the sentence and those above it."""
-        return not self.found.may_differ or says_changed(self.said)
+        """Whether the value changed, rather than being different for others, by the sentence and its context."""
+        return not self.replacement.may_differ or says_changed(self.in_context)
 
     @cached_property
     def sections(self) -> set[str]:
-        """The numbers of sections that the sentence names; if none, the last one before it or in the headings."""
-        text, (start, end) = self.passage.text, self.found.sentence
+        """The numbers of sections in the sentence; if none, the last one before it in its paragraph or headings."""
+        text, (start, end) = self.passage.text, self.replacement.sentence
         line = text.rfind("\n", 0, start) + 1
         paragraph = max(text.rfind("\n\n", 0, start), self.passage.body)
         if named := _section_numbers(text[line:end]):
             return set(named)
-        above = [*_section_numbers("\n".join(self.passage.heading)), *_section_numbers(text[paragraph:line])]
-        return set(above[-1:])
+        earlier = [*_section_numbers("\n".join(self.passage.heading)), *_section_numbers(text[paragraph:line])]
+        return set(earlier[-1:])
 
     @cached_property
-    def said(self) -> str:
-        """The sentence with what is before it in its paragraph and above it."""
-        one = self.passage
-        start = max(one.text.rfind("\n\n", 0, self.found.sentence[0]), one.body)
-        above = (*one.heading, one.title, path_words(one.document.path))
-        return "\n".join((one.text[start : self.found.sentence[1]], *above))
+    def in_context(self) -> str:
+        """The sentence with the earlier ones of its paragraph, its headings, its title and its path."""
+        passage = self.passage
+        start = max(passage.text.rfind("\n\n", 0, self.replacement.sentence[0]), passage.body)
+        headings = (*passage.heading, passage.title, path_words(passage.document.path))
+        return "\n".join((passage.text[start : self.replacement.sentence[1]], *headings))
 
 
 @dataclass(frozen=True)
-class Quoted:
-    """A sentence that answers a question with a value, which may have been replaced.
+class QuotedValue:
+    """The value that answers a question, and may have been replaced.
 
     Attributes:
         question: The question.
         value: The value.
-        passage: The passage.
-        lead: The characters of the sentence.
+        passage: The passage that it is quoted from.
+        answer_span: The characters of its sentence.
     """
 
     question: str
     value: str
     passage: StoredPassage
-    lead: tuple[int, int]
+    answer_span: Span
+
+    @property
+    def sentence(self) -> str:
+        """The sentence with the value."""
+        return self.passage.text[slice(*self.answer_span)]
 
     @cached_property
     def section(self) -> str:
         """The number of the section that the sentence is in; "" if it has none."""
         text = self.passage.text
-        line = text[text.rfind("\n", 0, self.lead[0]) + 1 : self.lead[1]]
+        line = text[text.rfind("\n", 0, self.answer_span[0]) + 1 : self.answer_span[1]]
         numbers = filter(None, map(_OWN_SECTION.match, (line, *reversed(self.passage.heading))))
         # "5." before a line may be the number of an item on any list.
         of_items = re.fullmatch(r"\W*\d+[.)]\s.*", line, re.DOTALL)
-        return next((one["number"].lower() for one in numbers if not (of_items and one.string is line)), "")
+        return next((number["number"].lower() for number in numbers if not (of_items and number.string is line)), "")
 
     @cached_property
     def topic(self) -> set[str]:
-        """The terms of the question that the sentence has, or the headings and title above it."""
-        said = terms("\n".join((self.passage.text[slice(*self.lead)], *self.passage.heading, self.passage.title)))
-        return (terms(self.question) & said) - terms(self.value)
+        """The terms of the question that are in the sentence, its headings or its title, other than the value."""
+        in_context = terms("\n".join((self.sentence, *self.passage.heading, self.passage.title)))
+        return (terms(self.question) & in_context) - terms(self.value)
 
-    def seems_replaced_by(self, new: Newer) -> bool:
-        """Whether a sentence that replaces the value may be about the same thing: no other section, box or room."""
+    def may_be_replaced_by(self, new: NewValue) -> bool:
+        """Whether a new value may be of the same thing: not of another section, box or room, nor of an earlier year."""
         if self.section and new.sections and self.section not in new.sections:
             return False
         has_topic = not self.topic or not self.topic.isdisjoint(terms(new.sentence)) or bool(new.sections)
-        is_another = new.found.excepts(self.question, new.passage.text) or is_about_another(
-            numbered_in(self.question), new.passage, new.found.sentence
-        )
-        return has_topic and not is_another and not self._is_later_than(new)
+        items = numbered_items_in(self.question)
+        is_other = new.replacement.excludes_question(self.question, new.passage.text)
+        is_other = is_other or is_about_other_item(items, new.passage, new.replacement.sentence)
+        return has_topic and not is_other and not self._is_later_than(new)
 
-    def is_replaced_by(self, new: Newer, rarity: Mapping[str, float]) -> bool:
-        """Whether it surely is about the same thing, by the number of its section or the words of the question."""
-        # The quoted sentence may be above, in the same paragraph.
-        said, sentence = terms(new.said.replace(self.passage.text[slice(*self.lead)], "")), terms(new.sentence)
-        topic = self.topic if new.found.may_differ else self.topic - _PREDICATES
-        is_of_topic = topic <= said and not topic.isdisjoint(sentence)
-        is_rare = sum(rarity.get(one, 0.0) for one in topic) >= _LEAST_RARITY
-        # Sections of other documents have the same numbers.
-        own, other = (_title_terms(one) for one in (self.passage, new.passage))
-        named = terms(self.question) & own - terms(self.passage.text[slice(*self.lead)])
-        is_of_document = own & other or not other or not self.topic.isdisjoint(sentence)
-        is_of_section = self.section in new.sections and named <= said and bool(is_of_document)
+    def is_replaced_by(self, new: NewValue, rarity: Mapping[str, float]) -> bool:
+        """Whether a new value surely is of the same thing, by the number of its section or the question's words."""
+        # The quoted sentence may be in the same paragraph, which does not count.
+        new_terms, sentence = terms(new.in_context.replace(self.sentence, "")), terms(new.sentence)
+        topic = self.topic if new.replacement.may_differ else self.topic - _PREDICATES
+        is_of_topic = topic <= new_terms and not topic.isdisjoint(sentence)
+        is_rare = sum(rarity.get(term, 0.0) for term in topic) >= _LEAST_RARITY
+        # Other documents have sections with the same number.
+        title, new_title = _title_terms(self.passage), _title_terms(new.passage)
+        named = terms(self.question) & title - terms(self.sentence)
+        is_of_document = title & new_title or not new_title or not self.topic.isdisjoint(sentence)
+        is_of_section = self.section in new.sections and named <= new_terms and bool(is_of_document)
         return is_of_section or (is_of_topic and is_rare)
 
-    def is_general(self, new: Newer) -> bool:
-        """Whether a sentence that replaces the value holds for no one but those whom the question or this one names."""
-        lead = self.passage.text[slice(*self.lead)]
-        known = terms("\n".join((self.question, lead, *self.passage.heading, self.value, new.value))) | _WRITTEN_IN
-        known |= _title_terms(self.passage)
-        return known.issuperset(holds_for(new.sentence))
+    def holds_in_general(self, new: NewValue) -> bool:
+        """Whether a new value is not only for some ("in the elderly"), unless the question or the old sentence is."""
+        known_terms = terms("\n".join((self.question, self.sentence, *self.passage.heading, self.value, new.value)))
+        known_terms |= _WRITTEN_IN | _title_terms(self.passage)
+        return known_terms.issuperset(restriction_terms(new.sentence))
 
-    def is_read_in(self, new: Newer, read: Read) -> bool:
-        """Whether the reader finds the answer to the question in a sentence that replaces the value."""
+    def is_confirmed_by_reader(self, new: NewValue, read: Read) -> bool:
+        """Whether the reader finds the answer to the question in the sentence with a new value."""
         reading = read(new.passage)
         return (
             reading is not None
             and reading.answered >= _LEAST_ANSWERED
-            and reading.share(*new.found.sentence) >= _LEAST_SHARE
+            and reading.share(*new.replacement.sentence) >= _LEAST_SHARE
         )
 
-    def _is_later_than(self, new: Newer) -> bool:
-        own, other = _years_above(self.passage), _years_above(new.passage)
-        return bool(own and other) and max(own) > max(other)
+    def _is_later_than(self, new: NewValue) -> bool:
+        years, new_years = _years_above(self.passage), _years_above(new.passage)
+        return bool(years and new_years) and max(years) > max(new_years)
 
 
 def _title_terms(passage: StoredPassage) -> set[str]:
@@ -200,29 +204,30 @@ def _title_terms(passage: StoredPassage) -> set[str]:
 
 
 def _years_above(passage: StoredPassage) -> set[str]:
-    return years("\n".join((*passage.heading, passage.title, passage.document.path)))
+    return years_in("\n".join((*passage.heading, passage.title, passage.document.path)))
 
 
-def replacements(
-    snapshot: Index, old: Quoted, *, documents: Among, rarity: Mapping[str, float], read: Read
-) -> list[Newer]:
-    """Return what replaces the value of an exact answer, and what replaces that, and so on.
+def find_new_values(
+    snapshot: Index, old: QuotedValue, *, documents: Among, rarity: Mapping[str, float], read: Read
+) -> list[NewValue]:
+    """Return the value that replaces an exact answer, the one that replaces that, and so on.
 
-    Of a value that was changed and changed back nobody knows which change was the last, so nothing replaces it.
+    None are returned for a value that was changed and changed back, as the last change is unknown.
 
     Args:
         snapshot: Where to search.
-        old: The answering sentence.
-        documents: What to choose from.
-        rarity: Of terms; see `Query`.
-        read: The reader.
+        old: The answer.
+        documents: The documents to search; see `Query`.
+        rarity: The rarity of terms; see `Query`.
+        read: Reads a passage with the question.
     """
-    chain: list[Newer] = []
+    chain: list[NewValue] = []
     values = [old.value]
     while len(chain) < _MOST:
-        found = _found(snapshot, old, values[-1], documents)
-        likely = (one for one in found if one.is_change and old.seems_replaced_by(one) and old.is_general(one))
-        new = next((one for one in likely if old.is_replaced_by(one, rarity) or old.is_read_in(one, read)), None)
+        new_values = _search_new_values(snapshot, old, values[-1], documents)
+        likely = (it for it in new_values if it.is_change and old.may_be_replaced_by(it) and old.holds_in_general(it))
+        sure = (it for it in likely if old.is_replaced_by(it, rarity) or old.is_confirmed_by_reader(it, read))
+        new = next(sure, None)
         if new is None:
             break
         if new.value in values:
@@ -232,60 +237,61 @@ def replacements(
     return chain
 
 
-def _found(snapshot: Index, old: Quoted, value: str, documents: Among) -> Iterator[Newer]:
-    """Yield what replaces a value according to the passages that have most words of it, its section and the question.
+def _search_new_values(snapshot: Index, old: QuotedValue, value: str, documents: Among) -> Iterator[NewValue]:
+    """Yield replacements of a value from the passages with most words of it, its section and the question.
 
     Args:
         snapshot: Where to search.
-        old: The answering sentence.
-        value: Its value, or what has replaced that.
-        documents: What to choose from.
+        old: The answer.
+        value: Its value, or one that has replaced that.
+        documents: The documents to search.
     """
-    if not is_value(value):
+    if not is_replaceable(value):
         return
     wanted = analyse(" ".join((value, value, old.section, old.section, old.question))).terms
     hits = snapshot.keyword(wanted, _DEPTH, documents=documents)
-    for one in snapshot.passages([hit.passage for hit in hits]):
-        found = replacement(value, one.text, years(old.question), body=one.body)
-        if found is not None:
-            yield Newer(one, found)
+    for passage in snapshot.passages([hit.passage for hit in hits]):
+        replacement = find_replacement(value, passage.text, years_in(old.question), body=passage.body)
+        if replacement is not None:
+            yield NewValue(passage, replacement)
 
 
-def with_replacements(
-    question: str, answer: Answer, passages: Sequence[StoredPassage], chain: Sequence[Newer]
+def answer_with_new_value(
+    question: str, answer: Answer, passages: Sequence[StoredPassage], chain: Sequence[NewValue]
 ) -> tuple[list[StoredPassage], Answer]:
     """Answer with the newest value, or if the question asks for the old one, give the newest as an alternative.
 
     Returns:
-        As many passages as given, those that replace the value before the one that is quoted, newest first, or after
-        it; and the answer, which cites them.
+        As many passages as given, beginning with those of the values from the newest to the quoted one, or in reverse
+        for the old value; and the answer, which cites them.
     """
     quoted = passages[answer.citations[0] - 1]
     newest = chain[-1]
-    is_asked = newest.found.is_asked(question)
-    told = [(quoted, answer.text, answer.sentence), *((one.passage, one.value, one.sentence) for one in chain)]
-    if is_asked:
-        told.reverse()
-    ordered = list({one.id: one for one in (*(passage for passage, *_ in told), *passages)}.values())[: len(passages)]
-    rank_of = {one.id: rank for rank, one in enumerate(ordered, start=1)}
+    wants_new = newest.replacement.is_asked_for(question)
+    values = [(quoted, answer.text, answer.sentence), *((new.passage, new.value, new.sentence) for new in chain)]
+    if wants_new:
+        values.reverse()
+    with_values = [passage for passage, *_ in values]
+    ordered = list({passage.id: passage for passage in (*with_values, *passages)}.values())[: len(passages)]
+    rank_of = {passage.id: rank for rank, passage in enumerate(ordered, start=1)}
 
     def ranks(*shown: StoredPassage) -> tuple[int, ...]:
-        return tuple(rank_of[one.id] for one in shown if one.id in rank_of)
+        return tuple(rank_of[passage.id] for passage in shown if passage.id in rank_of)
 
-    (first, text, sentence), *others = told
-    agreeing = () if is_asked else (passages[rank - 1] for rank in answer.citations[1:])
-    time = "earlier" if is_asked else "later"
-    given = [Alternative(value, ranks(passage), time) for passage, value, _ in others]
-    given += [
-        Alternative(one.text, ranks(*(passages[rank - 1] for rank in one.citations)))
-        for one in answer.alternatives
-        if one.text not in {value for _, value, _ in told}
+    (first, text, sentence), *others = values
+    agreeing = () if wants_new else (passages[rank - 1] for rank in answer.citations[1:])
+    time = "earlier" if wants_new else "later"
+    candidates = [Alternative(value, ranks(passage), time) for passage, value, _ in others]
+    candidates += [
+        Alternative(alternative.text, ranks(*(passages[rank - 1] for rank in alternative.citations)))
+        for alternative in answer.alternatives
+        if alternative.text not in {value for _, value, _ in values}
     ]
-    alternatives = tuple(one for one in given if one.citations)
+    alternatives = tuple(candidate for candidate in candidates if candidate.citations)
     return ordered, replace(
         answer, text=text, sentence=sentence, citations=ranks(first, *agreeing), alternatives=alternatives
     )
 
 
 def _section_numbers(text: str) -> list[str]:
-    return [(one["named"] or one["first"]).lower() for one in _SECTION.finditer(text)]
+    return [(match["named"] or match["first"]).lower() for match in _SECTION.finditer(text)]

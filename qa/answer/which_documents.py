@@ -1,4 +1,4 @@
-"""Questions for documents ("list the papers on grokking"): find their topic, and answer with document titles."""
+"""Answer questions for documents with their titles: "list the papers on grokking"."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
 from qa.questions.lookup import Lookup
 
-# Kinds of documents. Things that are asked for by number, such as a page or a clause, are none.
+# Kinds of documents, which do not include parts that questions name by number, such as a page or a clause.
 _KINDS = (
     r"abstract|article|document|doc|e-?mail|essay|file|letter|mail|memo|message|minutes|note|paper|poem|post|publication|recipe"
     r"|report|stor(?:y|ie)|stud(?:y|ie)|talk|thread|transcript"
 )
-# Mail is known by its format; some other kinds by a word in the title or path.
+# Mail is recognised by its format, and some other kinds by a word in the title or path.
 _MAIL = frozenset({"mail", "mails", "email", "emails", "message", "messages"})
 _NAMED = re.compile(r"letters?|memos?|minutes|reports?|transcripts?")
 _ABOUT = (
@@ -35,14 +35,14 @@ _DOCUMENTS = re.compile(
 
 def topic_of_documents(question: str) -> str | None:
     """Return the topic of a question that asks for documents and nothing else; None for other questions."""
-    found = _DOCUMENTS.fullmatch(question)
-    return None if found is None else found["topic"]
+    match = _DOCUMENTS.fullmatch(question)
+    return None if match is None else match["topic"]
 
 
-def is_of_asked_kind(question: str, passage: StoredPassage) -> bool:
-    """Whether a document is of the kind that a question asks for, such as mail, as far as its title or path tells."""
-    found = _DOCUMENTS.fullmatch(question)
-    kind = "" if found is None else found["kind"].lower().replace("-", "")
+def is_of_requested_kind(question: str, passage: StoredPassage) -> bool:
+    """Whether a document may be of the kind that a question asks for, such as mail, by its format, title or path."""
+    match = _DOCUMENTS.fullmatch(question)
+    kind = "" if match is None else match["kind"].lower().replace("-", "")
     path = passage.document.path
     if kind in _MAIL and (named := format_of(path)) is not None and named.reader == "records.mail":
         return True
@@ -62,9 +62,9 @@ def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int)
         shown: How many of these are shown, and so can be cited.
     """
     ranks: dict[tuple[str, str], int] = {}
-    for rank, one in enumerate(passages, start=1):
-        if lookup.rank(one):
-            ranks.setdefault((one.title, one.document.path), rank)
+    for rank, passage in enumerate(passages, start=1):
+        if lookup.rank(passage):
+            ranks.setdefault((passage.title, passage.document.path), rank)
     cited = tuple(rank for rank in ranks.values() if rank <= shown)
     if not cited:
         return None
@@ -75,7 +75,7 @@ def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int)
     return Answer(text, cited, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
 
 
-def with_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:
+def highlight_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:
     """Highlight the title before the sentences, if it is at the head of the passage and names the topic."""
     title = passage.title
     at = passage.text.find(title, 0, passage.body)

@@ -1,9 +1,9 @@
-"""Pages in sections, of which one has the words of a question and another one the answer.
+"""Find the answer in another section than the one with the words of the question.
 
 A passage below "Problem", "Symptoms" or "Question" has more of the question's words than any other and ranks first, but
 the answer is in later sections, below "Cause", "Resolution", "Workaround" or "Answer". In a post-mortem, "Impact" and
-"Timeline" say what happened, and "Root cause" says why. On a page about how to do something, "Before you start" is
-right below the title that names it, and the way is below "Steps".
+"Timeline" say what happened, and "Root cause" says why. In instructions, "Before you start" is right below the title,
+but the procedure is below "Steps".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from enum import Enum
 
 from index import Index, StoredPassage
-from qa.questions.steps import asks_for_way, subject, terms
+from qa.questions.steps import asks_how_to, list_topic, terms
 
 # A document with more passages is not an article.
 _MAX_PASSAGES = 200
@@ -21,7 +21,7 @@ _MOST = 8
 
 
 class _Role(Enum):
-    """The purpose of a section, by the beginning of its heading; the last four are only of interest for why or how."""
+    """The purpose of a section, by the beginning of its heading; the last four only matter for questions why or how."""
 
     RESOLVES = r"(?:the )?(?:answer|resolution|solution|fix|work-?around)(?:s|es)?\b|problem solution\b" + (
         r"|(?:resolving|solving|fixing|how to (?:resolve|solve|fix))\b"
@@ -36,7 +36,7 @@ class _Role(Enum):
         r"before (?:you|we)\b|pre-?(?:requisites?|conditions?)\b|requirements\b|(?:what )?you(?: will)? need\b"
         r"|(?:scope|purpose|background|when to)\b"
     )
-    WAY = r"(?:steps?|procedure|process|method|instructions?|directions)\b"
+    STEPS = r"(?:steps?|procedure|process|method|instructions?|directions)\b"
 
 
 _ROLES = re.compile("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
@@ -44,7 +44,7 @@ _ASKS_WHY = re.compile(
     r"\W*(?:why\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)", re.IGNORECASE
 )
 _ASKS_FOR_PROBLEM = re.compile(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
-# Questions for what comes before, and headings for more than that, below which the way may be told.
+# Questions for preparations, and headings of preparations below which the procedure may be, too.
 _ASKS_BEFORE = re.compile(r"\bbefore\b|\bneed\b|\brequire", re.IGNORECASE)
 _MAY_SAY_HOW = re.compile(r"\W*(?:\d[\d.]*\s+)?(?:scope|purpose|background|requirements|when)\b", re.IGNORECASE)
 # The marks and numbers around the words of a heading.
@@ -53,67 +53,67 @@ _MARKS = " *#=_:.0123456789"
 _MOST_WORDS = 4
 
 
-def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
+def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
     """Return the passages that resolve the problem that a passage states, in the order of the text.
 
-    They are between it and the next section that states a problem. Returns none if no heading announces a resolution,
-    as a page about a disease has symptoms and causes too, or if the question asks for the problem itself. If it asks
-    why, the causes resolve what a passage states or reports, wherever they are in its document; if it asks how to do
-    what is named above a passage that only prepares for it, the way beside that.
+    They are between it and the next section that states a problem. There are none if no heading announces a resolution,
+    as a page about a disease has symptoms and causes, too, or if the question asks for the problem itself. If it asks
+    why, they are the causes in the document; if it asks how to do something, the procedure beside preparations.
     """
     if passage.document.passages > _MAX_PASSAGES:
         return ()
     if _ASKS_WHY.match(question) and (causes := _causes(snapshot, passage)):
         return causes[:_MOST]
-    if asks_for_way(question) and (way := _way(snapshot, question, passage)):
-        return way[:_MOST]
+    if asks_how_to(question) and (procedure := _procedure(snapshot, question, passage)):
+        return procedure[:_MOST]
     if _role(passage) is not _Role.STATES or _ASKS_FOR_PROBLEM.search(question):
         return ()
-    found: list[StoredPassage] = []
+    resolving: list[StoredPassage] = []
     roles: set[_Role] = set()
-    for one in snapshot.passages_of(passage.document.path):
-        role = _role(one) if one.start > passage.start else None
-        if role is _Role.STATES and found:
+    for candidate in snapshot.passages_of(passage.document.path):
+        role = _role(candidate) if candidate.start > passage.start else None
+        if role is _Role.STATES and resolving:
             break
         if role in (_Role.RESOLVES, _Role.CAUSE):
-            found.append(one)
+            resolving.append(candidate)
             roles.add(role)
-    return tuple(found[:_MOST]) if _Role.RESOLVES in roles else ()
+    return tuple(resolving[:_MOST]) if _Role.RESOLVES in roles else ()
 
 
 def _causes(snapshot: Index, passage: StoredPassage) -> tuple[StoredPassage, ...]:
-    """Return the causes of what a passage states or reports; of what a page opens with, only if one is a root cause."""
+    """Return the causes of what a passage states or reports; for the opening of a page, only if one is a root cause."""
     is_opening = passage.heading in ((), (passage.title,))
     if not is_opening and _role(passage, *_Role) not in (_Role.STATES, _Role.EVENT):
         return ()
-    same = snapshot.passages_of(passage.document.path)
-    causes = tuple(one for one in same if _role(one, *_Role) in (_Role.CAUSE, _Role.REASON))
-    has_root = any("root cause" in heading.lower() for one in causes for heading in one.heading)
+    passages = snapshot.passages_of(passage.document.path)
+    causes = tuple(cause for cause in passages if _role(cause, *_Role) in (_Role.CAUSE, _Role.REASON))
+    has_root = any("root cause" in heading.lower() for cause in causes for heading in cause.heading)
     return causes if has_root or not is_opening else ()
 
 
-def _way(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
-    """Return the way to do what the headings above a passage name, if that only prepares for it.
+def _procedure(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
+    """Return the procedure that the headings of a passage name, if the passage only prepares for it.
 
-    It is below a heading such as "Steps", or one that says nothing that the question does not.
+    It is below a heading such as "Steps", or one with only terms of the question's topic.
     """
-    topic, (*above, _) = terms(subject(question) or ""), passage.heading or ("",)
-    if not topic <= terms(" ".join((passage.title, *above))) or _role(passage, *_Role) is not _Role.PREPARES:
+    topic, (*outer, _) = terms(list_topic(question) or ""), passage.heading or ("",)
+    if not topic <= terms(" ".join((passage.title, *outer))) or _role(passage, *_Role) is not _Role.PREPARES:
         return ()
     if _ASKS_BEFORE.search(question) or (_MAY_SAY_HOW.match(passage.heading[-1]) and topic <= terms(passage.text)):
         return ()
-    beside = [one for one in snapshot.passages_of(passage.document.path) if one.heading[:-1] == tuple(above)]
-    way = tuple(one for one in beside if _role(one, *_Role) is _Role.WAY and _names_no_other(one.heading[-1], topic))
-    return way or tuple(one for one in beside if one.heading and terms(one.heading[-1]) <= topic)
+    beside = [it for it in snapshot.passages_of(passage.document.path) if it.heading[:-1] == tuple(outer)]
+    steps = (it for it in beside if _role(it, *_Role) is _Role.STEPS)
+    procedure = tuple(it for it in steps if _names_only_topic(it.heading[-1], topic))
+    return procedure or tuple(it for it in beside if it.heading and terms(it.heading[-1]) <= topic)
 
 
-def _names_no_other(heading: str, topic: set[str]) -> bool:
-    """Whether a heading for a way has nothing else than its role and the topic: "Process owner" has."""
+def _names_only_topic(heading: str, topic: set[str]) -> bool:
+    """Whether the heading of a procedure has only its role and terms of the topic, unlike "Process owner"."""
     return terms(_ROLES.sub("", heading.strip(_MARKS), count=1)) <= topic
 
 
 def _role(passage: StoredPassage, *among: _Role) -> _Role | None:
-    """Return the role of a passage, by the innermost heading that names one of these; by default of an article's."""
+    """Return the role of a passage, by the innermost heading that names one of some; by default, of an article's."""
     roles = among or (_Role.RESOLVES, _Role.CAUSE, _Role.STATES)
     for heading in reversed(passage.heading):
         words = heading.strip(_MARKS)

@@ -1,4 +1,4 @@
-"""Find dates in the forms that people write: 4 June, 4. Juni, 2024-06-04, 04/06/2024, 4.6.2024, 6/24/2024."""
+"""Find and rewrite dates in the forms that people use: 4 June, 4. Juni, 2024-06-04, 04/06/2024, 4.6.2024, 6/24/2024."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from index import Among, Index, word_terms
 from qa.questions.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
 _DAYS = 31
-# How many dates of a question are expanded, how many passages are searched for other forms, and how many are added.
+# How many dates of a question are expanded, how many passages are searched for other forms, and how many forms added.
 _MAX_DATES, _MAX_PASSAGES, _MAX_FORMS = 5, 20, 2
 _DAY = r"(?P<day{0}>\d\d?)(?:st|nd|rd|th)?"
 _DATES = re.compile(
     r"(?<![\w./-])(?:"
-    r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)"
-    r"|(?P<day1>\d\d?)(?P<mark>[./-])(?P<month1>\d\d?)(?P=mark)(?P<year1>\d{4})"
-    rf"|{_DAY.format(2)}(?:\.?\s|-|\sof\s)(?P<month2>{MONTH})(?:(?:\.?,?\s|-)(?P<year2>\d{{4}}))?"
-    rf"|(?P<month3>{MONTH})\.?\s{_DAY.format(3)}(?:,?\s(?P<year3>\d{{4}}))?"
+    r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)"  # 2024-06-04
+    r"|(?P<day1>\d\d?)(?P<mark>[./-])(?P<month1>\d\d?)(?P=mark)(?P<year1>\d{4})"  # 4.6.2024
+    rf"|{_DAY.format(2)}(?:\.?\s|-|\sof\s)(?P<month2>{MONTH})(?:(?:\.?,?\s|-)(?P<year2>\d{{4}}))?"  # 4th of June
+    rf"|(?P<month3>{MONTH})\.?\s{_DAY.format(3)}(?:,?\s(?P<year3>\d{{4}}))?"  # June 4, 2024
     r")(?![\w/-]|[.,:]\d)"
 )
-# "May" that begins a question is no month, unless a number follows.
+# "May" at the beginning of a question is not a month unless a number follows.
 _MONTH = re.compile(rf"(?!^May\b(?! \d))\b{MONTH}")
 
 
@@ -56,31 +56,31 @@ class WrittenDate(NamedTuple):
         return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
     @property
-    def in_words(self) -> str:
+    def spelled_out(self) -> str:
         """The date as in 24 May 2023; as it is written, if that has a name for the month or no year."""
         return (
             self.text if self.name or not self.year else f"{self.day} {MONTH_NAMES[self.month - 1].title()} {self.year}"
         )
 
-    def is_day_of(self, other: WrittenDate) -> bool:
-        """Whether both may be the same date; years are compared only if both are given."""
+    def is_same_day(self, other: WrittenDate) -> bool:
+        """Whether both have the same day and month, and the same year if both have one."""
         return self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
 
     def is_other_form_of(self, other: WrittenDate) -> bool:
-        """Whether both may be the same date, written differently."""
-        return self.is_day_of(other) and self.text != other.text and (self.name != other.name or not self.name)
+        """Whether both are the same day, written differently."""
+        return self.is_same_day(other) and self.text != other.text and (self.name != other.name or not self.name)
 
 
 def dates_in(text: str) -> Iterator[WrittenDate]:
     """Yield the dates of a text that have at least a day and a month."""
-    for found in _DATES.finditer(text):
-        groups = {name.rstrip("123"): value for name, value in found.groupdict().items() if value}
+    for match in _DATES.finditer(text):
+        groups = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
         day, name = int(groups["day"]), "" if groups["month"].isdecimal() else groups["month"].lower()
         month = month_of(name) if name else int(groups["month"])
         if groups.get("mark") in {"/", "-"} and day <= len(MONTH_NAMES) < month:
             day, month = month, day  # as in 6/24/2024
         if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
-            yield WrittenDate(day, month, int(groups.get("year", 0)), found[0], found.end(), name)
+            yield WrittenDate(day, month, int(groups.get("year", 0)), match[0], match.end(), name)
 
 
 def names_month(question: str) -> bool:
@@ -88,34 +88,34 @@ def names_month(question: str) -> bool:
     return _MONTH.search(question) is not None
 
 
-def dates_in_words(text: str) -> str:
+def spell_out_dates(text: str) -> str:
     """Write the dates of a text that are in figures, with a year, as 24 May 2023."""
-    return _with_dates(text, lambda date: date.in_words)
+    return _with_dates(text, lambda date: date.spelled_out)
 
 
-def with_dates_as_in(text: str, question: str) -> str | None:
-    """Write each date of a question as a text has it, unless the text also has it as asked; None if it has none."""
+def write_dates_as_in(text: str, question: str) -> str | None:
+    """Write each date of a question as a text does, unless that also has the question's form; None if it has none."""
     dates = list(dates_in(text))
-    if not any(one.is_day_of(date) for date in dates_in(question) for one in dates):
+    if not any(written.is_same_day(date) for date in dates_in(question) for written in dates):
         return None
 
     def as_in_text(date: WrittenDate) -> str:
-        same = [one for one in dates if one.is_day_of(date)]
-        return same[0].text if same and all(one.is_other_form_of(date) for one in same) else date.text
+        forms = [written for written in dates if written.is_same_day(date)]
+        return forms[0].text if forms and all(written.is_other_form_of(date) for written in forms) else date.text
 
     return _with_dates(question, as_in_text)
 
 
-def with_other_forms(question: str, snapshot: Index, among: Among) -> str:
+def add_date_forms(question: str, snapshot: Index, among: Among) -> str:
     """Add to each date of a question, in brackets, the other forms in which the collection writes it."""
 
     def with_forms(date: WrittenDate) -> str:
         terms = {term: 1.0 for word in date.words for term in word_terms(word)}
         hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
         passages = snapshot.passages([hit.passage for hit in hits])
-        texts = (f"{one.document.path.replace('/', ' ')}\n{one.context}\n{one.text}" for one in passages)
-        others = (other for text in texts for other in dates_in(text))
-        forms = Counter(other.text for other in others if other.is_other_form_of(date)).most_common(_MAX_FORMS)
+        texts = (f"{it.document.path.replace('/', ' ')}\n{it.context}\n{it.text}" for it in passages)
+        dates = (written for text in texts for written in dates_in(text))
+        forms = Counter(written.text for written in dates if written.is_other_form_of(date)).most_common(_MAX_FORMS)
         return f"{date.text} ({', '.join(form for form, _ in forms)})" if forms else date.text
 
     return _with_dates(question, with_forms, most=_MAX_DATES)

@@ -1,6 +1,6 @@
-"""Lookups: codes, keywords and quoted words instead of a question, and the passages in which they occur together.
+"""Lookups: codes, keywords and quoted words instead of a question, such as "TM-429 pressure".
 
-A lookup is answered by the passage that has its terms, whatever the models for questions and answers make of it.
+A lookup is answered by a passage that has its terms together, whatever score the models give it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HAPPENED = re.compile(
 )
 # A code: has digits, or a mark inside, as in max_size, Consumer.poll, a@b.org.
 _CODE = re.compile(r"\d|\w(?:[_@\\=]|::)\w|[^\W\d]{3}\.[^\W\d]{2}")
-# Codes that can also be written in other ways: short numbers, decimals, times, quantities, dates.
+# Codes that can also be written otherwise: short numbers, decimals, times, quantities, dates.
 _LOOSE = re.compile(
     r"\d{1,3}|[a-z]{4,}-\d\d?s?|\d+[.,:]\d+|[\d.,]+[^\W\d_]+\W*|\d{4}-\d{1,2}(?:-\d{1,2})?|(?:\d{1,2}[./-]){2}(?:\d\d){0,2}"
 )
@@ -84,27 +84,27 @@ class _LookupItem:
     is_loose: bool = False
     date: WrittenDate | None = None
 
-    def may_be_in(self, text: str, known: set[str]) -> bool:
+    def may_be_in(self, text: str, text_terms: set[str]) -> bool:
         """Whether the item may be in a text with these terms; cheap."""
         if self.date is not None:
             return bool(self.spans(text, ()))
         if self.pattern is not None:
             return self.pattern.search(text) is not None
-        return known.issuperset(self.stems) or self.joined in known
+        return text_terms.issuperset(self.stems) or self.joined in text_terms
 
     def spans(self, text: str, parts: Sequence[_WordPart]) -> list[Span]:
         """Return the spans of the item in a text."""
         if self.date is not None:
-            return [(one.end - len(one.text), one.end) for one in dates_in(text) if one.is_day_of(self.date)]
+            return [(date.end - len(date.text), date.end) for date in dates_in(text) if date.is_same_day(self.date)]
         if self.pattern is not None:
             return [match.span() for match in self.pattern.finditer(text)]
         size = len(self.stems)
-        found = []
-        for i, one in enumerate(parts):
-            own = tuple(term for part in parts[i : i + size] for term in part.terms)
-            if own == self.stems or self.joined in one.terms:
-                found.append((one.start, parts[i + size - 1].end if own == self.stems else one.end))
-        return found
+        spans = []
+        for i, first in enumerate(parts):
+            stems = tuple(term for part in parts[i : i + size] for term in part.terms)
+            if stems == self.stems or self.joined in first.terms:
+                spans.append((first.start, parts[i + size - 1].end if stems == self.stems else first.end))
+        return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ class Lookup:
 
     def is_in(self, text: str) -> bool:
         """Whether a text has all items, anywhere."""
-        known = {term for several in terms(text) for term in several}
-        return all(item.may_be_in(text, known) for item in self.items)
+        text_terms = {term for several in terms(text) for term in several}
+        return all(item.may_be_in(text, text_terms) for item in self.items)
 
     def has_code_of(self, passage: StoredPassage) -> bool:
         """Whether a passage matches, and the lookup includes a code, quotation or date."""
@@ -141,15 +141,15 @@ class Lookup:
     def is_nowhere(self, passages: Iterable[StoredPassage]) -> bool:
         """Whether some item that must occur literally is in none of the passages."""
         missing = {item.pattern for item in self.items if item.pattern is not None and not item.is_loose}
-        for one in passages:
-            text = f"{one.document.path}\n{one.context}\n{one.text}"
+        for passage in passages:
+            text = f"{passage.document.path}\n{passage.context}\n{passage.text}"
             missing = {pattern for pattern in missing if not pattern.search(text)}
         return bool(missing)
 
     def _match(self, passage: StoredPassage) -> Match | None:
         path = f"{passage.document.path.replace('/', ' ')}\n"
-        above = f"{path}{passage.context}\n"
-        text = above + passage.text
+        prefix = f"{path}{passage.context}\n"
+        text = prefix + passage.text
         if not self.is_in(text):
             return None
         parts = [
@@ -158,12 +158,12 @@ class Lookup:
             for part in word.parts or (word,)
         ]
         spans = [item.spans(text, parts) for item in self.items]
-        body = len(above) + passage.body
+        body = len(prefix) + passage.body
         # A date names a note, as a title does; other words in a path alone do not count.
         is_dated = any(item.date is not None and item.spans(path, ()) for item in self.items)
         title = 0 if is_dated else len(path)
         match = _together(text, spans, body, title)
-        return match if match is None or match.at is None else Match(match.at - len(above))
+        return match if match is None or match.at is None else Match(match.at - len(prefix))
 
 
 def lookup_of(question: str) -> Lookup | None:
@@ -174,7 +174,7 @@ def lookup_of(question: str) -> Lookup | None:
     date, and nothing else, is a lookup of the date.
     """
     happened = _HAPPENED.fullmatch(question)
-    if happened and [one.text for one in dates_in(happened["date"])] == [happened["date"]]:
+    if happened and [date.text for date in dates_in(happened["date"])] == [happened["date"]]:
         question = happened["date"]
     items: list[_LookupItem] = []
     at = 0
@@ -242,7 +242,7 @@ def _together(text: str, item_spans: Sequence[Sequence[Span]], body: int, contex
         in_row = [next((at for at, end in spans if row[0] <= at and end <= row[1]), None) for spans in item_spans]
         is_above = [any(end <= body or header[0] <= at < header[1] for at, end in spans) for spans in item_spans]
         inside = [at for at in in_row if at is not None]
-        if inside and all(at is not None or above for at, above in zip(in_row, is_above, strict=True)):
+        if inside and all(at is not None or has for at, has in zip(in_row, is_above, strict=True)):
             best = max(best or (0, 0), (len(inside), -min(inside)))
     if best is not None:
         return Match(-best[1])

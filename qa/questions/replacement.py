@@ -1,4 +1,8 @@
-"""Sentences that replace a value by another: "for 'four times' put 'five times'", "30 April (was 31 March)"."""
+"""Find sentences that replace a value by another: "for 'four times' put 'five times'", "30 April (was 31 March)".
+
+The old value, other values of its form and its bare number are masked in a sentence, each by its own private character;
+the result is matched with patterns such as OLD "is now" NEW, or NEW "instead of" OLD.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import NamedTuple
 
 from corpus import sentence_spans
 from qa.questions.steps import terms
-from qa.questions.values import DAY_AND_MONTH, MONTH, years
+from qa.questions.values import DAY_AND_MONTH, MONTH, Span, years_in
 
 _SMALL_NUMBER = (
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)\b"
@@ -27,11 +31,11 @@ _DAY_AND_MONTH = re.compile(DAY_AND_MONTH)
 _MONTH = re.compile(rf"\b{MONTH}")
 _DATE = re.compile(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
 _MARKS = r"[\"'“”‘’„«»*_`~]*"
-# A wrapped line goes on with a small letter, a number or a mark.
-# Nor is another value of the form between them.
+# Up to 60 or 30 characters of the same clause, without another value of the form. A wrapped line continues with a
+# lower-case letter, a number or a mark.
 _GAP = r"(?:[^;\n\ue001]|\n(?=[ \t]*(?-i:[a-zà-ÿ\d(\"'“‘„€£$]))){0,60}?"
 _NEAR = r"(?:[^;:.\n\d\ue001]|\n(?=[ \t]*(?-i:[a-zà-ÿ(\"'“‘„€£$]))){0,30}?"
-# Words between the old value and the new one, and between the new one and the old one.
+# Words between the old value and the new one, between the new and the old one, for a change, and before the old one.
 _BECOMES = (
     r"\b(?:(?:replaced|substituted|superseded) (?:by|with)|(?:amended|changed|corrected|increased|lowered|raised"
     r"|reduced) to|now reads?|(?:is|are) now|becomes?)\b"
@@ -46,31 +50,30 @@ _UNTIL_NOW = (
     r"|originally|old|up from|down from)"
 )
 _PREPOSITION = r"(?:(?:about|after|at|before|by|for|from|in|of|on|until|within) )?(?:the )?"
-# Words for two versions of a text, of which the second counts.
+# Words for the two versions of a text of which the second is in force.
 _DRAFT = r"\b(?:draft|preprint|first version|old (?:list|version)|provisional|preliminary)\b"
 _FINAL = r"\b(?:final|published|printed|corrected|new list|new version)\b"
-# The value, another one of its form, and its bare number, once these are masked in a sentence.
+# The masks of the old value, of others of its form, and of its bare number, and how these are written around it.
 _OLD, _NEW, _BRIEF = "\ue000", "\ue001", "\ue002"
-_WAS, _BY, _WAS_BRIEF = (
-    rf"{_MARKS}{_OLD}+{_MARKS}",
-    rf"{_MARKS}({_NEW}+){_MARKS}",
-    rf"{_MARKS}[{_OLD}{_BRIEF}]+{_MARKS}",
-)
+_WAS = rf"{_MARKS}{_OLD}+{_MARKS}"
+_BY = rf"{_MARKS}({_NEW}+){_MARKS}"
+_WAS_BRIEF = rf"{_MARKS}[{_OLD}{_BRIEF}]+{_MARKS}"
 _REPLACES = re.compile(
-    rf"{_WAS}{_GAP}{_BECOMES}{_GAP}{_BY}"
-    rf"|\bno longer\b{_GAP}{_WAS}{_GAP}\bbut\b{_GAP}{_BY}"
-    rf"|{_CHANGED}{_GAP}\bfrom {_WAS_BRIEF} to {_GAP}{_BY}"
+    rf"{_WAS}{_GAP}{_BECOMES}{_GAP}{_BY}"  # the fee of £5 is now £6
+    rf"|\bno longer\b{_GAP}{_WAS}{_GAP}\bbut\b{_GAP}{_BY}"  # no longer £5, but £6
+    rf"|{_CHANGED}{_GAP}\bfrom {_WAS_BRIEF} to {_GAP}{_BY}"  # was raised from 5 to £6
+    # for "five times" put "six times"
     rf"|\b(?:for|replace|change|substitute) {_WAS},? (?:put|read|say|substitute|write|with|by|to) {_BY}"
-    rf"|~~{_WAS}~~{_NEAR}{_BY}"
-    rf"|{_DRAFT}{_NEAR}{_WAS}{_GAP};?{_GAP}{_FINAL}{_GAP}{_BY}"
-    rf"|{_BY}{_NEAR}[(,;–-]\s*{_UNTIL_NOW}[:,]?\s+{_PREPOSITION}{_WAS_BRIEF}"
-    rf"|{_BY}{_GAP}{_INSTEAD}(?:{_GAP}{_WAS}|\s+{_PREPOSITION}{_WAS_BRIEF})"
-    rf"|\bnot {_PREPOSITION}{_WAS_BRIEF},?\s+but {_GAP}{_BY}"
-    rf"|{_BY}{_NEAR}(?:,|\(|\s[–-]|\band)\s*not\s+{_PREPOSITION}{_WAS_BRIEF}",
+    rf"|~~{_WAS}~~{_NEAR}{_BY}"  # ~~£5~~ £6
+    rf"|{_DRAFT}{_NEAR}{_WAS}{_GAP};?{_GAP}{_FINAL}{_GAP}{_BY}"  # £5 in the draft; the final text has £6
+    rf"|{_BY}{_NEAR}[(,;–-]\s*{_UNTIL_NOW}[:,]?\s+{_PREPOSITION}{_WAS_BRIEF}"  # £6 (was £5)
+    rf"|{_BY}{_GAP}{_INSTEAD}(?:{_GAP}{_WAS}|\s+{_PREPOSITION}{_WAS_BRIEF})"  # £6 instead of £5
+    rf"|\bnot {_PREPOSITION}{_WAS_BRIEF},?\s+but {_GAP}{_BY}"  # not £5, but £6
+    rf"|{_BY}{_NEAR}(?:,|\(|\s[–-]|\band)\s*not\s+{_PREPOSITION}{_WAS_BRIEF}",  # £6, not £5
     re.IGNORECASE,
 )
-# The groups of `_REPLACES`, from the end: the last two correct a mistake, and with the one before they may be no more
-# than a difference: "5 mg instead of 10 mg" in children, "8:40, not 6:15" on Sundays.
+# The last two groups of `_REPLACES` correct a mistake. With the one before, they may only state a difference: "5 mg
+# instead of 10 mg" in children, "8:40, not 6:15" on Sundays.
 _FIRST_CORRECTION = _REPLACES.groups - 1
 _FIRST_DIFFERENCE = _REPLACES.groups - 2
 # Words that say that something was changed or corrected.
@@ -87,7 +90,7 @@ _ASKS_FOR_OLD = re.compile(
     re.IGNORECASE,
 )
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
-# What has not been decided or done, and what was taken back, in the sentence or after it.
+# Words for what was not decided or done, and for what was revoked, in the sentence or after it.
 _UNDECIDED = re.compile(
     r"\b(?:if|propos\w+|suggest\w*|would|might|could|maybe|perhaps|motion|request\w*|want(?:s|ed)|ask(?:s|ed)|discussed"
     r"|consider\w*|against)\b|\?"
@@ -95,13 +98,13 @@ _UNDECIDED = re.compile(
     r"|(?:^|[.:] )\W*(?:chang|cutt|extend|increas|lower|mov|rais|reduc|shorten)ing\b",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(
+_REVOKED = re.compile(
     r"\b(?:withdrawn|withdrew|rejected|defeated|declined|dismissed|revoked|rescinded|reversed|cancell?ed|turned down"
     r"|no decision|(?:was|were) (?:wrong|an error|a mistake)"
     r"|not (?:accepted|adopted|agreed|approved|carried|passed))\b",
     re.IGNORECASE,
 )
-# For whom or when something holds: "in the elderly", "for patients under 60".
+# A phrase for whom or when something holds: "in the elderly", "for patients under 60".
 _HOLDS_FOR = re.compile(
     r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})",
     re.IGNORECASE,
@@ -120,51 +123,51 @@ class Replacement(NamedTuple):
         may_differ: Whether this may be a difference rather than a change: "5 mg instead of 10 mg".
     """
 
-    value: tuple[int, int]
-    sentence: tuple[int, int]
+    value: Span
+    sentence: Span
     is_correction: bool
     may_differ: bool
 
-    def is_asked(self, question: str) -> bool:
-        """Whether a question is for the new value rather than for the old one."""
+    def is_asked_for(self, question: str) -> bool:
+        """Whether a question asks for the new value rather than the old one."""
         is_past = not self.is_correction and _PAST_TENSE.search(question)
         return not is_past and not _ASKS_FOR_OLD.search(question)
 
-    def excepts(self, question: str, text: str) -> bool:
-        """Whether what is asked is where the other value holds: "at 9:15, not at 9:30 as on Sundays"."""
+    def excludes_question(self, question: str, text: str) -> bool:
+        """Whether the question is about the case in which the old value holds: "at 9:15, not at 9:30 as on Sundays"."""
         before, after = terms(text[self.sentence[0] : self.value[1]]), terms(text[self.value[1] : self.sentence[1]])
         return self.is_correction and not terms(question).isdisjoint(after - before)
 
 
-def replacement(value: str, text: str, question_years: set[str], *, body: int = 0) -> Replacement | None:
-    """Return where a text, from its body on, puts another value of the same form in place of a value.
+def find_replacement(value: str, text: str, question_years: set[str], *, body: int = 0) -> Replacement | None:
+    """Return where a text, from its body on, replaces a value by another one of the same form.
 
-    A bare small number is no value, what was merely proposed replaces nothing, nor does a sentence about another year
-    than the question's.
+    Bare small numbers are not replaced. Mere proposals do not count, nor do sentences about other years than the
+    question.
     """
     forms = [form for form in _forms(value) if form.is_in(text, body)]
     for start, end in sentence_spans(text, body) if forms else ():
         for form in forms:
-            found = _REPLACES.search(form.masked(text[start:end]))
-            if found and _is_decided(text, (start, end)) and _is_of(question_years, years(text[start:end])):
-                group = next(one for one, new in enumerate(found.groups(), start=1) if new)
-                first, last = found.span(group)
+            match = _REPLACES.search(form.masked(text[start:end]))
+            if match and _is_decided(text, (start, end)) and _fits_years(question_years, years_in(text[start:end])):
+                group = next(number for number, new in enumerate(match.groups(), start=1) if new)
+                first, last = match.span(group)
                 kind = group >= _FIRST_CORRECTION, group >= _FIRST_DIFFERENCE
                 return Replacement((start + first, start + last), (start, end), *kind)
     return None
 
 
-def current(question: str, text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
-    """Return the words of an answer, or if their own sentence replaces their value, the new one: "£295, not £299"."""
-    new = replacement(text[slice(*words)], text[: sentence[1]], set(), body=sentence[0])
-    if new is None or not new.is_asked(question) or new.excepts(question, text):
+def replace_if_outdated(question: str, text: str, words: Span, sentence: Span) -> Span:
+    """Return the words of an answer; if their own sentence replaces them, the new value: "£295, not £299"."""
+    new = find_replacement(text[slice(*words)], text[: sentence[1]], set(), body=sentence[0])
+    if new is None or not new.is_asked_for(question) or new.excludes_question(question, text):
         return words
     is_change = new.is_correction or not new.may_differ or _CHANGES.search(text, *sentence)
     return new.value if is_change else words
 
 
-def is_value(text: str) -> bool:
-    """Whether a text is a value that another one can replace; a bare small number is none."""
+def is_replaceable(text: str) -> bool:
+    """Whether a text has a value that can be searched for and replaced; bare small numbers are too frequent."""
     return bool(_forms(text))
 
 
@@ -173,21 +176,21 @@ def says_changed(text: str) -> bool:
     return _CHANGES.search(text) is not None
 
 
-def holds_for(sentence: str) -> Iterator[str]:
-    """Yield the first term of each phrase that says for whom or when a sentence holds: "elder" of "in the elderly"."""
-    for one in _HOLDS_FOR.finditer(sentence):
-        words = _OLD_PART.sub(" ", _DATE.sub("", one["whom"])).split()
+def restriction_terms(sentence: str) -> Iterator[str]:
+    """Yield the first term of each phrase for whom or when a sentence holds: "elder" of "in the elderly"."""
+    for match in _HOLDS_FOR.finditer(sentence):
+        words = _OLD_PART.sub(" ", _DATE.sub("", match["whom"])).split()
         yield from (term for term in [next((term for word in words for term in terms(word)), "")] if term)
 
 
-def _is_of(question_years: set[str], own_years: set[str]) -> bool:
+def _fits_years(question_years: set[str], own_years: set[str]) -> bool:
     return not (question_years and own_years and question_years.isdisjoint(own_years))
 
 
-def _is_decided(text: str, sentence: tuple[int, int]) -> bool:
+def _is_decided(text: str, sentence: Span) -> bool:
     after = _NEXT_ITEM.search(text, sentence[1])
     end = after.start() if after else len(text)
-    return not (_UNDECIDED.search(text, *sentence) or _TAKEN_BACK.search(text, sentence[0], end))
+    return not (_UNDECIDED.search(text, *sentence) or _REVOKED.search(text, sentence[0], end))
 
 
 class _Form(NamedTuple):
@@ -195,8 +198,8 @@ class _Form(NamedTuple):
 
     Attributes:
         old: The pattern of the value.
-        number: That of its number alone.
-        new: That of any value of this form.
+        number: The pattern of its number alone.
+        new: The pattern of any value of this form.
     """
 
     old: re.Pattern[str]
@@ -209,30 +212,30 @@ class _Form(NamedTuple):
         return bool(has_old) and self.new.search(self.old.sub("", text[body:])) is not None
 
     def masked(self, sentence: str) -> str:
-        """Write marks of the same length in place of the value, others of its form and its bare number."""
+        """Mask the value, others of its form and its bare number by as many characters."""
         for pattern, mark in ((self.old, _OLD), (self.new, _NEW), (self.number, _BRIEF)):
             sentence = pattern.sub(partial(_mask, mark), sentence)
         return sentence
 
 
-def _mask(mark: str, found: re.Match[str]) -> str:
-    return mark * len(found[0])
+def _mask(mark: str, match: re.Match[str]) -> str:
+    return mark * len(match[0])
 
 
 @lru_cache(maxsize=32)
 def _forms(value: str) -> list[_Form]:
-    """Return the forms of a value: of "not less than six months’ notice" also "six months", of "£96 a year" "£96"."""
+    """Return the forms of a value: for "£96 a year" also "£96", for "not less than six months’ notice" "six months"."""
     cores = list(_CORE_VALUE.finditer(value))
     forms = [value, cores[0][0], cores[0]["amount"]] if len(cores) == 1 else [value]
     dates = list(_DAY_AND_MONTH.finditer(value))
     forms += [dates[0][0]] if len(dates) == 1 else []
     months = [] if re.search(r"\d", value) else _MONTH.findall(value)
-    found = [form for form in map(_form, dict.fromkeys(forms)) if form]
-    return [*found, _form_of_month(months[0])] if len(months) == 1 else found
+    compiled = [form for form in map(_form, dict.fromkeys(forms)) if form]
+    return [*compiled, _form_of_month(months[0])] if len(months) == 1 else compiled
 
 
 def _form_of_month(name: str) -> _Form:
-    """Return the form of a month alone; "may" and "march" are other words unless capitalised."""
+    """Return the form of a month alone; "may" and "march" are not months unless capitalised."""
     old = re.compile(rf"\b{name}\b")
     return _Form(old, old, _MONTH)
 
@@ -245,9 +248,9 @@ def _form(value: str) -> _Form | None:
     between = [re.escape(value[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]
     old = [_VALUE_FORMS["blank"] if part["blank"] else re.escape(part[0]) for part in parts]
     new = [_TIME if ":" in part[0] else _VALUE_FORMS[part.lastgroup or "blank"] for part in parts]
-    was, by = (between[0] + "".join(map("".join, zip(one, between[1:], strict=True))) for one in (old, new))
+    was, by = (between[0] + "".join(map("".join, zip(form, between[1:], strict=True))) for form in (old, new))
     # "One day" may become "two days".
     by = re.sub(r"(?<=[^\W\d_]{2})s?$", "s?", by, count=1) if between[-1] else by
     number = re.escape(next(part[0] for part in parts if part["number"] or part["small"]))
-    patterns = (rf"(?<![\w.,]){one}(?!\w|[.,]\d)" for one in (was, number, by))
+    patterns = (rf"(?<![\w.,]){pattern}(?!\w|[.,]\d)" for pattern in (was, number, by))
     return _Form(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))

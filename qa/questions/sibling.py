@@ -1,6 +1,7 @@
-"""Tell whether a question names another file of the folder, or another section, than the passage that answers is of.
+"""Detect that a question names a sibling of the answering passage: another file of its folder, or another section.
 
-A folder often has much the same text about several things: the manuals of two machines, the records of two animals.
+A folder often has much the same text about several things, such as the manuals of two machines: a question about one
+must not be answered from the manual of the other.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ _DEPTH = 20
 _MAX_PASSAGES = 1000
 
 
-def is_of_another(snapshot: Index, question: str, passage: StoredPassage) -> bool:
-    """Whether a question names another section of the passage's file, or a file like it in its folder.
+def names_sibling(snapshot: Index, question: str, passage: StoredPassage) -> bool:
+    """Whether a question names another section of the passage's file, or a similar file in its folder.
 
-    The headings or the path of the other have the name, or two words in a row. The passage lacks one of these words, or
-    both of the two, and so does its file if another file is named.
+    The sibling's headings or path have a name from the question, or two consecutive words. The passage lacks a word of
+    the name, or both of the two words; so does its whole file if the sibling is a file.
     """
     document = passage.document
     if document.passages > _MAX_PASSAGES:
         return False
     below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
-    names = [one for one in _names(question) if not one <= below_title]
-    pairs = [one for one in _pairs(question) if not one & below_title]
-    is_of_file = _is_of_other_file(snapshot, document, names, pairs)
-    return is_of_file or _is_of_other_section(snapshot, passage, names, pairs)
+    names = [name for name in _names(question) if not name <= below_title]
+    pairs = [pair for pair in _word_pairs(question) if not pair & below_title]
+    names_file = _names_other_file(snapshot, document, names, pairs)
+    return names_file or _names_other_section(snapshot, passage, names, pairs)
 
 
-def _is_of_other_file(
+def _names_other_file(
     snapshot: Index, document: StoredDocument, names: Sequence[frozenset[str]], pairs: Sequence[frozenset[str]]
 ) -> bool:
     title = _title_terms(document)
@@ -51,74 +52,77 @@ def _is_of_other_file(
         name
         for name in (*names, *pairs)
         if not name <= title
-        for one in _beside(snapshot, document, name)
-        if _names_like(names, name, title, _title_terms(one)) or _share_heading(snapshot, document, one)
+        for other in _files_beside(snapshot, document, name)
+        if _is_in_similar_title(names, name, title, _title_terms(other)) or _share_heading(snapshot, document, other)
     ]
     whole = title | _all_terms(snapshot, document) if files else title
     return any(not name <= whole for name in files)
 
 
-def _is_of_other_section(
+def _names_other_section(
     snapshot: Index, passage: StoredPassage, names: Sequence[frozenset[str]], pairs: Sequence[frozenset[str]]
 ) -> bool:
     has_sections = bool((names or pairs) and passage.heading[1:])
     return any(
-        _names_like(names, name, terms(own), terms(other))
-        for one in (snapshot.passages_of(passage.document.path) if has_sections else ())
-        for own, other in _differing(passage.heading, one.heading)
+        _is_in_similar_title(names, name, terms(heading), terms(other_heading))
+        for other in (snapshot.passages_of(passage.document.path) if has_sections else ())
+        for heading, other_heading in _first_difference(passage.heading, other.heading)
         for name in (*names, *pairs)
     )
 
 
-def _differing(own: tuple[str, ...], other: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the first headings in which two passages differ, unless it is the title."""
-    pairs = ((mine, its) for mine, its in zip(own[1:], other[1:], strict=False) if mine != its)
-    yield from islice(pairs if own[:1] == other[:1] else (), 1)
+def _first_difference(headings: tuple[str, ...], other_headings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the first pair of headings in which two passages differ, unless that is their titles."""
+    pairs = ((name, other) for name, other in zip(headings[1:], other_headings[1:], strict=False) if name != other)
+    yield from islice(pairs if headings[:1] == other_headings[:1] else (), 1)
 
 
-def _names_like(names: Sequence[frozenset[str]], name: frozenset[str], own: set[str], other: set[str]) -> bool:
-    """Whether a name is in another title that is like the own one: they share a word, or it is but a name."""
-    return name <= other and bool(own & other or (other == name and name in names))
+def _is_in_similar_title(
+    names: Sequence[frozenset[str]], name: frozenset[str], title: set[str], other_title: set[str]
+) -> bool:
+    """Whether a name is in another title that is similar to this one: they share a word, or it is just that name."""
+    return name <= other_title and bool(title & other_title or (other_title == name and name in names))
 
 
-def _beside(snapshot: Index, document: StoredDocument, name: frozenset[str]) -> list[StoredDocument]:
+def _files_beside(snapshot: Index, document: StoredDocument, name: frozenset[str]) -> list[StoredDocument]:
     """Return the other files in the folder of a document whose titles have a name."""
     hits = snapshot.keyword(dict.fromkeys(sorted(name), 1.0), _DEPTH)
-    found = {one.document.path: one.document for one in snapshot.passages([hit.passage for hit in hits])}
+    passages = snapshot.passages([hit.passage for hit in hits])
+    others = {passage.document.path: passage.document for passage in passages if passage.document.path != document.path}
     folder = PurePosixPath(document.path).parent
-    near = (one for path, one in found.items() if path != document.path and PurePosixPath(path).parent == folder)
-    return [one for one in near if name <= _title_terms(one)]
+    beside = (other for path, other in others.items() if PurePosixPath(path).parent == folder)
+    return [other for other in beside if name <= _title_terms(other)]
 
 
-def _share_heading(snapshot: Index, one: StoredDocument, other: StoredDocument) -> bool:
+def _share_heading(snapshot: Index, document: StoredDocument, other: StoredDocument) -> bool:
     """Whether two files have sections with the same heading."""
     if other.passages > _MAX_PASSAGES:
         return False
-    own, others = (
-        {heading.lower() for passage in snapshot.passages_of(document.path) for heading in passage.heading[1:]}
-        for document in (one, other)
+    headings, other_headings = (
+        {heading.lower() for passage in snapshot.passages_of(path) for heading in passage.heading[1:]}
+        for path in (document.path, other.path)
     )
-    return bool(own & others)
+    return bool(headings & other_headings)
 
 
 def _all_terms(snapshot: Index, document: StoredDocument) -> set[str]:
-    own = snapshot.passages_of(document.path)
-    return {term for one in own for term in terms(f"{one.context} {one.text}")}
+    passages = snapshot.passages_of(document.path)
+    return {term for passage in passages for term in terms(f"{passage.context} {passage.text}")}
 
 
 def _names(question: str) -> list[frozenset[str]]:
     """Return the terms of each word or run of words with a capital, other than the first word."""
-    names = [_CALENDAR.sub("", one) for one in _NAME.findall(_without_titles(question))]
-    return [frozenset(found) for one in names if (found := terms(one))]
+    names = [_CALENDAR.sub("", name) for name in _NAME.findall(_without_titles(question))]
+    return [frozenset(stems) for name in names if (stems := terms(name))]
 
 
 def _without_titles(question: str) -> str:
     return _TITLE.sub("", _POSSESSIVE.sub("", question))
 
 
-def _pairs(question: str) -> list[frozenset[str]]:
+def _word_pairs(question: str) -> list[frozenset[str]]:
     words = list(_WORD.finditer(question))
-    pairs = [(one[0], two[0]) for one, two in pairwise(words) if question[one.end() : two.start()] == " "]
+    pairs = [(first[0], last[0]) for first, last in pairwise(words) if question[first.end() : last.start()] == " "]
     return [frozenset(terms(" ".join(pair))) for pair in pairs if all(map(terms, pair))]
 
 

@@ -1,11 +1,14 @@
-"""Dates, amounts, addresses and field values: keep them whole in an answer, compare those of two, find new values."""
+"""Values such as dates, amounts and addresses: keep them whole in an answer, and compare those of two texts.
+
+An answer "31" in "by 31 March" is extended to "31 March", and "$5.00" and "5 USD" are the same value.
+"""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
 
-# The canonical name of each unit, for comparison; codes are their own.
+# The canonical name of each unit, for comparison; currency codes are canonical.
 _UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
 _UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
 _UNITS |= {"percent": "%", "per cent": "%"}
@@ -64,7 +67,7 @@ _TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–�
 _WHOLE = re.compile(
     rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
-# Several values of one unit that nothing tells apart: "14 %, 21 % and 6 %".
+# Several values of the same unit in a row: "14 %, 21 % and 6 %".
 _JOIN = rf"(?:,{_BLANK}|,?{_BLANK}(?:and|against|versus|vs\.?|compared with){_BLANK})"
 _PARALLEL = re.compile(
     rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))++"
@@ -122,7 +125,7 @@ def asks_for_several(question: str) -> bool:
     return _ASKS_FOR_SEVERAL.match(question) is not None
 
 
-def completed(text: str, words: Span, within: Span) -> Span:
+def extend_to_whole_values(text: str, words: Span, within: Span) -> Span:
     """Extend the words to whole words, numbers, amounts, addresses, dates and ranges."""
     start, end = words
     if _FROM.search(text[start:end]) and (to := _TO.match(text, end, within[1])):
@@ -134,8 +137,8 @@ def completed(text: str, words: Span, within: Span) -> Span:
     return start, end
 
 
-def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
-    """Extend words that begin with a number or date by "at most", "or more" and such, unless the question has that."""
+def include_bound(question: str, text: str, words: Span, within: Span) -> Span:
+    """Extend a number or date by "at most", "or more" and the like, unless the question has these words."""
     start, end = words
     if not _NUMBERED.match(text, start):
         return words
@@ -149,16 +152,16 @@ def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
     return start, end
 
 
-def with_parallel(text: str, words: Span, within: Span) -> Span:
-    """Extend a value to all of those beside it if nothing says which is whose: "14 %, 21 % and 6 %"."""
-    found = (one.span() for one in _PARALLEL.finditer(text, *within))
-    return next((span for span in found if span[0] <= words[0] and words[1] <= span[1]), words)
+def include_parallel_values(text: str, words: Span, within: Span) -> Span:
+    """Extend a value to a series of which it is part: "14 %, 21 % and 6 %"."""
+    series = (match.span() for match in _PARALLEL.finditer(text, *within))
+    return next((span for span in series if span[0] <= words[0] and words[1] <= span[1]), words)
 
 
-def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
-    """In a field, extend the words to the whole names or codes between commas, or to a whole list of names.
+def extend_to_field_value(question: str, text: str, words: Span, sentence: Span) -> Span:
+    """In a field, extend the words to whole names or codes between commas, or to a whole list of names.
 
-    A number in the name gives way to the value if that begins with one.
+    A number in the field's name is replaced by the value if that begins with a number, too.
     """
     field = _FIELD.fullmatch(text, *sentence)
     if field is None:
@@ -167,31 +170,34 @@ def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
     # "28" in "Price per 28 (EUR): 38.27" belongs to the name.
     if words[1] <= value[0] and _NUMBERED.fullmatch(text, *words) and _NUMBERED.match(text, *value):
         return value
-    return words if words[0] < value[0] else whole_items(question, text, words, value)
+    return words if words[0] < value[0] else extend_to_list_items(question, text, words, value)
 
 
-def whole_items(question: str, text: str, words: Span, value: Span) -> Span:
-    """Extend words within a value to the whole names or codes between commas, or to a whole list of names.
+def extend_to_list_items(question: str, text: str, words: Span, value: Span) -> Span:
+    """Extend words within a value to whole names or codes between commas, or to a whole list of names.
 
-    If the question asks for several things and the words begin with the first one, take any list whole; if it asks for
-    a role that is in brackets after a name, take that name. Otherwise, values with lower-case words are prose, where a
-    few words are the answer.
+    If the question asks for several things and the words begin with the first one, return the whole list; if it asks
+    for a role that is in brackets after a name, that name. Other values with lower-case words are prose, of which a few
+    words are the answer.
     """
     parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
     if len(parts) > 2 and words[0] == value[0] and asks_for_several(question):
         return value
     are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
     roles = set(_WORD.findall(question.lower()))
-    of_role = [one for one in parts if (role := _ROLE.search(text, *one)) and role[1].lower() in roles]
+    of_role = [part for part in parts if (role := _ROLE.search(text, *part)) and role[1].lower() in roles]
     are_asked = are_names and _ASKS_FOR_ALL.search(question) and not of_role
-    chosen = of_role or (parts if are_asked else [one for one in parts if meet(one, words)])
+    chosen = of_role or (parts if are_asked else [part for part in parts if spans_overlap(part, words)])
     if not chosen or any(_is_prose(text, part) for part in chosen):
         return words
     return chosen[0][0], chosen[-1][1] if of_role else max(words[1], chosen[-1][1])
 
 
-def compared(text: str) -> tuple[str, tuple[Value, ...]]:
-    """Return a text with its numbers, months and weekdays replaced and units unified, and the values in order."""
+def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
+    """Return the form of a text, with placeholders for its numbers, months and weekdays, and these values in order.
+
+    "5 euros in May" gives "# eur in m" and the values 5 and "5", the number of the month.
+    """
     values: list[Value] = []
 
     def replaced(match: re.Match[str]) -> str:
@@ -214,20 +220,20 @@ def month_of(name: str) -> int:
     return _MONTHS[name[:3].lower()]
 
 
-def years(text: str) -> set[str]:
-    """Return the years in a text, 1500 to 2099, but not in amounts."""
-    tokens = (one[0] for one in _WHOLE.finditer(text) if not (one["before"] or one["scale"] or one["after"]))
+def years_in(text: str) -> set[str]:
+    """Return the years in a text, from 1500 to 2099, except numbers that are amounts."""
+    tokens = (match[0] for match in _WHOLE.finditer(text) if not (match["before"] or match["scale"] or match["after"]))
     return {year for token in tokens for year in _YEARS.findall(token)}
 
 
 def _value(number: str, *, is_money: bool) -> Value:
-    """Parse a number with English or continental separators; return a time, version or date as written."""
+    """Parse a number with English or continental separators; return times, versions and dates as they are written."""
     plain = re.sub("[\u00a0\u202f'’]", "", number)
     marks = re.findall("[.,:]", plain)
     groups = re.split("[.,:]", plain)
     if ":" in marks:
         return plain.lstrip("0")
-    are_thousands = all(len(one) == 3 for one in groups[1:]) and groups[0] not in {"0", ""}
+    are_thousands = all(len(group) == 3 for group in groups[1:]) and groups[0] not in {"0", ""}
     if marks and len(set(marks)) == 1 and are_thousands and (marks[0] == "," or is_money or len(marks) > 1):
         return Decimal("".join(groups))
     if len(marks) > 1 and (len(set(marks)) == 1 or marks.count(marks[-1]) > 1):
@@ -245,6 +251,6 @@ def _stripped(text: str, start: int, end: int) -> Span:
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
-def meet(one: Span, other: Span) -> bool:
+def spans_overlap(span: Span, other_span: Span) -> bool:
     """Return whether two spans share a character."""
-    return one[0] < other[1] and other[0] < one[1]
+    return span[0] < other_span[1] and other_span[0] < span[1]

@@ -69,7 +69,7 @@ class Reader:
         if not self._copy.exists():
             self._request.run(lambda _: None)
 
-    def read(self, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
+    def read(self, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
         """Read passages, each a question, a context (title › headings) and a text.
 
         A question is truncated to 128 tokens, question and passage together to 320.
@@ -78,7 +78,7 @@ class Reader:
             CompileError: The network cannot be prepared on this machine.
             ModelError: Its files are missing or damaged.
         """
-        inputs = self._inputs(asked)
+        inputs = self._inputs(requests)
         order = sorted(range(len(inputs)), key=lambda i: len(inputs[i].ids))
         readings: dict[int, Reading] = {}
         for at in range(0, len(order), _ROWS):
@@ -89,7 +89,7 @@ class Reader:
     def is_english(self, texts: Iterable[str]) -> bool:
         """Whether texts are in English, the one language that the reader knows.
 
-        English is told by its stop words, and terse notes without any by how many of their words the vocabulary has.
+        Stop words tell English from other languages; for terse notes, the share of their words in the vocabulary does.
         Rows of names and numbers have no language, so they count as English, whatever their columns are called.
 
         Raises:
@@ -102,24 +102,22 @@ class Reader:
         distinct = [word for word in set(lower) if len(word) >= _SHORTEST]
         return self._tokenizer.count(distinct).count(1) > _KNOWN * len(distinct)
 
-    def _inputs(self, asked: Sequence[tuple[str, str, str]]) -> list[ReaderInput]:
-        readables = [readable(text, context) for _, context, text in asked]
-        each = ((" ".join(one.split()), context) for one, context, _ in asked)
-        texts = [
-            part for (one, context), (text, _) in zip(each, readables, strict=True) for part in (one, context, text)
-        ]
-        parts = [_own(one) for one in self._tokenizer.tokenise(texts, prompt="")]
+    def _inputs(self, requests: Sequence[tuple[str, str, str]]) -> list[ReaderInput]:
+        readables = [readable(text, context) for _, context, text in requests]
+        texts: list[str] = []
+        for (question, context, _), (text, _) in zip(requests, readables, strict=True):
+            texts += [" ".join(question.split()), context, text]
+        parts = [_without_special(tokens) for tokens in self._tokenizer.tokenise(texts, prompt="")]
         cls, sep = self._tokenizer.tokenise([""], prompt="")[0].ids
         inputs = []
-        for (question, _), (context, _), (text, spans), (_, origin) in zip(
+        for (question_ids, _), (context_ids, _), (text_ids, spans), (_, origin) in zip(
             parts[::3], parts[1::3], parts[2::3], readables, strict=True
         ):
-            head = [cls, *question[:_MAX_QUESTION], sep]
-            prefix = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
+            head = [cls, *question_ids[:_MAX_QUESTION], sep]
+            prefix = [*head, *context_ids[: _MAX_TOKENS // _CONTEXT_SHARE]]
             room = _MAX_TOKENS - len(prefix) - 1
-            inputs.append(
-                ReaderInput([*prefix, *text[:room], sep], len(head), len(prefix), original_spans(spans[:room], origin))
-            )
+            ids, text_spans = [*prefix, *text_ids[:room], sep], original_spans(spans[:room], origin)
+            inputs.append(ReaderInput(ids, len(head), len(prefix), text_spans))
         return inputs
 
     def _run(self, inputs: Sequence[ReaderInput]) -> list[Reading]:
@@ -130,7 +128,7 @@ class Reader:
             return [np.array(results[i], dtype=np.float32) for i in range(2)]
 
         logits, judged = self._request.run(infer)
-        return [_reading(one, logits[row], judged[row]) for row, one in enumerate(inputs)]
+        return [_reading(item, logits[row], judged[row]) for row, item in enumerate(inputs)]
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
@@ -143,25 +141,25 @@ def shared_reader() -> Reader:
     return Reader(ahead=True)
 
 
-def _own(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:
+def _without_special(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:
     """Return a text's tokens without the special ones, and their spans."""
     return [tokens.ids[i] for i in tokens.kept], tokens.spans
 
 
 def _arrays(inputs: Sequence[ReaderInput]) -> dict[str, npt.NDArray[np.int64]]:
     """Return the inputs of the network, padded to one length."""
-    width = -(-max(len(one.ids) for one in inputs) // _STEP) * _STEP
+    width = -(-max(len(item.ids) for item in inputs) // _STEP) * _STEP
     arrays = {name: np.zeros((len(inputs), width), dtype=np.int64) for name in INPUTS}
-    for row, one in enumerate(inputs):
-        length = len(one.ids)
-        arrays["ids"][row, :length] = one.ids
+    for row, item in enumerate(inputs):
+        length = len(item.ids)
+        arrays["ids"][row, :length] = item.ids
         arrays["mask"][row, :length] = 1
-        arrays["types"][row, one.context : length] = 1
-        arrays["text"][row, one.text : length - 1] = 1
+        arrays["types"][row, item.context : length] = 1
+        arrays["text"][row, item.text : length - 1] = 1
     return arrays
 
 
-def _reading(one: ReaderInput, logits: Floats, judged: Floats) -> Reading:
+def _reading(item: ReaderInput, logits: Floats, judged: Floats) -> Reading:
     """Make a reading of one row: `(t, 2)` logits of start and end, `(2,)` of answered and relevant."""
-    text = logits[one.text : one.text + len(one.spans)]
-    return Reading(float(judged[0]), float(judged[1]), text[:, 0], text[:, 1], float(logits[0].sum()), one.spans)
+    text = logits[item.text : item.text + len(item.spans)]
+    return Reading(float(judged[0]), float(judged[1]), text[:, 0], text[:, 1], float(logits[0].sum()), item.spans)

@@ -67,13 +67,13 @@ def tables(text: str, context: str = "") -> list[TextTable]:
         at += len(line) + 1
     if "|" not in text:
         return list(_aligned(lines, from_context if len(from_context) > 1 else ()))
-    blocks = [list(block) for has_bars, block in groupby(lines, key=lambda one: "|" in one[1]) if has_bars]
-    found = []
+    blocks = [list(block) for has_bars, block in groupby(lines, key=lambda line: "|" in line[1]) if has_bars]
+    text_tables = []
     for block in blocks:
         names = from_context if len(from_context) > 1 and not block[0][0] else ()
         if len(block) > 1 or (names and len(_cells(*block[0])) == len(names)):
-            found.append(_table(block, names))
-    return found
+            text_tables.append(_table(block, names))
+    return text_tables
 
 
 def _aligned(lines: Sequence[tuple[int, str]], names: tuple[str, ...]) -> Iterator[TextTable]:
@@ -102,13 +102,13 @@ def _table(lines: Sequence[tuple[int, str]], columns: tuple[str, ...]) -> TextTa
 def _cells(at: int, line: str) -> tuple[Span, ...]:
     first = len(line) - len(line.lstrip()) + line.lstrip().startswith("|")
     last = len(line.rstrip()) - line.rstrip().endswith("|")
-    found = []
+    spans = []
     for end in (*(bar.start() for bar in _BAR.finditer(line, first, last)), last):
         cell = line[first:end]
         start = first + len(cell) - len(cell.lstrip())
-        found.append((at + start, at + start + len(cell.strip())))
+        spans.append((at + start, at + start + len(cell.strip())))
         first = end + 1
-    return tuple(found)
+    return tuple(spans)
 
 
 def readable(text: str, context: str = "") -> Readable:

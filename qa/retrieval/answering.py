@@ -1,4 +1,8 @@
-"""Answer from ranked passages: extract -> steps -> answer -> confidence -> supersede."""
+"""Answer from ranked passages: extract -> steps -> answer -> confidence -> supersede.
+
+For "when is the rent due?", pick the sentence of the best passage that says so, reduce it to "the 3rd", rate that, and
+if a later document changes the day, answer with the new one.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,16 @@ from typing import TYPE_CHECKING
 from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer
-from qa.answer.extract import Extract, SpanScore, all_steps, extract, steps
-from qa.answer.heading_answer import heading_answer, with_definition, with_other_fields
+from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
+from qa.answer.heading_answer import heading_answer, prefer_definition, prefer_other_fields
 from qa.answer.results import Answer
-from qa.answer.superseded import Quoted, replacements, with_replacements
-from qa.answer.which_documents import titles_answer, with_title
-from qa.questions.numbered import is_about_another, numbered_in
-from qa.questions.said import is_by_another, says_all
-from qa.questions.sibling import is_of_another
-from qa.questions.steps import asks_for_way, is_of_another_way, is_opposite_way, parts_of_way
+from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values
+from qa.answer.which_documents import highlight_title, titles_answer
+from qa.questions.numbered import is_about_other_item, numbered_items_in
+from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
+from qa.questions.sibling import names_sibling
+from qa.questions.steps import asks_how_to, is_opposite_procedure, is_step_of_other_procedure, procedure_parts
+from qa.questions.values import Span
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
 # Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
-# Steps are not looked for in longer documents, as all their passages would be loaded.
+# Longer documents are not searched for steps, as that would load all their passages.
 _MAX_PASSAGES = 2000
 
 
@@ -41,12 +46,12 @@ class Ranking:
     """The passages that were ranked for a question.
 
     Attributes:
-        passages: Best first; k or more.
-        judge: What judged the top ones; None if none did.
+        hits: Best first; k or more.
+        judge: What judged the top passages; None if nothing did.
         rows: The rows of a table that answer, if any.
     """
 
-    passages: list[RankedPassage]
+    hits: list[RankedPassage]
     judge: PassageJudge | None
     rows: RowsAnswer | None
 
@@ -58,15 +63,15 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a result shows.
+    """The content of a result.
 
     Attributes:
-        ranked: The passages.
+        hits: The passages to show, best first.
         extracts: Their answering sentences, by row number.
         answer: The answer, if there is one.
     """
 
-    ranked: list[RankedPassage]
+    hits: list[RankedPassage]
     extracts: dict[int, Extract]
     answer: Answer | None
 
@@ -80,95 +85,98 @@ class Answerer:
     ranking: Ranking
 
     def draft(self, k: int) -> Draft:
-        """Return the answer from the k best passages, or from all parts of the steps that are asked for."""
+        """Answer from the k best passages, or with all steps of the procedure that the question asks for."""
         query, rows, judgements = self.query, self.ranking.rows, self.ranking.judgements
-        ranked = self.ranking.passages[:k]
-        extracts = _extract(query, [one.passage for one in ranked], judgements)
+        ranked = self.ranking.hits[:k]
+        extracts = _extract(query, [hit.passage for hit in ranked], judgements)
         if rows is not None:
             extracts |= rows.extracts()
-        parts = self._parts_of_way(ranked, extracts)
+        parts = self._procedure_parts(ranked, extracts)
         if parts:
             ranked = _parts_first(parts, ranked)[:k]
             extracts |= _steps(parts, extracts)
-        passages = [one.passage for one in ranked]
+        passages = [hit.passage for hit in ranked]
         answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
-            answer = titles_answer(query.lookup, [one.passage for one in self.ranking.passages], len(passages))
-        readings = {number: one.reading for number, one in judgements.items() if one.reading is not None}
-        answer = answer or all_steps(parts, passages, extracts)
+            answer = titles_answer(query.lookup, [hit.passage for hit in self.ranking.hits], len(passages))
+        readings = {row_id: judged.reading for row_id, judged in judgements.items() if judged.reading is not None}
+        answer = answer or steps_answer(parts, passages, extracts)
         return Draft(ranked, extracts, answer or exact_answer(query.text, passages, extracts, readings))
 
     def probability(self, extracts: Mapping[int, Extract]) -> tuple[float, confidence.Features | None]:
-        """Return how probable it is that the best passage answers, and the features that say so; None without any."""
-        query, ranked, judgements = self.query, self.ranking.passages, self.ranking.judgements
+        """Return the probability that the best passage answers, and its features; None if there are none."""
+        query, ranked, judgements = self.query, self.ranking.hits, self.ranking.judgements
         if not ranked or not _names_something(query):
             return 0.0, None
         best = ranked[0].passage
         reading = judgements[best.id].reading if best.id in judgements else None
         features = confidence.features_of(
-            query.asked,
+            query.original,
             best,
             cosine=ranked[0].cosine,
             sentence=extracts[best.id].score,
             matched=ranked[0].matched,
             reading=reading,
         )
-        model = confidence.model_for(query.asked, is_read=reading is not None, is_reranked=bool(judgements))
+        model = confidence.model_for(query.original, is_read=reading is not None, is_reranked=bool(judgements))
         probability = round(confidence.probability(features, model), 4)
-        if self.ranking.rows is not None or extracts[best.id].names_question or says_all(query.question, best):
-            probability = confidence.of_lookup(probability, is_found=True, is_nowhere=False)
+        extracted = extracts[best.id]
+        is_found = self.ranking.rows is not None or extracted.names_question
+        if is_found or covers_topic_of_sender(query.question, best):
+            probability = confidence.adjust_for_lookup(probability, is_found=True, is_nowhere=False)
         elif query.lookup is not None:
             is_found = query.lookup.match(best) is not None
-            is_nowhere = query.lookup.is_nowhere(one.passage for one in ranked)
-            probability = confidence.of_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
-        lead = extracts[best.id].lead
+            is_nowhere = query.lookup.is_nowhere(hit.passage for hit in ranked)
+            probability = confidence.adjust_for_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
+        answer_span = extracted.answer_span
         if self.ranking.rows is None and (
-            is_about_another(numbered_in(query.asked), best, lead)
-            or is_opposite_way(query.text, best)
-            or is_of_another(self.snapshot, query.asked, best)
-            or is_by_another(query.question, best)
-            or _is_other_row(self.snapshot, query.asked, best, lead)
-            or _is_other_way(self.snapshot, query.asked, best, lead)
+            is_about_other_item(numbered_items_in(query.original), best, answer_span)
+            or is_opposite_procedure(query.text, best)
+            or names_sibling(self.snapshot, query.original, best)
+            or is_by_other_sender(query.question, best)
+            or _is_other_row(self.snapshot, query.original, best, answer_span)
+            or _is_step_of_other_procedure(self.snapshot, query.original, best, answer_span)
         ):
-            probability = min(probability, confidence.IS_ABOUT_ANOTHER)
+            probability = min(probability, confidence.OTHER_SUBJECT)
         return probability, features
 
-    def in_force(self, draft: Draft) -> Draft:
-        """Answer with what replaces the value of an exact answer, if anything does."""
+    def supersede(self, draft: Draft) -> Draft:
+        """Replace an exact answer by the newest value if a passage says that its value was changed."""
         query, judge, answer = self.query, self.ranking.judge, draft.answer
         if answer is None or judge is None or query.lookup is not None or answer.text == answer.sentence:
             return draft
         if self.ranking.rows is not None:
             return draft
-        passages = [one.passage for one in draft.ranked]
+        passages = [hit.passage for hit in draft.hits]
         quoted = passages[answer.citations[0] - 1]
-        chain = replacements(
+        chain = find_new_values(
             self.snapshot,
-            Quoted(query.text, answer.text, quoted, draft.extracts[quoted.id].lead),
+            QuotedValue(query.text, answer.text, quoted, draft.extracts[quoted.id].answer_span),
             documents=query.documents,
             rarity=query.rarity,
-            read=lambda one: judge.reading_of(one) or judge.read([one])[0],
+            read=lambda passage: judge.reading_of(passage) or judge.read([passage])[0],
         )
         if not chain:
             return draft
-        ordered, answer = with_replacements(query.text, answer, passages, chain)
-        told = {quoted.id, *(one.passage.id for one in chain)}
-        known = {one.passage.id: one for one in draft.ranked if one.passage.id not in told}
-        ranked = [known.get(one.id) or replace(draft.ranked[0], passage=one) for one in ordered]
-        return Draft(ranked, draft.extracts | {one.passage.id: one.extract for one in chain}, answer)
+        ordered, answer = answer_with_new_value(query.text, answer, passages, chain)
+        quoted_ids = {quoted.id, *(new_value.passage.id for new_value in chain)}
+        other_hits = {hit.passage.id: hit for hit in draft.hits if hit.passage.id not in quoted_ids}
+        ranked = [other_hits.get(passage.id) or replace(draft.hits[0], passage=passage) for passage in ordered]
+        return Draft(ranked, draft.extracts | {new_value.passage.id: new_value.extract for new_value in chain}, answer)
 
-    def _parts_of_way(
+    def _procedure_parts(
         self, ranked: Sequence[RankedPassage], extracts: Mapping[int, Extract]
     ) -> Sequence[StoredPassage]:
-        """Return the passages with all steps of what is asked, if that is not just the first passage; else none."""
+        """Return the passages with the steps of the procedure asked for; none if the first passage has all of them."""
         query, first = self.query, ranked[0].passage if ranked else None
         if first is None or first.id not in extracts or self.ranking.rows is not None:
             return ()
-        if not asks_for_way(query.text) or query.lookup is not None or isinstance(query.documents, Scope):
+        if not asks_how_to(query.text) or query.lookup is not None or isinstance(query.documents, Scope):
             return ()
         if first.document.passages > _MAX_PASSAGES:
             return ()
-        return parts_of_way(query.text, self.snapshot.passages_of(first.document.path), first, extracts[first.id].lead)
+        passages = self.snapshot.passages_of(first.document.path)
+        return procedure_parts(query.text, passages, first, extracts[first.id].answer_span)
 
 
 def has_rows(passage: StoredPassage) -> bool:
@@ -176,47 +184,44 @@ def has_rows(passage: StoredPassage) -> bool:
     return bool(_ROWS.search(passage.text) or tables(passage.text, passage.context))
 
 
-def _is_other_row(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
+def _is_other_row(snapshot: Index, question: str, passage: StoredPassage, answer_span: Span) -> bool:
     if not has_rows(passage):
         return False
     from qa.tables.other_row import is_other_row  # noqa: PLC0415 - prose has no rows
 
-    return is_other_row(snapshot, question, passage, lead)
+    return is_other_row(snapshot, question, passage, answer_span)
 
 
-def _is_other_way(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
-    if not asks_for_way(question) or passage.document.passages > _MAX_PASSAGES:
+def _is_step_of_other_procedure(snapshot: Index, question: str, passage: StoredPassage, answer_span: Span) -> bool:
+    if not asks_how_to(question) or passage.document.passages > _MAX_PASSAGES:
         return False
-    return is_of_another_way(question, snapshot.passages_of(passage.document.path), passage, lead)
+    return is_step_of_other_procedure(question, snapshot.passages_of(passage.document.path), passage, answer_span)
 
 
 def _names_something(query: Query) -> bool:
-    """Whether a question says what it is about: "?" and "who did it?" have nearest passages too, but ask nothing.
-
-    Words in capitals may be names: "what is IT?"
-    """
-    words = [word for part in analyse(query.asked).words for word in (part.parts or (part,))]
-    shown = {query.asked[one.start : one.end] for one in words}
-    is_shouted = query.asked.isupper()
+    """Whether a question has a content word, unlike "?" and "who did it?"; words in capitals count: "what is IT?"."""
+    parts = [part for word in analyse(query.original).words for part in (word.parts or (word,))]
+    words = {query.original[part.start : part.end] for part in parts}
+    is_shouted = query.original.isupper()
     return query.lookup is not None or any(
-        one.lower() not in STOP_WORDS or (one.isupper() and len(one) > 1 and not is_shouted) for one in shown
+        word.lower() not in STOP_WORDS or (word.isupper() and len(word) > 1 and not is_shouted) for word in words
     )
 
 
 def _parts_first(parts: Sequence[StoredPassage], ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Put the parts of a list before all other passages; the best passage first if it is one of them."""
-    first, numbers = ranked[0], {one.id for one in parts}
-    own = (replace(first, passage=one) for one in sorted(parts, key=lambda one: one.id != first.passage.id))
-    return [*own, *(one for one in ranked if one.passage.id not in numbers)]
+    """Put the passages of a list before all others, beginning with the best passage if it is one of them."""
+    first, part_ids = ranked[0], {part.id for part in parts}
+    part_hits = (replace(first, passage=part) for part in sorted(parts, key=lambda part: part.id != first.passage.id))
+    return [*part_hits, *(hit for hit in ranked if hit.passage.id not in part_ids)]
 
 
 def _steps(parts: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> dict[int, Extract]:
-    """Extract the steps of each part of a list; those of passages whose extracts are known keep their scores."""
-    found = {one.id: steps(one, is_first=one is parts[0]) for one in parts}
+    """Extract the steps of each passage of a list; passages that already have an extract keep its score."""
+    steps_by_id = {part.id: extract_steps(part, is_first=part is parts[0]) for part in parts}
     return {
-        number: replace(extracts[number], highlights=one.highlights, answer=one.answer) if number in extracts else one
-        for number, one in found.items()
-        if one.highlights or number not in extracts
+        row_id: replace(extracts.get(row_id, steps), highlights=steps.highlights, answer=steps.answer)
+        for row_id, steps in steps_by_id.items()
+        if steps.highlights or row_id not in extracts
     }
 
 
@@ -226,8 +231,8 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
     scores: dict[int, SpanScore] = {}
     for passage in passages[:RERANK_DEPTH] if query.tokens is None else ():
         scores[passage.id] = partial(overlap, shares, passage.text)
-    for number, one in judgements.items():
-        scores[number] = partial(one.span_score, query)
+    for row_id, judged in judgements.items():
+        scores[row_id] = partial(judged.span_score, query)
     extracts = {}
     for passage in passages:
         if passage.id not in scores:
@@ -239,8 +244,9 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
             passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
         )
         if match is not None and match.at is not None and query.lookup is not None and query.lookup.is_date:
-            extracted = with_other_fields(passage, extracted)
-        extracts[passage.id] = with_definition(query.text, passage, extracted)
+            extracted = prefer_other_fields(passage, extracted)
+
+        extracts[passage.id] = prefer_definition(query.text, passage, extracted)
         if query.for_documents and query.lookup is not None:
-            extracts[passage.id] = with_title(query.lookup, passage, extracts[passage.id])
+            extracts[passage.id] = highlight_title(query.lookup, passage, extracts[passage.id])
     return extracts

@@ -18,9 +18,9 @@ from qa.near_duplicates import nearly_same, words_of
 from qa.questions.lookup import Lookup
 from qa.retrieval.hybrid import Pool
 
-# Near-duplicates found so far are ranked after the pool of this depth, before anything that deeper pools add.
+# After the pool of this depth, the near-duplicates so far are ranked, before anything that deeper pools add.
 DEEPEST_POOL = 1600
-# With more front matter than this, the text of very similar notes would not make it into the top ten.
+# More front matter than this would crowd the text of similar notes out of the top ten.
 _MOST_FRONT_MATTER = 2
 # The original of a quotation may lack this share of its words, but none of its numbers.
 _MAX_MISSING = 0.1
@@ -38,7 +38,7 @@ class RankedPassage:
         score: In [0, 1], comparable within its level.
         cosine: Cosine similarity with the query.
         level: 0 for passages of the first pool, then ascending; each level ranks below the one before.
-        matched: What of the score is not the reader's, in [0, 1]; 0 if the passages were not re-ranked.
+        matched: The score without the reader's share, in [0, 1]; 0 if the passages were not re-ranked.
     """
 
     passage: StoredPassage
@@ -54,7 +54,7 @@ def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup
     A passage that contains the code of a lookup is never a near-duplicate: rows may differ only in their codes.
     """
     ranked: list[RankedPassage] = []
-    near: list[RankedPassage] = []
+    duplicates: list[RankedPassage] = []
     texts: set[tuple[bytes, int]] = set()
     front_matter = 0
     words_by_document: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
@@ -68,27 +68,28 @@ def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup
                 continue
             texts.add(text_key)
             front_matter += passage.is_front_matter
-            own, kept = words_of(passage), words_by_document[passage.document.id]
-            is_near = any(nearly_same(own, other) for other in kept) and not (lookup and lookup.has_code_of(passage))
-            if is_near or (passage.is_front_matter and front_matter > _MOST_FRONT_MATTER and lookup is None):
-                near.append(replace(candidate, level=level))
+            words, kept_words = words_of(passage), words_by_document[passage.document.id]
+            is_duplicate = any(nearly_same(words, other) for other in kept_words)
+            is_duplicate = is_duplicate and not (lookup and lookup.has_code_of(passage))
+            if is_duplicate or (passage.is_front_matter and front_matter > _MOST_FRONT_MATTER and lookup is None):
+                duplicates.append(replace(candidate, level=level))
                 continue
-            kept.append(own)
+            kept_words.append(words)
             ranked.append(replace(candidate, level=level))
             if len(ranked) == wanted:
                 return ranked
         level += 1
         if pool.depth >= DEEPEST_POOL:
-            ranked += _below(near, level)
-            near, level = [], 2 * level
+            ranked += _demote(duplicates, level)
+            duplicates, level = [], 2 * level
             if len(ranked) >= wanted:
                 return ranked[:wanted]
-    return [*ranked, *_below(near, level)][:wanted]
+    return [*ranked, *_demote(duplicates, level)][:wanted]
 
 
-def _below(near: Iterable[RankedPassage], level: int) -> Iterator[RankedPassage]:
+def _demote(hits: Iterable[RankedPassage], level: int) -> Iterator[RankedPassage]:
     """Move near-duplicates down, `level` levels below their own."""
-    return (replace(one, level=level + one.level) for one in near)
+    return (replace(hit, level=level + hit.level) for hit in hits)
 
 
 def _unseen(snapshot: Index, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Iterator[RankedPassage]]]:
@@ -113,35 +114,35 @@ def one_per_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
         ranked: Matches first, on levels below 0, better ones lower; then the rest.
     """
     best: dict[tuple[int, str], RankedPassage] = {}
-    for one in (one for one in ranked if one.level < 0):
-        known = best.setdefault((one.passage.document.id, one.passage.title), one)
-        if (one.level, one.passage.start) < (known.level, known.passage.start):
-            best[one.passage.document.id, one.passage.title] = one
-    chosen = {one.passage.id for one in best.values()}
-    demoted = [one if one.passage.id in chosen or one.level >= 0 else replace(one, level=0) for one in ranked]
-    return sorted(demoted, key=lambda one: one.level)
+    for hit in (hit for hit in ranked if hit.level < 0):
+        best_of_document = best.setdefault((hit.passage.document.id, hit.passage.title), hit)
+        if (hit.level, hit.passage.start) < (best_of_document.level, best_of_document.passage.start):
+            best[hit.passage.document.id, hit.passage.title] = hit
+    chosen = {hit.passage.id for hit in best.values()}
+    demoted = [hit if hit.passage.id in chosen or hit.level >= 0 else replace(hit, level=0) for hit in ranked]
+    return sorted(demoted, key=lambda hit: hit.level)
 
 
 def originals_first(ranked: Sequence[RankedPassage], depth: int) -> list[RankedPassage]:
-    """Put the original in the place of a message's quotation from it, and the quotation after the first `depth`.
+    """Among the first `depth` passages, let originals take the rank of quotations from them, and move these to the end.
 
-    A quotation whose original is not among these keeps its place.
+    A quotation whose original is not among the first `depth` keeps its rank.
     """
     head = ranked[:depth]
-    originals = [(one, _words_and_numbers(one.passage)) for one in head if not one.passage.is_quoted]
+    originals = [(hit, _words_and_numbers(hit.passage)) for hit in head if not hit.passage.is_quoted]
     if len(originals) == len(head):
         return list(ranked)
     placed: dict[int, RankedPassage] = {}
     quotations = []
-    for one in head:
-        chosen = one
-        if one.passage.is_quoted:
-            words = _words_and_numbers(one.passage)
-            chosen = next((original for original, others in originals if _are_quoted_from(words, others)), one)
-            quotations += [one] if chosen is not one else []
-        placed.setdefault(chosen.passage.id, replace(chosen, score=one.score, level=one.level))
+    for hit in head:
+        chosen = hit
+        if hit.passage.is_quoted:
+            quoted = _words_and_numbers(hit.passage)
+            chosen = next((original for original, words in originals if _are_quoted_from(quoted, words)), hit)
+            quotations += [hit] if chosen is not hit else []
+        placed.setdefault(chosen.passage.id, replace(chosen, score=hit.score, level=hit.level))
     *_, last = placed.values()
-    below = [replace(one, score=last.score, level=last.level) for one in quotations]
+    below = [replace(hit, score=last.score, level=last.level) for hit in quotations]
     return [*placed.values(), *below, *ranked[depth:]]
 
 
@@ -149,19 +150,19 @@ def _words_and_numbers(passage: StoredPassage) -> frozenset[str]:
     return frozenset(_WORD.findall(passage.text[passage.body :].lower()))
 
 
-def _are_quoted_from(words: frozenset[str], others: frozenset[str]) -> bool:
-    missing = words - others
-    return len(missing) <= _MAX_MISSING * len(words) and not any(map(str.isdecimal, missing))
+def _are_quoted_from(quoted: frozenset[str], original: frozenset[str]) -> bool:
+    missing = quoted - original
+    return len(missing) <= _MAX_MISSING * len(quoted) and not any(map(str.isdecimal, missing))
 
 
 def with_final_scores(ranked: Iterable[RankedPassage]) -> list[RankedPassage]:
     """Scale the scores of each level to below the lowest score of the levels before it, and round all scores."""
     scaled: list[RankedPassage] = []
     level, ceiling, lowest = 0, 1.0, 1.0
-    for one in ranked:
-        if one.level != level:
-            level, ceiling = one.level, lowest
-        score = one.score * ceiling
+    for hit in ranked:
+        if hit.level != level:
+            level, ceiling = hit.level, lowest
+        score = hit.score * ceiling
         lowest = min(lowest, score)
-        scaled.append(replace(one, score=float(np.round(score, 6))))
+        scaled.append(replace(hit, score=float(np.round(score, 6))))
     return scaled

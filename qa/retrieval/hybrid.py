@@ -76,12 +76,12 @@ def pools(snapshot: Index, query: Query, clock: Stopwatch) -> Iterator[Pool]:
 def retrieve(snapshot: Index, query: Query, depth: int, clock: Stopwatch) -> Retrieved:
     """Search both halves of the index, or the one that the query's mode names, for `depth` passages each."""
     by_keyword = [] if query.mode is Mode.DENSE else snapshot.keyword(query.terms, depth, documents=query.documents)
-    keyword = {one.link.id: one.score for one in by_keyword}
+    keyword = {hit.link.id: hit.score for hit in by_keyword}
     clock.lap("keyword")
     by_vector = [] if query.mode is Mode.KEYWORD else snapshot.dense(query.vector, depth, documents=query.documents)
     clock.lap("dense")
-    cosines = {one.link.id: one.score for one in by_vector}
-    return Retrieved({one.link.id: one.link for one in (*by_keyword, *by_vector)}, keyword, cosines)
+    cosines = {hit.link.id: hit.score for hit in by_vector}
+    return Retrieved({hit.link.id: hit.link for hit in (*by_keyword, *by_vector)}, keyword, cosines)
 
 
 def fuse(snapshot: Index, query: Query, retrieved: Retrieved, depth: int) -> Pool:
@@ -93,8 +93,9 @@ def fuse(snapshot: Index, query: Query, retrieved: Retrieved, depth: int) -> Poo
     scored = snapshot.cosines([link.vector for link in unscored], query.vector).tolist()
     cosine_by_id = {**retrieved.cosines, **{link.id: score for link, score in zip(unscored, scored, strict=True)}}
     cosines = np.array([cosine_by_id[passage] for passage in links])
-    near = _best_neighbour(links.values(), retrieved.keyword)
-    bm25 = np.array([retrieved.keyword.get(one, 0.0) + NEIGHBOUR_SHARE * near.get(one, 0.0) for one in links])
+    keyword = retrieved.keyword
+    beside = _best_neighbour_score(links.values(), keyword)
+    bm25 = np.array([keyword.get(row_id, 0.0) + NEIGHBOUR_SHARE * beside.get(row_id, 0.0) for row_id in links])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[query.mode]
     scores = np.round(share * min_max(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
     keys = [(-score, link.key) for score, link in zip(scores.tolist(), links.values(), strict=True)]
@@ -103,14 +104,14 @@ def fuse(snapshot: Index, query: Query, retrieved: Retrieved, depth: int) -> Poo
     return Pool(depth, tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order])
 
 
-def _best_neighbour(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:
+def _best_neighbour_score(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:
     """Map passages to the better score of the ones right before and after in the same document, if there are any."""
     best: dict[int, float] = {}
     ordered = sorted(links, key=lambda link: (link.document, link.start, link.end))
-    for one, other in pairwise(ordered):
-        if one.document == other.document and 0 <= other.start - one.end <= _NEIGHBOUR_GAP:
-            best[one.id] = max(best.get(one.id, 0.0), scores.get(other.id, 0.0))
-            best[other.id] = scores.get(one.id, 0.0)
+    for link, following in pairwise(ordered):
+        if link.document == following.document and 0 <= following.start - link.end <= _NEIGHBOUR_GAP:
+            best[link.id] = max(best.get(link.id, 0.0), scores.get(following.id, 0.0))
+            best[following.id] = scores.get(link.id, 0.0)
     return best
 
 

@@ -12,9 +12,9 @@ from corpus.errors import ModelError
 from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, StoredPassage
 from qa.answer import confidence
 from qa.answer.results import Mode
-from qa.questions.bands import with_bands_as_in
-from qa.questions.dates import dates_in, dates_in_words, names_month, with_dates_as_in
-from qa.questions.said import topic_of_sender
+from qa.questions.bands import write_as_bands
+from qa.questions.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
+from qa.questions.sender import topic_of_sender
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
@@ -73,21 +73,22 @@ class PassageJudge:
         return reranked
 
     def judge(self, head: Sequence[RankedPassage]) -> None:
-        """Match the tokens of all passages of a head and read the first few; what is known is not computed again."""
-        new = [one.passage for one in head if one.passage.id not in self.judgements]
-        matches = {number: one.match for number, one in self.judgements.items()}
-        matches |= zip((one.id for one in new), match_tokens(self.tokens, new, self.models.encoder), strict=True)
-        matched = {one.passage.id: Judgement(matches[one.passage.id]) for one in head}
+        """Match the tokens of the top passages and read the first few; earlier judgements are reused."""
+        new = [hit.passage for hit in head if hit.passage.id not in self.judgements]
+        matches = {row_id: judged.match for row_id, judged in self.judgements.items()}
+        new_matches = match_tokens(self.tokens, new, self.models.encoder)
+        matches |= zip((passage.id for passage in new), new_matches, strict=True)
+        matched = {hit.passage.id: Judgement(matches[hit.passage.id]) for hit in head}
         # A cross-encoder has ordered them already.
         by_tokens = head if self.models.cross_encoder else rerank(self.query, head, matched)
         self.clock.lap("rerank")
-        readings = {number: one.reading for number, one in self.judgements.items() if one.reading is not None}
-        to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
-        unread = [one for one in to_read if one.id not in readings]
-        readings |= {one.id: reading for one, reading in zip(unread, self.read(unread), strict=True) if reading}
+        readings = {row_id: judged.reading for row_id, judged in self.judgements.items() if judged.reading is not None}
+        to_read = [hit.passage for hit in by_tokens[:READ_DEPTH]]
+        unread = [passage for passage in to_read if passage.id not in readings]
+        readings |= {passage.id: reading for passage, reading in zip(unread, self.read(unread), strict=True) if reading}
         self.judgements.update(matched)
-        for one in to_read:
-            self.judgements[one.id] = replace(matched[one.id], reading=readings.get(one.id))
+        for passage in to_read:
+            self.judgements[passage.id] = replace(matched[passage.id], reading=readings.get(passage.id))
         self.clock.lap("read")
 
     def put(self, passage: StoredPassage, reading: Reading | None) -> None:
@@ -100,16 +101,13 @@ class PassageJudge:
         return self.judgements[passage.id].reading if passage.id in self.judgements else None
 
     def read(self, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
-        """Read passages with the question; all None without the reader, or if it does not know their language.
-
-        Code and settings have none.
-        """
+        """Read passages with the question; all None without the reader, or if their prose is not in its language."""
         reader = self.models.reader
         try:
             if reader is not None and reader.is_english(
-                one.text[one.body :] for one in passages if not is_code(one.document.path, one.text)
+                passage.text[passage.body :] for passage in passages if not is_code(passage.document.path, passage.text)
             ):
-                return reader.read([_asked_of(self.query, one) for one in passages])
+                return reader.read([_reader_input(self.query, passage) for passage in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
@@ -121,29 +119,29 @@ class PassageJudge:
         reading = self.reading_of(best.passage)
         if reading is None or self.query.mode is not Mode.HYBRID:
             return False
-        asked = self.query.asked
+        question = self.query.original
         features = confidence.features_of(
-            asked, best.passage, cosine=best.cosine, sentence=0.0, matched=best.matched, reading=reading
+            question, best.passage, cosine=best.cosine, sentence=0.0, matched=best.matched, reading=reading
         )
-        model = confidence.model_for(asked, is_read=True, is_reranked=True)
+        model = confidence.model_for(question, is_read=True, is_reranked=True)
         return confidence.probability(features, model) < confidence.THRESHOLD
 
 
-def _asked_of(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
-    """The question, context and text that the reader gets: question and passage have the same forms of dates."""
+def _reader_input(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
+    """Return the question, context and text for the reader, with dates in the same form in question and passage."""
     context = _reader_context(query.question, passage)
     if names_month(query.question):
-        context = dates_in_words(context)
+        context = spell_out_dates(context)
     if topic := topic_of_sender(query.question, passage):
         return f"What about {topic}?", context, passage.text
-    question = with_dates_as_in(f"{context}\n{passage.text}", query.question)
-    return with_bands_as_in(passage, query.text if question is None else question), context, passage.text
+    question = write_dates_as_in(f"{context}\n{passage.text}", query.question)
+    return write_as_bands(passage, query.text if question is None else question), context, passage.text
 
 
 def _reader_context(question: str, passage: StoredPassage) -> str:
-    """A passage's context, after what it lacks of its origin: names that the question has, and a title that matters.
+    """Return a passage's context, preceded by names from its path that the question has, and by its title if needed.
 
-    Front matter means nothing without its title, and a title may tell the day.
+    The title is needed for front matter, which means nothing without it, and if it has a date.
     """
     title, context = passage.title, passage.context
     if title not in context and (passage.is_front_matter or any(dates_in(title))):
@@ -152,14 +150,14 @@ def _reader_context(question: str, passage: StoredPassage) -> str:
 
 
 def _names(question: str, passage: StoredPassage, context: str) -> str:
-    """The names in a question that are in a passage's path or author, but not in the passage: `Keller2020_snow.pdf`."""
-    asked = set(_capitalised(question))
-    if not asked:
+    """Return the names in a question that only a passage's path or author has: Keller, for `Keller2020_snow.pdf`."""
+    asked_names = set(_capitalised(question))
+    if not asked_names:
         return ""
-    said = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
+    present = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
     authors = (value for name, value in passage.document.fields if name.lower() == "author")
     origin = _capitalised(" ".join([path_words(passage.document.path), *authors]))
-    return " ".join(dict.fromkeys(word for word in origin if word in asked and word.lower() not in said))
+    return " ".join(dict.fromkeys(word for word in origin if word in asked_names and word.lower() not in present))
 
 
 def _capitalised(text: str) -> list[str]:

@@ -16,9 +16,9 @@ from index import Among, Index, Scope
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.results import Hit, IndexInfo, Mode, Result
-from qa.answer.which_documents import is_of_asked_kind
+from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
-from qa.questions.answering_section import resolving
+from qa.questions.answering_section import resolving_passages
 from qa.questions.lookup import Lookup
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
@@ -62,8 +62,8 @@ class Pipeline:
         """Return the k best passages among the given documents."""
         # Late interaction re-ranks hybrid searches only.
         query = self._analyse(replace(request, rerank=request.rerank and request.mode is Mode.HYBRID), among, clock)
-        ranked = self._rank(query, request, clock).passages[: request.k]
-        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], {})
+        ranked = self._rank(query, request, clock).hits[: request.k]
+        return cited(self.root, self.snapshot, [(hit.passage, hit.score) for hit in ranked], {})
 
     def answer(self, request: AskRequest, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
         """Return the result, and the features behind its confidence; None if it has no passages or asks nothing."""
@@ -72,13 +72,13 @@ class Pipeline:
         draft = answerer.draft(request.k)
         probability, features = answerer.probability(draft.extracts)
         if probability >= confidence.THRESHOLD:
-            draft = answerer.in_force(draft)
+            draft = answerer.supersede(draft)
         clock.lap("extract")
-        hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in draft.ranked], draft.extracts)
+        hits = cited(self.root, self.snapshot, [(hit.passage, hit.score) for hit in draft.hits], draft.extracts)
         clock.lap("cite")
         info, cross_encoder = self.snapshot.info, self.models.cross_encoder if request.rerank else None
         result = Result(
-            question=query.asked,
+            question=query.original,
             id=request.question_id,
             found=probability >= confidence.THRESHOLD,
             confidence=probability,
@@ -140,7 +140,7 @@ class Pipeline:
         else:
             ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
             ranked = _matches_first(query.lookup, ranked)
-            ranked = _of_asked_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
+            ranked = _keep_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
         clock.lap("passages")
         return ranked
 
@@ -151,8 +151,8 @@ class Pipeline:
         # A scope may end within a document, before the sections that resolve the problem.
         if first is None or problem is None or query.lookup is not None or isinstance(query.documents, Scope):
             return ranked
-        passages = resolving(self.snapshot, query.text, first.passage)
-        read = [(one, reading) for one, reading in zip(passages, judge.read(passages), strict=True) if reading]
+        passages = resolving_passages(self.snapshot, query.text, first.passage)
+        read = [(passage, reading) for passage, reading in zip(passages, judge.read(passages), strict=True) if reading]
         if not read:
             return ranked
         passage, reading = max(read, key=lambda pair: pair[1].relevant)
@@ -160,14 +160,14 @@ class Pipeline:
             # Only the statement of the problem shows that it is the one the question is about.
             reading = replace(reading, answered=problem.answered, relevant=problem.relevant)
         judge.put(passage, reading)
-        return [replace(first, passage=passage), *(one for one in ranked if one.passage.id != passage.id)]
+        return [replace(first, passage=passage), *(hit for hit in ranked if hit.passage.id != passage.id)]
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
         """Return the rows of a whole table that answer; None for a scope, which may cut the table off."""
         if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
             return None
-        passages = [one.passage for one in ranked[:READ_DEPTH]]
-        if not any(has_rows(one) for one in passages):
+        passages = [hit.passage for hit in ranked[:READ_DEPTH]]
+        if not any(has_rows(passage) for passage in passages):
             return None
         from qa.tables.table_question import rows_answer  # noqa: PLC0415 - prose has no rows
 
@@ -176,20 +176,20 @@ class Pipeline:
 
 def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Put lookup matches among the top passages before all others; near-duplicates keep their level."""
-    head = [one if one.level else replace(one, level=-lookup.rank(one.passage)) for one in ranked[:_LOOKUP_DEPTH]]
-    return [*sorted(head, key=lambda one: one.level), *ranked[_LOOKUP_DEPTH:]]
+    head = [hit if hit.level else replace(hit, level=-lookup.rank(hit.passage)) for hit in ranked[:_LOOKUP_DEPTH]]
+    return [*sorted(head, key=lambda hit: hit.level), *ranked[_LOOKUP_DEPTH:]]
 
 
-def _of_asked_kind(query: Query, lookup: Lookup, ranked: list[RankedPassage]) -> list[RankedPassage]:
-    """Return the documents of the kind that is asked for, if any of these matches; else all."""
-    of_kind = [one for one in ranked if is_of_asked_kind(query.asked, one.passage)]
-    return of_kind if any(lookup.rank(one.passage) for one in of_kind) else ranked
+def _keep_kind(query: Query, lookup: Lookup, ranked: list[RankedPassage]) -> list[RankedPassage]:
+    """Return the documents of the kind that the question asks for ("papers"), if any of them matches; else all."""
+    of_kind = [hit for hit in ranked if is_of_requested_kind(query.original, hit.passage)]
+    return of_kind if any(lookup.rank(hit.passage) for hit in of_kind) else ranked
 
 
 def _rows_first(rows: RowsAnswer, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Put the passages of the answering rows before all others."""
-    known = {one.passage.id: one for one in ranked}
+    hit_by_id = {hit.passage.id: hit for hit in ranked}
     best = ranked[0]
-    templates = ((one, known.get(one.id, best)) for one in rows.passages)
-    first = {one.id: replace(template, passage=one, score=1.0, level=-1) for one, template in templates}
-    return [*first.values(), *(one for one in ranked if one.passage.id not in first)]
+    templates = ((passage, hit_by_id.get(passage.id, best)) for passage in rows.passages)
+    first = {passage.id: replace(template, passage=passage, score=1.0, level=-1) for passage, template in templates}
+    return [*first.values(), *(hit for hit in ranked if hit.passage.id not in first)]

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import topic_of_documents
-from qa.questions.dates import with_other_forms
+from qa.questions.dates import add_date_forms
 from qa.questions.lookup import Lookup, lookup_of
 from qa.retrieval.spelling import correct_spelling
 from qa.stopwatch import Stopwatch
 
 # A question with a larger share of letters outside the model's vocabulary is answered by keywords alone.
 MAX_UNKNOWN = 1 / 3
-# The lowest rarity: of a word that says nothing about the subject.
+# The lowest rarity, that of a word that says nothing about the subject.
 _FLOOR = 0.1
 
 Floats = npt.NDArray[np.float64]
@@ -43,13 +43,13 @@ class Query:
     """A question in the form that the stages of retrieval and answering read.
 
     Attributes:
-        asked: The question as it was asked.
+        original: The question as the user wrote it.
         question: The question with misspelt words replaced.
-        text: The text to search for: the question, its dates also in the forms that the collection uses.
+        text: The text to search for: the question, with its dates also in the forms that the collection uses.
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
-        rarity: Of these terms and those of all other words but stop words: 0.1 if every passage has the term, about 1
-            if one does, and somewhat more if none does.
+        rarity: The rarity of these terms, and of those of all other words but stop words: 0.1 if every passage has the
+            term, about 1 if a single one does, and somewhat more if none does.
         vector: `(dim,) float32`, unit L2 norm.
         tokens: None if late interaction is not wanted, or impossible because the script is unknown.
         mode: Which halves of the index contribute candidates.
@@ -59,7 +59,7 @@ class Query:
         for_documents: Whether the question asks for documents; `question` is then the topic they should be about.
     """
 
-    asked: str
+    original: str
     question: str
     text: str
     corrections: tuple[Correction, ...]
@@ -75,7 +75,7 @@ class Query:
 
 
 def analyse_question(
-    asked: str,
+    original: str,
     snapshot: Index,
     encoder: Encoder,
     *,
@@ -87,7 +87,7 @@ def analyse_question(
     """Turn a question into a query: split it into words, correct and weigh them, embed it.
 
     Args:
-        asked: The question, not empty.
+        original: The question, not empty.
         snapshot: The generation to search; its passages determine which words are misspelt or rare.
         encoder: The snapshot's model.
         mode: As requested; a hybrid search becomes a keyword search if the model does not know the question's script.
@@ -95,13 +95,13 @@ def analyse_question(
         rerank: Whether token vectors are wanted.
         clock: Records the time of each step.
     """
-    analysis = analyse(asked)
-    question, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
+    analysis = analyse(original)
+    question, corrections = correct_spelling(original, analysis.words, snapshot, encoder)
     topic = None if mode is Mode.DENSE else topic_of_documents(question)
     lookup = None if mode is Mode.DENSE else lookup_of(topic or question)
     question = topic if topic and lookup else question
-    text = with_other_forms(question, snapshot, documents)
-    if text != asked:
+    text = add_date_forms(question, snapshot, documents)
+    if text != original:
         analysis = analyse(text)
     clock.lap("spell")
     unknown = encoder.unknown_token_ratio(text) > MAX_UNKNOWN
@@ -111,9 +111,9 @@ def analyse_question(
     word_rarity = {word: max(rarity[term] for term in terms) for word, terms in content_words.items()}
     tokens = None
     if rerank and not unknown:
-        tokens = _weighted(encoder.encode_query_tokens(text), analysis.words, word_rarity)
+        tokens = _weigh_tokens(encoder.encode_query_tokens(text), analysis.words, word_rarity)
     query = Query(
-        asked=asked,
+        original=original,
         question=question,
         text=text,
         corrections=corrections,
@@ -137,7 +137,7 @@ def rarity_of(frequency: Mapping[str, int], passages: int) -> dict[str, float]:
     return {term: max(_FLOOR, math.log((passages + 1) / (count + 0.5)) / largest) for term, count in frequency.items()}
 
 
-def _weighted(tokens: TokenVectors, words: Sequence[Word], rarity: Mapping[str, float]) -> QueryTokens:
+def _weigh_tokens(tokens: TokenVectors, words: Sequence[Word], rarity: Mapping[str, float]) -> QueryTokens:
     """Weigh each token by the rarity of the word in which it begins."""
     weights = np.full(len(tokens.spans), _FLOOR)
     for part in _parts(words):

@@ -59,17 +59,17 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], judgements: Mapping[in
     """
     if query.mode is not Mode.HYBRID or not judgements:
         return list(ranked)
-    late = min_max(np.array([one.match.score for one in judgements.values()]))
-    read = _shares([-math.inf if one.reading is None else one.reading.relevant for one in judgements.values()])
+    late = min_max(np.array([judged.match.score for judged in judgements.values()]))
+    read = _shares([-math.inf if judged.reading is None else judged.reading.relevant for judged in judgements.values()])
     total = 1 + (READER_SHARE if read.any() else 0)
     gains = dict(zip(judgements, zip(LATE_SHARE * late, READER_SHARE * read, strict=True), strict=True))
     mixed = []
-    for one in ranked:
-        by_tokens, by_reader = gains.get(one.passage.id, (0.0, 0.0))
-        matched = float((1 - LATE_SHARE) * one.score + by_tokens)
-        mixed.append(replace(one, score=float(matched + by_reader) / total, matched=matched))
+    for hit in ranked:
+        by_tokens, by_reader = gains.get(hit.passage.id, (0.0, 0.0))
+        matched = float((1 - LATE_SHARE) * hit.score + by_tokens)
+        mixed.append(replace(hit, score=float(matched + by_reader) / total, matched=matched))
     # The rest keeps its order, as it was not judged.
-    head = sorted(mixed[: len(judgements)], key=lambda one: (one.level, -np.round(one.score, 6), one.passage.key))
+    head = sorted(mixed[: len(judgements)], key=lambda hit: (hit.level, -np.round(hit.score, 6), hit.passage.key))
     return [*head, *mixed[len(judgements) :]]
 
 
@@ -81,15 +81,15 @@ def rerank_by_model(query: Query, ranked: Sequence[RankedPassage], model: CrossE
     head = ranked[:SCORED_DEPTH]
     if not head:
         return []
-    shares = min_max(np.round(model.scores(query.text, [one.passage.encoder_text for one in head]), 6))
+    shares = min_max(np.round(model.scores(query.text, [hit.passage.encoder_text for hit in head]), 6))
     lowest: dict[int, float] = {}
-    for one in head:
-        lowest[one.level] = min(lowest.get(one.level, 1.0), one.score)
+    for hit in head:
+        lowest[hit.level] = min(lowest.get(hit.level, 1.0), hit.score)
     rescored = [
-        replace(one, score=lowest[one.level] + (1 - lowest[one.level]) * share)
-        for one, share in zip(head, shares.tolist(), strict=True)
+        replace(hit, score=lowest[hit.level] + (1 - lowest[hit.level]) * share)
+        for hit, share in zip(head, shares.tolist(), strict=True)
     ]
-    return [*sorted(rescored, key=lambda one: (one.level, -one.score, one.passage.key)), *ranked[SCORED_DEPTH:]]
+    return [*sorted(rescored, key=lambda hit: (hit.level, -hit.score, hit.passage.key)), *ranked[SCORED_DEPTH:]]
 
 
 def _shares(logits: Sequence[float]) -> npt.NDArray[np.float64]:

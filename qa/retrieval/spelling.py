@@ -84,11 +84,11 @@ def _neighbour(word: str, snapshot: Index) -> str:
 
     Prefers the term in the most passages. The keyword index has only stems, so the spelling is taken from their text.
     """
-    own = word_terms(word)
+    stems = word_terms(word)
     spellings: defaultdict[str, set[str]] = defaultdict(set)
     for variant in _edits(word):
         terms = word_terms(variant)
-        if len(terms) == 1 and terms != own and len(terms[0]) > 2:
+        if len(terms) == 1 and terms != stems and len(terms[0]) > 2:
             spellings[terms[0]].add(variant)
     frequency = snapshot.frequencies(tuple(spellings))
     by_frequency = sorted((term for term in spellings if frequency[term]), key=lambda term: (frequency[term], term))
@@ -102,7 +102,7 @@ def _neighbour(word: str, snapshot: Index) -> str:
 def _written(term: str, spellings: Collection[str], snapshot: Index) -> str:
     """Return the most frequent form of some spellings in passages that have a term; "" if they have none."""
     forms: Counter[str] = Counter()
-    for passage in snapshot.passages([one.passage for one in snapshot.keyword({term: 1.0}, _MAX_PASSAGES)]):
+    for passage in snapshot.passages([hit.passage for hit in snapshot.keyword({term: 1.0}, _MAX_PASSAGES)]):
         text = "\n".join((passage.document.path, passage.context, passage.text))
         parts = (part for word in words(text) for part in word.parts or (word,))
         forms.update(text[part.start : part.end] for part in parts if part.text in spellings)

@@ -1,11 +1,14 @@
-"""Which columns a question about rows means: the one it asks for, and the ones that it measures or compares."""
+"""Choose the columns that a question about rows means: the one it asks for, and those that it measures or compares.
+
+"Which boat under 500 kg is the fastest?" asks for the column of boats, compares weights, and measures speeds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qa.tables.explained import Explained, NotExplainedError, QuestionWord, head_of, words_of
+from qa.tables.explained import Explanation, NotExplainedError, QuestionWord, head_of, words_of
 from qa.tables.measures import Amount, unit_in_name
 from qa.tables.superlatives import ANY, OF_MONEY, PRICE, Bound, Property, Superlative
 
@@ -31,11 +34,11 @@ YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class QuestionParts:
     """The parts of a question that the table need not explain.
 
     Attributes:
-        head: The words that say what is asked for: "servers" in "which servers have ...?"
+        head: The words for the things asked for: "servers" in "which servers have ...?"
         is_who: Whether the question asks for a person.
         is_when: Whether it asks for dates.
         top: The superlative, if there is one.
@@ -57,21 +60,21 @@ class Parts:
         return self.verb if what is ANY else what
 
 
-def target_column(explained: Explained, parts: Parts) -> int:
+def target_column(explained: Explanation, parts: QuestionParts) -> int:
     """Return the column that the question asks for, -1 for the measured one; raises NotExplainedError."""
     if parts.is_who:
         return _person_column(explained, parts)
     if parts.is_when:
         return _date_column(explained)
     head = parts.head
-    # In "which high priority tickets are open?" the priority is no column that is asked for, but part of a value.
-    of_values = {(one.column, at) for one in explained.values for at in (one.first, one.end)}
-    mentions = [one for one in explained.mentions if not {(one.column, one.first), (one.column, one.end)} & of_values]
-    in_head = sorted((one for one in mentions if one.first in head), key=lambda one: one.first)
-    # In "which staff joined before 2016" and "which room seats the most people" the last one is the verb: none follows.
+    # In "which high priority tickets are open?" the column "priority" is not asked for: the word is part of a value.
+    of_values = {(value.column, at) for value in explained.values for at in (value.first, value.end)}
+    mentions = sorted((mention for mention in explained.mentions if mention.first in head), key=lambda it: it.first)
+    in_head = [it for it in mentions if of_values.isdisjoint({(it.column, it.first), (it.column, it.end)})]
+    # In "which staff joined before 2016", the last column named is the verb, as no other verb follows.
     if in_head and in_head[-1].first > head.start and not _is_verb(explained.words, head.stop):
         in_head.pop()
-    if len({one.column for one in in_head}) > 1:
+    if len({mention.column for mention in in_head}) > 1:
         raise NotExplainedError
     if in_head:
         return in_head[0].column
@@ -85,7 +88,7 @@ def target_column(explained: Explained, parts: Parts) -> int:
     return _with_property(explained, parts.verb)
 
 
-def _date_column(explained: Explained) -> int:
+def _date_column(explained: Explanation) -> int:
     """Return the one column of dates in a table without times; raises NotExplainedError."""
     kinds = [explained.kind(i) for i in range(len(explained.table.columns))]
     if kinds.count("date") != 1 or "time" in kinds:
@@ -93,16 +96,16 @@ def _date_column(explained: Explained) -> int:
     return kinds.index("date")
 
 
-def _person_column(explained: Explained, parts: Parts) -> int:
+def _person_column(explained: Explanation, parts: QuestionParts) -> int:
     names = [words_of(name) for name in explained.table.columns]
     people = [i for i, name in enumerate(names) if PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
     people = [i for i in people if names[i][-1] not in _IDENTIFIERS] or people
     # For "who cooks on Monday?" it is the column of cooks, if its cells say who.
-    verb = next((one.column for one in explained.mentions if one.first == 1), -1)
+    verb = next((mention.column for mention in explained.mentions if mention.first == 1), -1)
     if not people and verb >= 0 and explained.measures(verb) is None:
         cells = {cell.strip().lower() for cell in explained.table.column(verb)}
         people = [] if cells & (YES | NO) else [verb]
-    named = {one.column for one in explained.mentions if one.column in people} or set(people)
+    named = {mention.column for mention in explained.mentions if mention.column in people} or set(people)
     if len(named) == 1:
         return named.pop()
     if named or parts.top is None:
@@ -115,35 +118,35 @@ def _is_verb(words: Sequence[QuestionWord], at: int) -> bool:
     return at < len(words) and (words[at].text in AUXILIARIES or words[at].is_verb)
 
 
-def _top_column(explained: Explained, top: Superlative) -> int:
+def _top_column(explained: Explanation, top: Superlative) -> int:
     """Return the price column for "the price of the heaviest boat"; for "the highest price" -1, the measured one."""
-    before = [one.column for one in explained.mentions if explained.words[one.first].start < top.span[0]]
+    before = [mention.column for mention in explained.mentions if explained.words[mention.first].start < top.span[0]]
     if len(before) > 1:
         raise NotExplainedError
     if before:
         return before[0]
     after = next((i for i, word in enumerate(explained.words) if word.start >= top.span[1]), len(explained.words))
     key = explained.key()
-    named = next((one.column for one in explained.mentions if one.first == after), key)
+    named = next((mention.column for mention in explained.mentions if mention.first == after), key)
     return -1 if named != key and _can_rank(explained, top, named) else named
 
 
-def _can_rank(explained: Explained, top: Superlative, column: int) -> bool:
+def _can_rank(explained: Explanation, top: Superlative, column: int) -> bool:
     """Whether a superlative can apply to the values of a column."""
     names = set(words_of(explained.table.columns[column]))
     fits = explained.question[slice(*top.span)].lower() in _OF_ANYTHING or not names.isdisjoint(top.what.all_names)
     return fits and explained.measures(column) is not None
 
 
-def measured_column(explained: Explained, parts: Parts, top: Superlative, target: int) -> tuple[int, int]:
+def measured_column(explained: Explanation, parts: QuestionParts, top: Superlative, target: int) -> tuple[int, int]:
     """Return the column that a superlative measures, and 1 for its highest amount or -1; raises NotExplainedError."""
     key, what = explained.key(), parts.measured(top.what)
-    others = [one for one in explained.mentions if one.column not in {target, key}]
-    named = [one for one in others if explained.measures(one.column) is not None]
-    after = [one.column for one in named if explained.words[one.first].start >= top.span[1]]
+    mentions = [mention for mention in explained.mentions if mention.column not in {target, key}]
+    named = [mention for mention in mentions if explained.measures(mention.column) is not None]
+    after = [mention.column for mention in named if explained.words[mention.first].start >= top.span[1]]
     columns = {column for column in after if _can_rank(explained, top, column)}
     if not columns and what is ANY:
-        columns = {one.column for one in named}
+        columns = {mention.column for mention in named}
     if len(columns) > 1 or (not columns and target < 0):
         raise NotExplainedError
     measured = columns.pop() if columns else _with_property(explained, what)
@@ -151,10 +154,11 @@ def measured_column(explained: Explained, parts: Parts, top: Superlative, target
     return measured, -top.sign if is_reverse else top.sign
 
 
-def _with_property(explained: Explained, what: Property) -> int:
+def _with_property(explained: Explanation, what: Property) -> int:
     """Return the one column that holds a property, by its name or else by its units; raises NotExplainedError.
 
-    Of several, such as one per year, it is the one that the question names; in a "price list" without units, too.
+    In the table of a "price list", prices need no units. Of several columns, such as one per year, the question must
+    name the one it means.
     """
     columns = [i for i in range(len(explained.table.columns)) if i != explained.key()]
     chosen: list[int] = []
@@ -166,19 +170,19 @@ def _with_property(explained: Explained, what: Property) -> int:
     if not chosen and explained.is_about(what.names):
         chosen = [i for i in columns if explained.measures(i) is not None]
     if len(chosen) > 1:
-        chosen = [i for i in chosen if any(one.column == i for one in explained.mentions)]
+        chosen = [i for i in chosen if any(mention.column == i for mention in explained.mentions)]
     if len(chosen) != 1:
         raise NotExplainedError
     return chosen[0]
 
 
-def bounded(explained: Explained, parts: Parts, limit: Bound, target: int) -> tuple[int, Bound]:
+def bounded_column(explained: Explanation, parts: QuestionParts, limit: Bound, target: int) -> tuple[int, Bound]:
     """Return the column that a bound limits, and the bound in its unit; raises NotExplainedError."""
     start, end = limit.span
     by_distance = {
-        min(abs(explained.words[one.first].start - end), abs(start - explained.words[one.end - 1].end)): one.column
-        for one in explained.mentions
-        if one.column != target and explained.measures(one.column) is not None
+        min(abs(explained.words[it.first].start - end), abs(start - explained.words[it.end - 1].end)): it.column
+        for it in explained.mentions
+        if it.column != target and explained.measures(it.column) is not None
     }
     amount, what = limit.amount, parts.measured(limit.what)
     if what is ANY and amount.kind:
@@ -186,7 +190,7 @@ def bounded(explained: Explained, parts: Parts, limit: Bound, target: int) -> tu
         kinds = {explained.kind(i).split(" ")[0] for i in range(len(explained.table.columns))}
         what = PRICE if kind == "money" and kind not in kinds else Property(kinds=frozenset({kind}))
     column = by_distance[min(by_distance)] if by_distance else _with_property(explained, what)
-    column_kind = next((one.kind for one in explained.measures(column) or () if one is not None), "")
+    column_kind = next((measure.kind for measure in explained.measures(column) or () if measure is not None), "")
     name = explained.table.columns[column]
     unit = unit_in_name(name)
     if amount.kind and not column_kind and unit is not None and unit[0] == amount.kind:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from index import STOP_WORDS, word_terms
-from qa.tables.measures import Amount, comparable, is_empty, kind_of_unit, unit_in_name
+from qa.tables.measures import Amount, comparable_amounts, is_empty, kind_of_unit, unit_in_name
 from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import WholeTable
 
@@ -23,9 +23,9 @@ _PLAIN_VERBS = frozenset({
 })  # fmt: skip
 # Words that change nothing: a table only says how things are now.
 _ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
-# What a thing is for, or runs: an "app server" is not the only server, but a "garden chair" is the only chair.
+# Columns that say what a thing is for, or runs: a row without "server" in its role is a server, too.
 _DESCRIBES = frozenset({"function", "os", "platform", "purpose", "role", "software", "system", "usage", "use"})
-# What stands for persons in the first column of a table; the role of a "senior engineer" says what she is.
+# First columns that name persons, of whom not all are engineers if the role of one is "senior engineer".
 _NAMES = frozenset({"colleague", "employee", "member", "name", "person", "staff"})
 # Names of columns that number the rows.
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
@@ -41,14 +41,12 @@ _SHORT = {
     )
 }
 _WORD = re.compile(r"[^\W_]+")
-# What ends the head of a column name: "Volume (l)", "depth in m".
+# The end of the head of a column name: "Volume (l)", "depth in m".
 _BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
-# Words before a value that take it back, as stems.
-_TAKES_BACK = frozenset(
-    {"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"}
-)
+# Words before a value that negate or weaken it, as stems.
+_NEGATES = frozenset({"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"})
 _LEAST_STEM = 3
 # The most words in a name or value.
 _LONGEST = 6
@@ -71,7 +69,7 @@ class QuestionWord:
         is_explained: Whether the table explains it.
         is_noun: Whether its position makes it a noun: "which run ...?"
         is_name: Whether it is a verb that names a column.
-        is_head: Whether it names the things asked for: "servers" in "which Debian servers ...?"
+        is_head: Whether it is the noun for the things asked for: "servers" in "which Debian servers ...?"
     """
 
     text: str
@@ -94,7 +92,7 @@ class QuestionWord:
         return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not (self.is_noun or self.is_name))
 
 
-class Named(NamedTuple):
+class Mention(NamedTuple):
     """A column, or a value in it, that the question names.
 
     Attributes:
@@ -111,11 +109,11 @@ class Named(NamedTuple):
 
 
 @dataclass(slots=True)
-class Explained:
+class Explanation:
     """A question and what a table explains of it so far.
 
     Attributes:
-        question: As asked.
+        question: The question.
         table: The table.
         words: The words of the question.
         mentions: The columns that the question names.
@@ -126,21 +124,21 @@ class Explained:
     question: str
     table: WholeTable
     words: list[QuestionWord] = field(default_factory=list)
-    mentions: list[Named] = field(default_factory=list)
-    values: list[Named] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    values: list[Mention] = field(default_factory=list)
     has_subject: bool = False
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        words = (one for one in _WORD.finditer(self.question.lower()) if one[0] not in _ADVERBS)
-        self.words = [QuestionWord(one[0], _stem(one[0]), *one.span()) for one in words]
+        words = (match for match in _WORD.finditer(self.question.lower()) if match[0] not in _ADVERBS)
+        self.words = [QuestionWord(word[0], _stem(word[0]), *word.span()) for word in words]
 
     def explain(self, start: int, end: int) -> None:
         """Mark the words between two characters as explained."""
         for word in self.words:
             word.is_explained |= start <= word.start < end
 
-    def name_states(self) -> None:
+    def find_states(self) -> None:
         """Find recurring values that resemble the name of a column: "open", beside a column "opened"."""
         columns_by_state: dict[tuple[str, ...], set[int]] = {}
         for i in range(len(self.table.columns)):
@@ -153,19 +151,20 @@ class Explained:
             columns = columns_by_state[state]
             for first in range(len(self.words) - len(state) + 1):
                 inside = self.words[first : first + len(state)]
-                is_asked = state == tuple(one.text for one in inside) and not any(one.is_explained for one in inside)
-                if is_asked and len(columns) == 1 and any(_is_among(one.stem, stems) for one in inside):
+                is_state = state == tuple(word.text for word in inside)
+                is_state = is_state and not any(word.is_explained for word in inside)
+                if is_state and len(columns) == 1 and any(_is_among(word.stem, stems) for word in inside):
                     (column,) = columns
-                    asked = [one.stem for one in inside]
+                    state_stems = [word.stem for word in inside]
                     cells_asked = enumerate(map(stems_of, self.table.column(column)))
-                    rows = frozenset(row for row, cell in cells_asked if _affirms(cell, asked))
-                    self._add(Named(column, first, first + len(state), rows))
+                    rows = frozenset(row for row, cell in cells_asked if _affirms(cell, state_stems))
+                    self._add(Mention(column, first, first + len(state), rows))
 
-    def name_columns(self) -> None:
+    def find_columns(self) -> None:
         """Find the columns that the question names, longest names first; raises NotExplainedError.
 
-        Of the things asked for, part of a name must have what columns alike hold: beside a "night doctor", a "day
-        doctor" is no day, but a "customer name" is a customer.
+        Part of a name suffices: "customer" for "customer name". But if other columns have the same last word, the noun
+        for the things asked for must be that: beside a "night doctor", "which day" does not mean the "day doctor".
         """
         heads = [set(head_of(name)) for name in self.table.columns]
         shared = {word for word, count in Counter(word for head in heads for word in head).items() if count > 1}
@@ -189,11 +188,11 @@ class Explained:
             if len(columns) > 1:
                 raise NotExplainedError
             if columns:
-                self.mentions.append(Named(columns[0], first, end))
+                self.mentions.append(Mention(columns[0], first, end))
                 self.explain(self.words[first].start, self.words[end - 1].end)
 
-    def name_things(self) -> None:
-        """Mark the word for the things asked for as their subject if it is only part of what describes some of them."""
+    def find_described_subject(self) -> None:
+        """Explain the noun of "which Debian servers ...?" if cells have it only within a description: "mail server"."""
         names = [words_of(name) for name in self.table.columns]
         if not names or not _NAMES.isdisjoint(names[0]):
             return
@@ -203,7 +202,7 @@ class Explained:
             if with_word and all(name[-1:] and name[-1] in _DESCRIBES and len(cell) > 1 for name, cell in with_word):
                 word.is_explained = self.has_subject = True
 
-    def name_values(self) -> None:
+    def find_values(self) -> None:
         """Find the values that the question names, longest names first; raises NotExplainedError."""
         subject = self._subject()
         cells = {
@@ -216,38 +215,39 @@ class Explained:
             is_number = all(stem.isdecimal() for stem in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
             exact = {at for at, cell_stems in candidates.items() if cell_stems == stems}
             partial = {at for at, cell_stems in candidates.items() if not is_number and _affirms(cell_stems, stems)}
-            found = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
-            columns = _without_copies({i for i, _ in exact or found}, exact | found)
+            matching = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
+            columns = _without_copies({i for i, _ in exact or matching}, exact | matching)
             if len(columns) > 1:
                 columns &= self._named_beside(first, end)
-            # Box 123 is no row with the shelf 123.
-            before = {one.column for one in self.mentions if one.end == first} if is_number else columns
-            if (exact or found) and (len(columns) != 1 or (before and before != columns)):
+            # "Box 123" does not mean the row with the shelf 123.
+            before = {mention.column for mention in self.mentions if mention.end == first} if is_number else columns
+            if (exact or matching) and (len(columns) != 1 or (before and before != columns)):
                 raise NotExplainedError
             if columns:
-                rows = frozenset(row for i, row in exact | found if i in columns)
-                self._add(Named(columns.pop(), first, end, rows))
+                rows = frozenset(row for i, row in exact | matching if i in columns)
+                self._add(Mention(columns.pop(), first, end, rows))
 
-    def name_subject(self) -> None:
+    def find_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
         for word in self.words:
             if not (word.is_explained or word.is_plain) and _is_among(word.stem, self._subject()):
                 word.is_explained = self.has_subject = True
 
-    def first_named(self, start: int) -> Named:
-        """Return the first column or value that is named after a character; raises NotExplainedError."""
-        after = (at for at, word in enumerate(self.words) if word.start >= start)
-        found = [one for at in after for one in (*self.values, *self.mentions) if one.first == at]
-        if not found:
+    def first_mention_after(self, start: int) -> Mention:
+        """Return the first column or value that is mentioned after a character; raises NotExplainedError."""
+        positions = (at for at, word in enumerate(self.words) if word.start >= start)
+        named = (mention for at in positions for mention in (*self.values, *self.mentions) if mention.first == at)
+        mention = next(named, None)
+        if mention is None:
             raise NotExplainedError
         # In "not assigned to Ana", it is the value that is denied.
-        behind = [one for one in self.values if one.first > found[0].first and one.column == found[0].column]
-        return behind[0] if behind and found[0].rows is None else found[0]
+        values = [value for value in self.values if value.first > mention.first and value.column == mention.column]
+        return values[0] if values and mention.rows is None else mention
 
     def measures(self, column: int) -> list[Amount | None] | None:
         """Return the amounts in a column's cells; None if they cannot be compared."""
         if column not in self._measures:
-            self._measures[column] = comparable(self.table.column(column))
+            self._measures[column] = comparable_amounts(self.table.column(column))
         return self._measures[column]
 
     def kind(self, column: int) -> str:
@@ -256,7 +256,7 @@ class Explained:
         if measures is None:
             return ""
         unit = unit_in_name(self.table.columns[column])
-        return next((one.kind for one in measures if one is not None), "") or (unit[0] if unit else "")
+        return next((amount.kind for amount in measures if amount is not None), "") or (unit[0] if unit else "")
 
     def key(self) -> int:
         """Return the column that identifies rows: the first with distinct values, if possible not of dates."""
@@ -273,17 +273,17 @@ class Explained:
     def _subject(self) -> list[str]:
         return stems_of(f"{self.table.about} {self.table.file_name}")
 
-    def _add(self, value: Named) -> None:
+    def _add(self, value: Mention) -> None:
         self.values.append(value)
         self.explain(self.words[value.first].start, self.words[value.end - 1].end)
 
     def _named_beside(self, first: int, end: int) -> set[int]:
         """Return the columns named nearest to a range of words, with nothing but plain words between."""
         by_distance: dict[int, set[int]] = {}
-        for one in self.mentions:
-            between = self.words[min(one.end, end) : max(one.first, first)]
+        for mention in self.mentions:
+            between = self.words[min(mention.end, end) : max(mention.first, first)]
             if all(word.is_plain for word in between):
-                by_distance.setdefault(len(between), set()).add(one.column)
+                by_distance.setdefault(len(between), set()).add(mention.column)
         return by_distance[min(by_distance)] if by_distance else set()
 
     def _has_fractions(self, column: int) -> bool:
@@ -339,9 +339,9 @@ def _stem(word: str) -> str:
     return _SHORT.get(word) or next(iter(word_terms(word)), word)
 
 
-def _without_copies(columns: set[int], found: set[tuple[int, int]]) -> set[int]:
+def _without_copies(columns: set[int], cells: set[tuple[int, int]]) -> set[int]:
     """Return the columns of some cells, or only the first if each has its cells in the same rows."""
-    rows = {frozenset(row for i, row in found if i == column) for column in columns}
+    rows = {frozenset(row for i, row in cells if i == column) for column in columns}
     return {min(columns)} if len(rows) == 1 else columns
 
 
@@ -355,6 +355,6 @@ def _is_among(stem: str, names: Sequence[str]) -> bool:
 
 
 def _affirms(cell: Sequence[str], value: Sequence[str]) -> bool:
-    """Whether a cell contains a value, without a word before it that takes it back: not open, partly paid."""
+    """Whether a cell contains a value without a word before it that negates or weakens it: not open, partly paid."""
     places = [at for at in range(len(cell)) if list(cell[at : at + len(value)]) == list(value)]
-    return any(not at or cell[at - 1] not in _TAKES_BACK for at in places)
+    return any(not at or cell[at - 1] not in _NEGATES for at in places)

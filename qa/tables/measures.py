@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import takewhile
 
 from qa.questions.dates import dates_in
-from qa.questions.values import compared
+from qa.questions.values import normalise_values
 
 # Units by kind, each with its value in the base unit.
 _UNITS: dict[str, dict[str, float]] = {
@@ -75,7 +75,7 @@ def kind_of_unit(unit: str) -> tuple[str, float] | None:
     return _KINDS.get(small) or (_KINDS.get(small.removesuffix("s")) if len(small) > 2 else None)
 
 
-def measure_of(cell: str) -> Amount | None:
+def parse_amount(cell: str) -> Amount | None:
     """Parse a cell that is a number, perhaps with a unit, or a time or a date, and nothing else; else return None."""
     text = cell.strip().strip("*_`").strip()
     if clock := _CLOCK.fullmatch(text):
@@ -92,16 +92,16 @@ def measure_of(cell: str) -> Amount | None:
 
 def _month(text: str) -> Amount | None:
     """Parse a month with its year."""
-    if found := _YEAR_MONTH.fullmatch(text):
-        return _date(int(found[1]), int(found[2]))
-    form, values = compared(text)
+    if match := _YEAR_MONTH.fullmatch(text):
+        return _date(int(match[1]), int(match[2]))
+    form, values = normalise_values(text)
     is_month = form == "m #" and isinstance(values[1], Decimal)
     return _date(int(values[1]), int(values[0])) if is_month else None
 
 
 def _number(text: str) -> Amount | None:
     """Parse a number, perhaps with a unit."""
-    form, values = compared(text)
+    form, values = normalise_values(text)
     parts = form.lstrip("~≈±<>≤≥ ").removeprefix("-").removeprefix("−").split()
     numbers = [float(value) for value in values if isinstance(value, Decimal)]
     if not parts or parts[0] != "#" or len(numbers) < len(values):
@@ -123,9 +123,9 @@ def _with_units(sign: float, numbers: Sequence[float], rest: Sequence[str]) -> A
     if len(numbers) == 1 and len(units) == 1:
         kind, factor = kinds[0] or (units[0].rstrip("s"), 1.0)
         return Amount(sign * numbers[0] * factor, kind)
-    if None in kinds or len(units) != len(numbers) or len({one[0] for one in kinds if one}) != 1:
+    if None in kinds or len(units) != len(numbers) or len({kind[0] for kind in kinds if kind}) != 1:
         return None
-    total = sum(number * one[1] for number, one in zip(numbers, kinds, strict=True) if one)
+    total = sum(number * kind[1] for number, kind in zip(numbers, kinds, strict=True) if kind)
     return Amount(sign * total, kinds[0][0] if kinds[0] else "")
 
 
@@ -134,17 +134,17 @@ def is_empty(cell: str) -> bool:
     return cell.strip().lower() in _EMPTY
 
 
-def comparable(cells: Sequence[str]) -> list[Amount | None] | None:
+def comparable_amounts(cells: Sequence[str]) -> list[Amount | None] | None:
     """Return the amounts in a column's cells, None for those without one; None if they cannot be compared."""
     amounts: list[Amount | None] = []
-    others = 0
+    unparsed = 0
     for cell in cells:
-        amounts.append(None if is_empty(cell) else measure_of(cell))
-        others += amounts[-1] is None and not is_empty(cell)
-        if others > _MOST_OTHERS * len(cells):
+        amounts.append(None if is_empty(cell) else parse_amount(cell))
+        unparsed += amounts[-1] is None and not is_empty(cell)
+        if unparsed > _MOST_OTHERS * len(cells):
             return None
-    known = [one for one in amounts if one is not None]
-    return amounts if len(known) >= _LEAST and len({one.kind for one in known}) == 1 else None
+    parsed = [amount for amount in amounts if amount is not None]
+    return amounts if len(parsed) >= _LEAST and len({amount.kind for amount in parsed}) == 1 else None
 
 
 def unit_in_name(name: str) -> tuple[str, float] | None:

@@ -1,6 +1,7 @@
-"""Tell whether a row that answers is not the one asked for, or lacks the value asked for.
+"""Detect answers from the wrong row of a table, and from a row without the value that is asked for.
 
-The row above or below looks much like the right one: the same columns, and often all but one word of the question.
+The row above or below the right one has the same columns, and often all but one word of the question: for "what did the
+pump cost in May?", the row of the pump in June must not answer.
 """
 
 from __future__ import annotations
@@ -10,21 +11,22 @@ import re
 from index import STOP_WORDS, Index, StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.questions.dates import dates_in
+from qa.questions.values import Span
 from qa.tables.columns import PERSON_COLUMN
 from qa.tables.explained import stems_of, words_of
 from qa.tables.measures import is_empty, unit_in_name
 from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import Row, WholeTable, whole_tables
 
-# Questions about other rows than those that they name, and for rows without a value.
+# Questions that name a row to ask about another one ("the talk after lunch"), and for rows without a value.
 _COMPARES = re.compile(
     r"\b(?:than|before|after|since|until|till|by|except|besides|instead|replaced?s?|other|next|previous|no|not|without"
     r"|missing|lacks?)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _NAME = r"[A-Z][^\W\d_]+(?:[-'’][A-Z][^\W\d_]+)?"
-# The name of a person that is not just where or for whom: "the phone number of Ian Prowse", not "at Ian Prowse".
-_PERSON_ASKED = re.compile(
+# A person whom the question is about: "the phone number of Ian Prowse", but not "the room for Ian Prowse".
+_PERSON_IN_QUESTION = re.compile(
     rf"(?<!\bat )(?<!\bin )(?<!\bby )(?<!\bto )(?<!\bfor )(?<!\bfrom )(?<!\bwith )\b{_NAME}(?: {_NAME})+"
 )
 _PERSON = re.compile(rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\b\.? )?{_NAME}(?: {_NAME})+")
@@ -34,35 +36,36 @@ _LEAST_DIGITS = 3
 _OF_DATES = frozenset({"date", "day"})
 
 
-def is_other_row(snapshot: Index, question: str, passage: StoredPassage, lead: tuple[int, int]) -> bool:
-    """Whether the row of a table, or the record, with the answering sentence is another one than the question names.
+def is_other_row(snapshot: Index, question: str, passage: StoredPassage, answer_span: Span) -> bool:
+    """Whether the row or record with the answering sentence is another than the question names, or lacks the value.
 
-    So it is if another row has a name, code or date of the question that this one lacks, and all of its words that this
-    one has; if this row is about another person or date; or if its cell in the column that the question names is empty.
+    It is another if its date or person is, or if some row has all words of the question that this one has, and also a
+    name, code or date of it. It lacks the value if its cell in the column that the question names is empty.
     """
     for table in whole_tables(snapshot, [passage]):
         for row in table.rows:
-            if row.passage.id == passage.id and row.span[0] <= lead[0] and lead[1] <= max(row.span[1], lead[0] + 1):
+            start, end = answer_span
+            if row.passage.id == passage.id and row.span[0] <= start and end <= max(row.span[1], start + 1):
                 return not _COMPARES.search(question) and (
                     _lacks_value(question, table, row)
-                    or _is_of_another_date(question, table, row)
-                    or _is_of_another_person(question, table, row)
-                    or any(_is_asked_instead(question, other, row) for other in table.rows if other is not row)
+                    or _has_other_date(question, table, row)
+                    or _has_other_person(question, table, row)
+                    or any(_is_better_match(question, other, row) for other in table.rows if other is not row)
                 )
     return False
 
 
 def _lacks_value(question: str, table: WholeTable, row: Row) -> bool:
-    """Whether all columns that the question names are empty, other than those with a value that it names."""
-    asked = stems_of(question)
-    properties = {name for stem in asked if stem in VERBS for name in VERBS[stem].names}
-    named = [
+    """Whether a row has no value in the columns that the question names, those aside whose value it names, too."""
+    stems = stems_of(question)
+    properties = {name for stem in stems if stem in VERBS for name in VERBS[stem].names}
+    cells = [
         cell
         for name, cell in zip(table.columns, row.cells, strict=True)
-        if ((bare := _content(_without_unit(name))) and bare <= set(asked)) or not properties.isdisjoint(words_of(name))
-        if is_empty(cell) or not _is_within(stems_of(cell), asked)
+        if ((bare := _content(_without_unit(name))) and bare <= set(stems)) or not properties.isdisjoint(words_of(name))
+        if is_empty(cell) or not _is_within(stems_of(cell), stems)
     ]
-    return bool(named) and not asks_yes_or_no(question) and all(is_empty(one) and one != "none" for one in named)
+    return bool(cells) and not asks_yes_or_no(question) and all(is_empty(cell) and cell != "none" for cell in cells)
 
 
 def _without_unit(name: str) -> str:
@@ -70,45 +73,47 @@ def _without_unit(name: str) -> str:
     return name if unit_in_name(name) is None else _IN_BRACKETS.sub("", name)
 
 
-def _is_of_another_date(question: str, table: WholeTable, row: Row) -> bool:
-    """Whether a question with a date is answered by a row with another one, of a table that has a row for each date."""
-    asked = list(dates_in(question))
-    own = [
+def _has_other_date(question: str, table: WholeTable, row: Row) -> bool:
+    """Whether the question has a date, and the row another one in its column of dates."""
+    question_dates = list(dates_in(question))
+    row_dates = [
         date
         for name, cell in zip(table.columns, row.cells, strict=True)
         if _OF_DATES & set(words_of(name))
         for date in dates_in(cell)
     ]
-    return len(asked) == len(own) == 1 and not asked[0].is_day_of(own[0])
+    return len(question_dates) == len(row_dates) == 1 and not question_dates[0].is_same_day(row_dates[0])
 
 
-def _is_of_another_person(question: str, table: WholeTable, row: Row) -> bool:
-    """Whether a question about a person by full name is answered by a row with another one."""
+def _has_other_person(question: str, table: WholeTable, row: Row) -> bool:
+    """Whether the question has the full name of a person, and the row that of another one."""
     people = [cell for name, cell in zip(table.columns, row.cells, strict=True) if PERSON_COLUMN & set(words_of(name))]
     passage = row.passage
     text = passage.text[: row.span[0]].rpartition("\n\n")[0] if row.span[0] else ""
-    around = {*stems_of(f"{_above(row)} {text} {' '.join(row.cells)}")}
-    names = [] if _ASKS_WHO.search(question) else [_content(one[0]) for one in _PERSON_ASKED.finditer(question)]
+    around = {*stems_of(f"{_context_of(row)} {text} {' '.join(row.cells)}")}
+    names = (
+        [] if _ASKS_WHO.search(question) else [_content(match[0]) for match in _PERSON_IN_QUESTION.finditer(question)]
+    )
     return any(not name & around for name in names) and any(map(_PERSON.fullmatch, people))
 
 
-def _is_asked_instead(question: str, other: Row, row: Row) -> bool:
-    """Whether another row has all words of the question that a row has, and a name, code or date that it lacks."""
-    asked = _content(question)
-    own = set(stems_of(" ".join(row.cells)))
-    if not asked & own <= set(stems_of(" ".join(other.cells))):
+def _is_better_match(question: str, other: Row, row: Row) -> bool:
+    """Whether another row has all words of the question that this row has, and also a name, code or date."""
+    question_stems = _content(question)
+    row_stems = set(stems_of(" ".join(row.cells)))
+    if not question_stems & row_stems <= set(stems_of(" ".join(other.cells))):
         return False
-    known = own | set(stems_of(_above(row)))
+    row_terms = row_stems | set(stems_of(_context_of(row)))
     return any(
-        bool(mine.strip()) and not is_empty(theirs) and _names(question, theirs) and not set(stems_of(theirs)) <= known
-        for mine, theirs in zip(row.cells, other.cells, strict=True)
-        if not any(a.is_day_of(b) for a in dates_in(mine) for b in dates_in(theirs))
+        not is_empty(other_cell) and _names_cell(question, other_cell) and not set(stems_of(other_cell)) <= row_terms
+        for cell, other_cell in zip(row.cells, other.cells, strict=True)
+        if cell.strip() and not any(a.is_same_day(b) for a in dates_in(cell) for b in dates_in(other_cell))
     )
 
 
-def _names(question: str, cell: str) -> bool:
-    """Whether a question names the date of a cell, all of its several words, or all of the cell by a name or code."""
-    if any(a.is_day_of(b) for a in dates_in(cell) for b in dates_in(question)):
+def _names_cell(question: str, cell: str) -> bool:
+    """Whether a question has the date of a cell, its several content words, or its text if that is a name or code."""
+    if any(a.is_same_day(b) for a in dates_in(cell) for b in dates_in(question)):
         return True
     if len(content := _content(cell)) > 1 and content <= _content(question):
         return True
@@ -117,7 +122,7 @@ def _names(question: str, cell: str) -> bool:
     return at is not None and (cell.strip()[:1].isupper() or is_code)
 
 
-def _above(row: Row) -> str:
+def _context_of(row: Row) -> str:
     return f"{re.sub(r'[/_-]+', ' ', row.passage.document.path)} {row.passage.title} {row.passage.context}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from qa.questions.values import MONTH
-from qa.tables.measures import Amount, kind_of_unit, measure_of
+from qa.tables.measures import Amount, kind_of_unit, parse_amount
 
 Span = tuple[int, int]
 
@@ -147,37 +147,37 @@ class Bound:
 
 def superlatives(question: str) -> list[Superlative]:
     """Return the superlatives of a question, in order: not "at least", and "first" and "last" only at its end."""
-    found = []
-    for one in _SUPERLATIVE.finditer(question):
-        what, sign = _WORDS[one["word"].lower()]
-        if one["of"] and what is not ANY:
+    results = []
+    for match in _SUPERLATIVE.finditer(question):
+        what, sign = _WORDS[match["word"].lower()]
+        if match["of"] and what is not ANY:
             continue
-        if not question[: one.start()].lower().endswith("at "):
-            what = {_EXPENSIVE: PRICE, _RECENT: _AGE}.get((one["of"] or "").lower(), what)
-            found.append(Superlative(what, sign, one.span()))
-    if not found and (end := _AT_END.search(question)):
-        found.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
-    return found
+        if not question[: match.start()].lower().endswith("at "):
+            what = {_EXPENSIVE: PRICE, _RECENT: _AGE}.get((match["of"] or "").lower(), what)
+            results.append(Superlative(what, sign, match.span()))
+    if not results and (end := _AT_END.search(question)):
+        results.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
+    return results
 
 
 def bounds(question: str) -> list[Bound]:
     """Return the bounds on amounts in a question, in order."""
-    found = []
-    for one in _BOUND.finditer(question):
-        unit, end = one["unit"] or "", one.end()
+    results = []
+    for match in _BOUND.finditer(question):
+        unit, end = match["unit"] or "", match.end()
         is_unit = not unit[-1:].isalnum() or kind_of_unit(unit.strip()) is not None
-        amount = measure_of(one["amount"] + (unit if is_unit else ""))
-        is_period = (one["sign"] or "").lower() in {"in", "on"}
+        amount = parse_amount(match["amount"] + (unit if is_unit else ""))
+        is_period = (match["sign"] or "").lower() in {"in", "on"}
         # "In 2022" and "on 2" are values.
         if amount is None or (is_period and amount.kind != "date"):
             continue
-        if one["word"]:
-            what, sign = _WORDS[one["word"].lower()]
-            what = PRICE if one["expensive"] else what
+        if match["word"]:
+            what, sign = _WORDS[match["word"].lower()]
+            what = PRICE if match["expensive"] else what
             holds = _SIGNS["over" if sign > 0 else "under"]
         else:
-            name = one["sign"].lower()
+            name = match["sign"].lower()
             holds = _SIGNS["exceed" if name.startswith("exceed") else name]
             what = _AGE if name in _OF_DATES else ANY
-        found.append(Bound(what, holds, amount, (one.start(), end if is_unit else end - len(unit)), is_period))
-    return found
+        results.append(Bound(what, holds, amount, (match.start(), end if is_unit else end - len(unit)), is_period))
+    return results

@@ -38,7 +38,7 @@ class RowsAnswer:
 
     def answer(self, passages: Sequence[StoredPassage]) -> Answer | None:
         """Answer with the cells of the rows in the passages that are shown, as a list if there are several."""
-        ranks = {one.id: rank for rank, one in enumerate(passages, start=1)}
+        ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
         shown = [row for row in self.rows if row.passage.id in ranks]
         if not shown:
             return None
@@ -46,7 +46,7 @@ class RowsAnswer:
         for row in shown:
             texts.setdefault(row.cells[self.column].strip(), {})[ranks[row.passage.id]] = None
         cited = tuple(dict.fromkeys(ranks[row.passage.id] for row in shown))
-        text = "\n".join(f"- {one}" for one in texts) if len(texts) > 1 else next(iter(texts))
+        text = "\n".join(f"- {text}" for text in texts) if len(texts) > 1 else next(iter(texts))
         sentence = _text(shown[0]) if len(shown) == 1 else text
         more, by_line = len(self.rows) - len(shown), tuple(map(tuple, texts.values())) if len(texts) > 1 else ()
         return Answer(text, cited, sentence=sentence, more=more, cited_by_line=by_line)

@@ -1,4 +1,4 @@
-"""Answer questions from rows of a table: "which server has the most memory?", "which rooms have no lift?" and such.
+"""Answer questions from rows of a table: "which server has the most memory?", "which rooms have no lift?".
 
 A table answers only if it explains every content word of the question: as the name of a column, a value, a measured
 property, or the subject of its rows. So no part of the question is ignored.
@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from index import Index, StoredPassage
-from qa.questions.values import meet
-from qa.tables.columns import AUXILIARIES, NO, YES, Parts, bounded, measured_column, target_column
-from qa.tables.explained import Explained, Named, NotExplainedError, QuestionWord, stems_of, words_of
+from qa.questions.values import spans_overlap
+from qa.tables.columns import AUXILIARIES, NO, YES, QuestionParts, bounded_column, measured_column, target_column
+from qa.tables.explained import Explanation, Mention, NotExplainedError, QuestionWord, stems_of, words_of
 from qa.tables.measures import is_empty
 from qa.tables.superlatives import ANY, VERBS, Bound, bounds, superlatives
 from qa.tables.table_answer import RowsAnswer
@@ -53,8 +53,8 @@ def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage])
     """
     if _asks_for_rows(question) is None:
         return None
-    found = [rows for table in whole_tables(snapshot, ranked) if (rows := select_rows(question, table)) is not None]
-    return found[0] if found and all(one.cells == found[0].cells for one in found) else None
+    answers = [rows for table in whole_tables(snapshot, ranked) if (rows := select_rows(question, table)) is not None]
+    return answers[0] if answers and all(answer.cells == answers[0].cells for answer in answers) else None
 
 
 def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
@@ -63,7 +63,7 @@ def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
     if asks is None:
         return None
     try:
-        explained = Explained(question, table)
+        explained = Explanation(question, table)
         return _select(explained, _explain(explained, asks))
     except NotExplainedError:
         return None
@@ -75,13 +75,13 @@ def _asks_for_rows(question: str) -> re.Match[str] | None:
     return None if asks is None or _ASKS_MORE.search(question, asks.end("word")) else asks
 
 
-def _explain(explained: Explained, asks: re.Match[str]) -> Parts:
+def _explain(explained: Explanation, asks: re.Match[str]) -> QuestionParts:
     """Explain all words of a question, and return its other parts; raises NotExplainedError."""
     question = explained.question
     has_dates = any(explained.kind(i) == "date" for i in range(len(explained.table.columns)))
-    limits = [one for one in bounds(question) if has_dates or not one.is_period]
-    tops = [one for one in superlatives(question) if not any(meet(one.span, limit.span) for limit in limits)]
-    negations = [one.span() for one in _NEGATION.finditer(question)]
+    limits = [bound for bound in bounds(question) if has_dates or not bound.is_period]
+    tops = [top for top in superlatives(question) if not any(spans_overlap(top.span, it.span) for it in limits)]
+    negations = [match.span() for match in _NEGATION.finditer(question)]
     if len(tops) > 1:
         raise NotExplainedError
     is_who, is_when = asks["word"].lower() == "who", asks["word"].lower() == "when"
@@ -89,11 +89,11 @@ def _explain(explained: Explained, asks: re.Match[str]) -> Parts:
     head = range(0) if is_when else _head(explained.words, asks.end(), stop, is_who=is_who)
     for span in (asks.span(), *(top.span for top in tops), *(limit.span for limit in limits), *negations):
         explained.explain(*span)
-    explained.name_states()
-    explained.name_columns()
-    explained.name_things()
-    explained.name_values()
-    explained.name_subject()
+    explained.find_states()
+    explained.find_columns()
+    explained.find_described_subject()
+    explained.find_values()
+    explained.find_subject()
     measuring = (word for word in explained.words if word.is_name or not word.is_explained)
     verbs = [VERBS[word.stem] for word in measuring if word.stem in VERBS]
     previous = ""
@@ -106,7 +106,7 @@ def _explain(explained: Explained, asks: re.Match[str]) -> Parts:
         previous = word.text
     top = tops[0] if tops else None
     ends = tuple(end for _, end in negations)
-    return Parts(head, is_who, is_when, top, tuple(limits), ends, verbs[0] if verbs else ANY)
+    return QuestionParts(head, is_who, is_when, top, tuple(limits), ends, verbs[0] if verbs else ANY)
 
 
 def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool) -> range:
@@ -122,11 +122,11 @@ def _head(words: Sequence[QuestionWord], start: int, stop: int, *, is_who: bool)
     return range(first, end)
 
 
-def _select(explained: Explained, parts: Parts) -> RowsAnswer | None:
+def _select(explained: Explanation, parts: QuestionParts) -> RowsAnswer | None:
     """Filter the rows by all that the question says, and take those with the most or least of what it measures."""
     table, top = explained.table, parts.top
     target = target_column(explained, parts)
-    limits = [bounded(explained, parts, limit, target) for limit in parts.limits]
+    limits = [bounded_column(explained, parts, limit, target) for limit in parts.limits]
     measured, sign = (target, 0) if top is None else measured_column(explained, parts, top, target)
     # Every row has a key: "who has open tickets?"
     used = {target, explained.key(), measured, *(column for column, _ in limits)}
@@ -144,9 +144,9 @@ def _select(explained: Explained, parts: Parts) -> RowsAnswer | None:
     chosen = tuple(table.rows[i] for i in sorted(rows) if not is_empty(table.rows[i].cells[target]))
     # Cells that only repeat the question, as in "what was the primary outcome?", do not answer it: the one beside may.
     # Nor do those that the question names in part.
-    asked = set(words_of(explained.question))
+    question_words = set(words_of(explained.question))
     is_named = top is None and not limits and {value.column for value in explained.values} == {target}
-    is_new = not is_named and any(not asked.issuperset(words_of(row.cells[target])) for row in chosen)
+    is_new = not is_named and any(not question_words.issuperset(words_of(row.cells[target])) for row in chosen)
     if not is_new and len(chosen) == 1 and len(table.columns) == _WITH_NAME_AND_VALUE:
         target = 1 - target
         is_new = not is_empty(chosen[0].cells[target])
@@ -154,7 +154,12 @@ def _select(explained: Explained, parts: Parts) -> RowsAnswer | None:
 
 
 def _filtered(
-    explained: Explained, parts: Parts, limits: Sequence[tuple[int, Bound]], used: set[int], *, yes_or_no: bool
+    explained: Explanation,
+    parts: QuestionParts,
+    limits: Sequence[tuple[int, Bound]],
+    used: set[int],
+    *,
+    yes_or_no: bool,
 ) -> tuple[set[int], bool]:
     """Return the rows with all that the question names, and whether it names anything; raises NotExplainedError.
 
@@ -165,10 +170,11 @@ def _filtered(
         used: Columns whose names do not ask for rows that have something in them.
         yes_or_no: Whether rows that have something must say "yes" in its column.
     """
-    negated = [explained.first_named(end) for end in parts.negations]
+    negated = [explained.first_mention_after(end) for end in parts.negations]
     filters: list[tuple[Collection[int], bool]] = []
     for column, bound in limits:
-        filters.append(({i for i, one in enumerate(explained.measures(column) or ()) if bound.is_met(one)}, False))
+        measures = explained.measures(column) or ()
+        filters.append(({i for i, amount in enumerate(measures) if bound.is_met(amount)}, False))
     filters += [(value.rows or (), value in negated) for value in explained.values]
     for mention in explained.mentions:
         is_negated = mention in negated
@@ -182,10 +188,10 @@ def _filtered(
     return rows, bool(filters)
 
 
-def _best(explained: Explained, rows: set[int], column: int, sign: int) -> set[int]:
+def _best(explained: Explanation, rows: set[int], column: int, sign: int) -> set[int]:
     """Return the rows with the highest (sign 1) or lowest (-1) amount in a column."""
     measures = explained.measures(column) or []
-    values = {i: sign * one.value for i in rows if (one := measures[i]) is not None}
+    values = {i: sign * measure.value for i in rows if (measure := measures[i]) is not None}
     highest = max(values.values(), default=0.0)
     return {i for i, value in values.items() if value == highest}
 
@@ -203,7 +209,7 @@ def _having(cells: Sequence[str], *, yes_or_no: bool) -> set[int]:
     return having
 
 
-def _is_other_form(explained: Explained, mention: Named) -> bool:
+def _is_other_form(explained: Explanation, mention: Mention) -> bool:
     """Whether a word names a column in a form other than the plural: who pays the rent need not have paid it."""
     names = words_of(explained.table.columns[mention.column])
     words = (word.text for word in explained.words[mention.first : mention.end] if not word.is_plain)

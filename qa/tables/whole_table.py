@@ -60,8 +60,9 @@ class WholeTable:
     @property
     def about(self) -> str:
         """The text that names the subject of the rows: the title, and the headings above all rows."""
-        headings = (one for one in _headings(self.rows[0]) if all(one in row.passage.heading for row in self.rows))
-        return " ".join((self.rows[0].passage.document.title, *headings))
+        first, *later_rows = self.rows
+        shared = (name for name in _headings(first) if all(name in row.passage.heading for row in later_rows))
+        return " ".join((first.passage.document.title, *shared))
 
     @property
     def file_name(self) -> str:
@@ -72,11 +73,12 @@ class WholeTable:
 
 def whole_tables(snapshot: Index, ranked: Sequence[StoredPassage]) -> Iterator[WholeTable]:
     """Yield all tables of the documents whose rows are in some passages, in the order of these."""
-    documents = {one.document.path: one.document for one in ranked if next(_rows(one), None) is not None}
+    with_rows = (passage.document for passage in ranked if next(_rows(passage), None) is not None)
+    documents = {document.path: document for document in with_rows}
     for path, document in documents.items():
         rows: dict[tuple[str, ...], list[Row]] = {}
-        for one in snapshot.passages_of(path) if document.passages <= _MAX_PASSAGES else ():
-            for columns, row in _rows(one):
+        for passage in snapshot.passages_of(path) if document.passages <= _MAX_PASSAGES else ():
+            for columns, row in _rows(passage):
                 rows.setdefault(columns, []).append(row)
         yield from (_whole(columns, group) for columns, group in rows.items() if len(group) >= _LEAST)
 
@@ -85,14 +87,14 @@ def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
     """Assemble a table from rows; records may lack fields, and headings that divide the table become a last column."""
     if len(columns) == 1:
         fields = [dict(_fields(row.passage.text[slice(*row.span)])) for row in rows]
-        columns = tuple(dict.fromkeys(name for one in fields for name in one))
+        columns = tuple(dict.fromkeys(name for field in fields for name in field))
         rows = [
-            Row(tuple(one.get(name, "") for name in columns), row.passage, row.span)
-            for one, row in zip(fields, rows, strict=True)
+            Row(tuple(record.get(name, "") for name in columns), row.passage, row.span)
+            for record, row in zip(fields, rows, strict=True)
         ]
     headings_by_row = [_headings(row) for row in rows]
     common = set(headings_by_row[0]).intersection(*headings_by_row)
-    parts = ["; ".join(one for one in headings if one not in common) for headings in headings_by_row]
+    parts = ["; ".join(heading for heading in headings if heading not in common) for headings in headings_by_row]
     if any(parts):
         columns = (*columns, "")
         rows = [Row((*row.cells, part), row.passage, row.span) for row, part in zip(rows, parts, strict=True)]
@@ -102,7 +104,7 @@ def _whole(columns: tuple[str, ...], rows: Sequence[Row]) -> WholeTable:
 
 def _headings(row: Row) -> tuple[str, ...]:
     """Return the headings above a row, without the title of a record, which is one of its values."""
-    return tuple(one for one in row.passage.heading if one not in row.cells)
+    return tuple(heading for heading in row.passage.heading if heading not in row.cells)
 
 
 def _rows(passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], Row]]:
@@ -129,12 +131,12 @@ def _cells(text: str, table: TextTable) -> Iterator[tuple[tuple[str, ...], Span]
 
 def _fields(block: str) -> list[tuple[str, str]]:
     """Return the fields of a record, with their continuation lines; [] for other text."""
-    found: list[tuple[str, str]] = []
+    fields: list[tuple[str, str]] = []
     for line in block.split("\n"):
         if field := _FIELD.fullmatch(line):
-            found.append((field[1], field[2] or ""))
-        elif not found:
+            fields.append((field[1], field[2] or ""))
+        elif not fields:
             return []
         else:
-            found[-1] = found[-1][0], f"{found[-1][1]}\n{line}"
-    return found
+            fields[-1] = fields[-1][0], f"{fields[-1][1]}\n{line}"
+    return fields

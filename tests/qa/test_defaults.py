@@ -132,8 +132,8 @@ def confidences(_: Path) -> Found:
         "quick": confidence.QUICK,
     }
     found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
-    lookups = [confidence.of_lookup(0.5, is_found=True, is_nowhere=nowhere) for nowhere in (False, True)]
-    return {**found, "lookups": lookups, "another": confidence.IS_ABOUT_ANOTHER, "threshold": confidence.THRESHOLD}
+    lookups = [confidence.adjust_for_lookup(0.5, is_found=True, is_nowhere=nowhere) for nowhere in (False, True)]
+    return {**found, "lookups": lookups, "another": confidence.OTHER_SUBJECT, "threshold": confidence.THRESHOLD}
 
 
 def query(snapshot: Snapshot, question: str, mode: Mode = Mode.HYBRID) -> Query:

@@ -44,14 +44,14 @@ def test_each_feature_has_its_effect(model: LogisticModel) -> None:
 def test_each_feature_of_the_reader_has_its_effect() -> None:
     """It is more likely to see an answer in a relevant passage, so relevance is subtracted."""
     read = reading("x", answered=3.0, relevant=5.0)
-    found = features_of("who won?", stored("x"), cosine=0.5, sentence=0.25, matched=0.75, reading=read)
-    assert found == Features(0.5, 0.25, 0.0, 3.0, 5.0, read.spread, 0.75)
-    middle = probability(found, confidence.READ)
-    assert probability(replace(found, answered=3.5), confidence.READ) > middle
-    assert probability(replace(found, relevant=5.5), confidence.READ) < middle
-    assert probability(replace(found, answered=4.0, relevant=6.0), confidence.READ) > middle
-    assert probability(replace(found, spread=0.5), confidence.READ) > middle
-    assert probability(replace(found, matched=0.9), confidence.READ) > middle
+    result = features_of("who won?", stored("x"), cosine=0.5, sentence=0.25, matched=0.75, reading=read)
+    assert result == Features(0.5, 0.25, 0.0, 3.0, 5.0, read.spread, 0.75)
+    middle = probability(result, confidence.READ)
+    assert probability(replace(result, answered=3.5), confidence.READ) > middle
+    assert probability(replace(result, relevant=5.5), confidence.READ) < middle
+    assert probability(replace(result, answered=4.0, relevant=6.0), confidence.READ) > middle
+    assert probability(replace(result, spread=0.5), confidence.READ) > middle
+    assert probability(replace(result, matched=0.9), confidence.READ) > middle
 
 
 @given(cosine=st.floats(-1, 1), sentence=FINITE, missing=st.sampled_from((0.0, 1.0)))
@@ -85,5 +85,5 @@ def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float
 def test_number_missing_from_the_passage_is_detected(question: str, missing: float) -> None:
     """It is looked for in the text, the headings and the path, without the punctuation that follows it."""
     text = "Eight won in 2024, 12,000 to 3.5, against three. 2023-06-04. 60-69 kg."
-    found = features(question, text, path="vol-7/x.txt", context="Edition 9")
-    assert found == Features(0.5, 0.25, missing)
+    result = features(question, text, path="vol-7/x.txt", context="Edition 9")
+    assert result == Features(0.5, 0.25, missing)

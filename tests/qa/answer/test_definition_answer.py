@@ -8,7 +8,7 @@ import pytest
 
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract
-from qa.answer.heading_answer import with_definition
+from qa.answer.heading_answer import prefer_definition
 from qa.answer.results import Highlight
 from tests.qa.passages import reading, stored
 
@@ -24,10 +24,10 @@ def answered(question: str, text: str, heading: tuple[str, ...], *, path: str = 
     last = text.rstrip().rpartition("\n")[2].strip()
     start = text.index(last)
     best = Extract((Highlight((100 + start, 100 + start + len(last)), last),), 1.0, (start, start + len(last)), last)
-    found = with_definition(question, passage, best)
-    answer = exact_answer(question, [passage], {1: found}, {1: reading(text, answer=last.split()[-1], answered=3.0)})
+    result = prefer_definition(question, passage, best)
+    answer = exact_answer(question, [passage], {1: result}, {1: reading(text, answer=last.split()[-1], answered=3.0)})
     assert answer is not None
-    return answer.text, found
+    return answer.text, result
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_the_innermost_definition_answers(
 
 def test_the_defining_line_is_highlighted_first() -> None:
     """At its place in the file, and before the sentences that answer."""
-    _, found = answered("Which function splits a mailbox?", PYTHON, ("Mailbox", "split"))
-    assert found.highlights[0] == Highlight((104, 104 + len(SIGNATURE)), SIGNATURE)
-    assert [one.text for one in found.highlights[1:]] == ['"""Split a mailbox at each From."""']
-    _, found = answered("Which function splits?", f"{SIGNATURE}\n", ("split",))
-    assert [one.text for one in found.highlights] == [SIGNATURE]
+    _, result = answered("Which function splits a mailbox?", PYTHON, ("Mailbox", "split"))
+    assert result.highlights[0] == Highlight((104, 104 + len(SIGNATURE)), SIGNATURE)
+    assert [mark.text for mark in result.highlights[1:]] == ['"""Split a mailbox at each From."""']
+    _, result = answered("Which function splits?", f"{SIGNATURE}\n", ("split",))
+    assert [mark.text for mark in result.highlights] == [SIGNATURE]
 
 
 @pytest.mark.parametrize(

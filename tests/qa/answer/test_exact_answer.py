@@ -11,8 +11,8 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.questions.replacement import replacement
-from qa.questions.values import years
+from qa.questions.replacement import find_replacement
+from qa.questions.values import years_in
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored
@@ -39,10 +39,10 @@ def answer(
 def answer_text(question: str, text: str, read: str | Reading) -> str:
     """The answer from one passage, whose answer according to the reader is `read`."""
     passage = stored(text)
-    found = read if isinstance(read, Reading) else reading(text, answer=read, answered=3)
-    given = exact_answer(question, [passage], {1: extract(passage, found.share)}, {1: found})
-    assert given is not None
-    return given.text
+    reading_of_text = read if isinstance(read, Reading) else reading(text, answer=read, answered=3)
+    exact = exact_answer(question, [passage], {1: extract(passage, reading_of_text.share)}, {1: reading_of_text})
+    assert exact is not None
+    return exact.text
 
 
 CROPS = ("peas", "beans", "old peas")
@@ -51,8 +51,8 @@ OPENED_SENTENCE = "It opened on 12 May 1932, in rain."
 
 
 def test_short_answer_comes_with_its_sentence() -> None:
-    found = answer("When did it open?", [(OPENED, "12 May 1932", 3)])
-    assert found == Answer("12 May 1932", (1,), OPENED_SENTENCE)
+    result = answer("When did it open?", [(OPENED, "12 May 1932", 3)])
+    assert result == Answer("12 May 1932", (1,), OPENED_SENTENCE)
 
 
 @pytest.mark.parametrize("question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it"])
@@ -81,7 +81,7 @@ def test_a_sentence_is_quoted_if_the_reader_prefers_no_answer(none: float, expec
 
 
 @pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
+    ("sentence", "named", "expected"),
     [
         ("The award went to *Adam: A Method* by Kingma.", "*Adam", "Adam"),
         ("The award went to *A Method called Adam* this year.", "Adam*", "Adam"),
@@ -99,12 +99,12 @@ def test_a_sentence_is_quoted_if_the_reader_prefers_no_answer(none: float, expec
         ("It is (here) now.", "(here)", "(here)"),
     ],
 )
-def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, shown: str) -> None:
-    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, expected: str) -> None:
+    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(expected, (1,), sentence)
 
 
 @pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
+    ("sentence", "named", "expected"),
     [
         ("The peas were sown on 2024-03-11 here.", "2024-03", "2024-03-11"),
         ("The bus left at 17:45 in rain.", "17", "17:45"),
@@ -166,12 +166,12 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, shown
         ("It costs 14 %, or 21 %.", "14", "14 %"),
     ],
 )
-def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: str, shown: str) -> None:
-    assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: str, expected: str) -> None:
+    assert answer("When was it?", [(sentence, named, 3)]) == Answer(expected, (1,), sentence)
 
 
 @pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
+    ("sentence", "named", "expected"),
     [
         (
             "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
@@ -184,38 +184,38 @@ def test_answer_never_cuts_a_date_amount_address_or_range(sentence: str, named: 
         ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
     ],
 )
-def test_answer_never_cuts_a_title(sentence: str, named: str, shown: str) -> None:
+def test_answer_never_cuts_a_title(sentence: str, named: str, expected: str) -> None:
     """A title between quotation marks or in emphasis is completed if the answer is the greater part of it."""
-    assert answer_text("What is it?", sentence, named) == shown
+    assert answer_text("What is it?", sentence, named) == expected
 
 
 @pytest.mark.parametrize(
-    ("question", "named", "shown"),
+    ("question", "named", "expected"),
     [
         ("Who is a vegetarian?", "Vegetarian", "Vegetarian: Jonas"),
         ("What is that?", ":", "Vegetarian: Jonas"),
         ("Who is vegetarian?", "Jonas", "Jonas"),
     ],
 )
-def test_words_without_information_are_not_an_answer(question: str, named: str, shown: str) -> None:
-    assert answer_text(question, "Vegetarian: Jonas", named) == shown
+def test_words_without_information_are_not_an_answer(question: str, named: str, expected: str) -> None:
+    assert answer_text(question, "Vegetarian: Jonas", named) == expected
 
 
 @pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
+    ("sentence", "named", "expected"),
     [
         ("Annealing temp ~~60~~ 62 °C", "62 °C", "62 °C"),
         ("Depth: ~~5 000~~ 8 000 reads", "~~5 000~~ 8 000", "8 000"),
         ("~~It is 5.~~", "5", "5"),
     ],
 )
-def test_answer_leaves_out_what_is_struck_out(sentence: str, named: str, shown: str) -> None:
+def test_answer_leaves_out_what_is_struck_out(sentence: str, named: str, expected: str) -> None:
     """Unless the whole sentence is."""
-    assert answer_text("What is it?", sentence, named) == shown
+    assert answer_text("What is it?", sentence, named) == expected
 
 
 @pytest.mark.parametrize(
-    ("question", "named", "shown"),
+    ("question", "named", "expected"),
     [
         ("How many were in C05 in 2023?", "30", "19"),
         ("How many were in C05 in 2025?", "30", "30"),
@@ -224,33 +224,33 @@ def test_answer_leaves_out_what_is_struck_out(sentence: str, named: str, shown: 
         ("Which pond had 19 in 2023?", "C05", "C05"),
     ],
 )
-def test_the_column_in_the_question_answers(question: str, named: str, shown: str) -> None:
+def test_the_column_in_the_question_answers(question: str, named: str, expected: str) -> None:
     """Of columns that are named by numbers."""
     text = "| Pond | 2023 | 2024 | 2025 |\n|---|---|---|---|\n| C05 | 19 | 22 | 30 |"
-    assert answer_text(question, text, named) == shown
+    assert answer_text(question, text, named) == expected
 
 
-@pytest.mark.parametrize(("crcl", "shown"), [("40", "2 g"), ("70", "1 g"), ("20", "1 g")])
-def test_the_column_whose_band_has_the_number_answers(crcl: str, shown: str) -> None:
+@pytest.mark.parametrize(("crcl", "expected"), [("40", "2 g"), ("70", "1 g"), ("20", "1 g")])
+def test_the_column_whose_band_has_the_number_answers(crcl: str, expected: str) -> None:
     text = "| Drug | CrCl > 60 | CrCl 30-50 |\n|---|---|---|\n| C05 | 1 g | 2 g |"
-    assert answer_text(f"What is the dose of C05 with a CrCl of {crcl}?", text, "1 g") == shown
+    assert answer_text(f"What is the dose of C05 with a CrCl of {crcl}?", text, "1 g") == expected
 
 
 @pytest.mark.parametrize(
-    ("question", "shown"),
+    ("question", "expected"),
     [
         ("What is paid for 8 to 24 hours in Poland?", "23"),
         ("What is paid for 24 hours in Poland?", "34"),
         ("What is paid for 12 hours in Poland?", "23"),
     ],
 )
-def test_the_column_whose_whole_name_is_in_the_question_answers(question: str, shown: str) -> None:
+def test_the_column_whose_whole_name_is_in_the_question_answers(question: str, expected: str) -> None:
     text = "| Country | 8 to 24 hours | 24 hours |\n|---|---|---|\n| Poland | 23 | 34 |"
-    assert answer_text(question, text, "34") == shown
+    assert answer_text(question, text, "34") == expected
 
 
 @pytest.mark.parametrize(
-    ("question", "named", "shown"),
+    ("question", "named", "expected"),
     [
         ("Who watched the exam in geography?", "Vesey", "L. Marsh, Vesey"),
         ("How long is the exam in geography?", "90 min", "90 min"),
@@ -258,10 +258,10 @@ def test_the_column_whose_whole_name_is_in_the_question_answers(question: str, s
         ("Where is the exam in geography?", "hall", "hall"),
     ],
 )
-def test_names_in_a_cell_are_whole(question: str, named: str, shown: str) -> None:
+def test_names_in_a_cell_are_whole(question: str, named: str, expected: str) -> None:
     head = "| Exam | Day | Time | Watched by | Where |\n|---|---|---|---|---|"
     text = f"{head}\n| Geography | 12 Mar, 9:00 | 90 min | L. Marsh, Vesey | the old hall |"
-    assert answer_text(question, text, named) == shown
+    assert answer_text(question, text, named) == expected
 
 
 def test_a_list_is_given_as_a_whole() -> None:
@@ -288,17 +288,17 @@ def test_passages_that_agree_are_cited() -> None:
 
 
 def alternatives(question: str, read: Sequence[Read], paths: Sequence[str] | None = None) -> Sequence[Alternative]:
-    found = answer(question, read, paths=paths)
-    assert found is not None
-    return found.alternatives
+    result = answer(question, read, paths=paths)
+    assert result is not None
+    return result.alternatives
 
 
 def test_passages_with_another_date_are_named() -> None:
     """If the date has the same form and the reader is sure of both."""
     read = [(OPENED, "12 May 1932", 3.0), ("Opened on 14 June 1932.", "14 June 1932", 2.0), ("In 1930.", "1930", 2.0)]
-    found = answer("When did it open?", read)
+    result = answer("When did it open?", read)
     assert alternatives("When did it open?", read) == (Alternative("14 June 1932", (2,)),)
-    assert answer("When did it open?", [(text, words, 1.5) for text, words, _ in read]) == found
+    assert answer("When did it open?", [(text, words, 1.5) for text, words, _ in read]) == result
     replaces = [("It opened on 12 May 1932 (was 14 June 1932).", "12 May 1932", 3.0), *read[1:]]
     assert alternatives("When did it open?", replaces) == (Alternative("14 June 1932", (2,), "earlier"),)
     unsure = [(text, words, 1.4) for text, words, _ in read]
@@ -322,26 +322,26 @@ def test_the_value_of_another_year_does_not_contradict(question: str, others: li
         ("Since 2024: EUR 6.", "EUR 6", 3.0),
         ("Only EUR 2,022.", "EUR 2,022", 3.0),
     ]
-    found = alternatives(question, read, ["fees.md", "2024/a.md", "fees_2022.md", "2022.md", "x.md"])
-    assert [one.text for one in found] == others
+    result = alternatives(question, read, ["fees.md", "2024/a.md", "fees_2022.md", "2022.md", "x.md"])
+    assert [alternative.text for alternative in result] == others
 
 
 def test_the_value_of_something_else_does_not_contradict() -> None:
     """The other passage must have those of the question's words that the answering passage has."""
     read = [(f"The {crop} were sown on {day} May.", f"{day} May", 3.0) for day, crop in enumerate(CROPS, 1)]
-    assert [one.text for one in alternatives("When were the green peas sown?", read)] == ["3 May"]
+    assert [alternative.text for alternative in alternatives("When were the green peas sown?", read)] == ["3 May"]
 
 
 def test_finding_years_takes_linear_time() -> None:
     """A question may have 10,000 characters."""
-    check_growth(lambda count: years("a-" * count), 5_000, 20_000, least=0.2)
-    check_growth(lambda count: years("ab.A" * count), 5_000, 20_000, least=0.2)
+    check_growth(lambda count: years_in("a-" * count), 5_000, 20_000, least=0.2)
+    check_growth(lambda count: years_in("ab.A" * count), 5_000, 20_000, least=0.2)
 
 
 def test_without_the_reader_the_answer_is_a_sentence() -> None:
     """It comes from the first passage that has one."""
-    found = answer("When did it open?", [("", "", 0.0), ("It opened in May.", "May", 0.0)], with_reader=False)
-    assert found == Answer("It opened in May.", (2,), "It opened in May.")
+    result = answer("When did it open?", [("", "", 0.0), ("It opened in May.", "May", 0.0)], with_reader=False)
+    assert result == Answer("It opened in May.", (2,), "It opened in May.")
     assert answer("When?", [("", "", 0.0)]) is None
     assert answer("When?", []) is None
 
@@ -378,7 +378,7 @@ def test_equivalent_answers_are_recognised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("answer", "other_answer", "expected"),
     [
         ("9:30 am", "10:15 am", True),
         ("Mon 3 May", "Tuesday 4 June", True),
@@ -398,8 +398,8 @@ def test_equivalent_answers_are_recognised() -> None:
         ("09:30", "9:30", False),
     ],
 )
-def test_answers_that_contradict(one: str, other: str, expected: bool) -> None:
-    assert contradicts(one, other) is contradicts(other, one) is expected
+def test_answers_that_contradict(answer: str, other_answer: str, expected: bool) -> None:
+    assert contradicts(answer, other_answer) is contradicts(other_answer, answer) is expected
 
 
 @pytest.mark.parametrize(
@@ -423,9 +423,9 @@ def test_answers_begin_neither_with_a_mark_of_quotation_nor_with_half_a_value_no
 
 
 def test_a_sentence_is_without_its_mark_of_quotation() -> None:
-    found = answer("Why does it come out?", [("> The boat comes out, as it is cold.", "", 3)])
-    assert found is not None
-    assert found.text == found.sentence == "The boat comes out, as it is cold."
+    result = answer("Why does it come out?", [("> The boat comes out, as it is cold.", "", 3)])
+    assert result is not None
+    assert result.text == result.sentence == "The boat comes out, as it is cold."
 
 
 FEE = "The yearly fee of the allotment is €96, payable in March."
@@ -433,4 +433,4 @@ FEE = "The yearly fee of the allotment is €96, payable in March."
 
 def test_finding_a_replaced_value_takes_linear_time() -> None:
     text = "€96 becomes instead of €96 no longer " * 1000
-    check_growth(lambda text: replacement("€96", text, set()), text, text * 4)
+    check_growth(lambda text: find_replacement("€96", text, set()), text, text * 4)

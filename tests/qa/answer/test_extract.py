@@ -23,17 +23,17 @@ ENCODER = BagEncoder(max_tokens=100_000)
 
 def extracted(question: str, text: str, *, start: int = 0, body: int = 0, context: str = "") -> Extract:
     """The extract of a passage for a question whose words have equal weights."""
-    passage, asked = stored(text, start=start, body=body, context=context), query(question, ENCODER)
-    return extract(passage, partial(span_score, asked, match(asked, passage, ENCODER)), question)
+    passage, asked_query = stored(text, start=start, body=body, context=context), query(question, ENCODER)
+    return extract(passage, partial(span_score, asked_query, match(asked_query, passage, ENCODER)), question)
 
 
 def test_the_sentence_that_answers() -> None:
     """The best sentence is given in document characters with its score; headings are not sentences."""
     document = "x" * 100 + "# Fox\n\nCats purr. The red fox runs. Dogs bark."
-    found = extracted("red fox", document[100:], start=100, body=7)
-    assert found.highlights == (Highlight((118, 135), "The red fox runs."),)
+    result = extracted("red fox", document[100:], start=100, body=7)
+    assert result.highlights == (Highlight((118, 135), "The red fox runs."),)
     assert document[118:135] == "The red fox runs."
-    assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
+    assert result.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
 
 
 DUTIES = "- Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday"
@@ -59,9 +59,9 @@ def test_a_list_answers_a_question_about_the_heading_above_it(question: str, hea
 def test_the_items_of_a_nested_list_look_alike() -> None:
     tools = "  - Axe\n  - Saw"
     assert extracted("Which tools are there?", tools, context="Tools").answer == tools
-    found = extracted("tools", f"Cats purr.\n- The tools:\n{tools}\n- Dog")
-    assert found.answer == f"- The tools:\n{tools}\n- Dog"
-    assert found.highlights[0].text == "The tools:"
+    result = extracted("tools", f"Cats purr.\n- The tools:\n{tools}\n- Dog")
+    assert result.answer == f"- The tools:\n{tools}\n- Dog"
+    assert result.highlights[0].text == "The tools:"
 
 
 TASKS = "Garden:\n\n- [x] cut the hedge\n- [ ] repair the latch\n- [ ] buy compost\n- [X] sweep"
@@ -86,9 +86,9 @@ OPEN, DONE = "[ ] repair the latch\n[ ] buy compost", "[x] cut the hedge\n[X] sw
 )
 def test_tasks_are_selected_by_their_boxes(question: str, answer: str) -> None:
     """Although the sentence most similar to the question is "cut the hedge", or the one above the tasks."""
-    found = extracted(question, TASKS)
-    assert found.answer == answer
-    assert [one.text for one in found.highlights if one.text.startswith("[")] == [
+    result = extracted(question, TASKS)
+    assert result.answer == answer
+    assert [mark.text for mark in result.highlights if mark.text.startswith("[")] == [
         line for line in answer.replace("- ", "").splitlines() if line.startswith("[")
     ]
 
@@ -101,8 +101,8 @@ def test_the_rows_of_a_table_are_extracted() -> None:
     """Without the bars at both ends; neither the column names nor the rule below them are extracted."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."
     assert extracted("red fee", text).highlights[0].text == "red kayak | 5"
-    found = [text[start:end] for start, end in _sentences(text, 0, "")]
-    assert found == ["Fees.", "All of them.", "red kayak | 5", "ferry | 7", "The end."]
+    result = [text[start:end] for start, end in _sentences(text, 0, "")]
+    assert result == ["Fees.", "All of them.", "red kayak | 5", "ferry | 7", "The end."]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_the_rows_of_a_table_are_extracted() -> None:
     ],
 )
 def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, answer: str) -> None:
-    found = extracted("when was it built", text)
-    assert found.answer == found.highlights[0].text == answer
-    assert len({highlight.chars for highlight in found.highlights}) == len(found.highlights)
+    result = extracted("when was it built", text)
+    assert result.answer == result.highlights[0].text == answer
+    assert len({highlight.chars for highlight in result.highlights}) == len(result.highlights)
 
 
 @pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) "])
@@ -141,8 +141,8 @@ def test_list_markers_are_left_out(marker: str) -> None:
 
 
 def test_the_day_of_a_date_is_not_a_marker() -> None:
-    found = extract(stored("5. Mai 2023: Besuch.\n\n6. Maier kam."), lambda *_: 1.0)
-    assert [light.text for light in found.highlights] == ["5. Mai 2023: Besuch.", "Maier kam."]
+    result = extract(stored("5. Mai 2023: Besuch.\n\n6. Maier kam."), lambda *_: 1.0)
+    assert [light.text for light in result.highlights] == ["5. Mai 2023: Besuch.", "Maier kam."]
 
 
 @pytest.mark.parametrize("text", ["-5 degrees at night", "1998 was cold", "3.5 metres of snow"])
@@ -177,8 +177,8 @@ def test_a_word_longer_than_a_highlight_is_cut() -> None:
 
 def test_only_one_sentence_is_extracted_if_none_has_anything_in_common_with_the_question() -> None:
     """Three would only look like an answer."""
-    found = extracted("zebra", "Cats purr. Dogs bark. Hens cluck.")
-    assert len(found.highlights) == 1
+    result = extracted("zebra", "Cats purr. Dogs bark. Hens cluck.")
+    assert len(result.highlights) == 1
 
 
 def test_near_best_sentences_are_also_highlighted() -> None:
@@ -192,8 +192,8 @@ def test_near_best_sentences_are_also_highlighted() -> None:
 
 
 def test_scores_that_differ_only_by_rounding_are_ties() -> None:
-    found = extract(stored("One. Two. Three."), lambda start, _: 0.5 + start * 1e-12)
-    assert [one.text for one in found.highlights] == ["One.", "Two.", "Three."]
+    result = extract(stored("One. Two. Three."), lambda start, _: 0.5 + start * 1e-12)
+    assert [mark.text for mark in result.highlights] == ["One.", "Two.", "Three."]
 
 
 @pytest.mark.parametrize(("text", "body"), [("", 0), (" \n ", 0), ("# Only a heading\n", 17)])
@@ -224,10 +224,11 @@ LIST = "Cats purr.\n\nThe red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) g
 
 def test_a_list_is_highlighted_after_the_sentence_that_introduces_it() -> None:
     """Item by item, to the end of the list; the answer is the sentence and the list."""
-    found = extracted("red fox eats", LIST)
-    assert [one.text for one in found.highlights] == ["The red fox eats:", "hens.", "Not often.", "12 mice", "grapes"]
-    assert found.answer == "The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes"
-    assert found.has_list
+    result = extracted("red fox eats", LIST)
+    texts = [mark.text for mark in result.highlights]
+    assert texts == ["The red fox eats:", "hens.", "Not often.", "12 mice", "grapes"]
+    assert result.answer == "The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes"
+    assert result.has_list
     assert extracted("dogs bark", LIST).answer == "Dogs bark."
     assert not extracted("dogs bark", LIST).has_list
     assert extracted("12 mice", LIST).answer == "12 mice"
@@ -243,8 +244,8 @@ def test_a_list_is_highlighted_after_the_sentence_that_introduces_it() -> None:
     ],
 )
 def test_a_list_that_ends_a_sentence_or_is_below_a_title_belongs_to_it(text: str, answer: bool) -> None:
-    found = extracted("What are the cases in which the file is refused?", text)
-    assert ("it is late" in found.answer) is answer
+    result = extracted("What are the cases in which the file is refused?", text)
+    assert ("it is late" in result.answer) is answer
 
 
 FAQ = "Do I have to help?\n\nAdults give eight hours. Nobody pays. New members give four."
@@ -286,17 +287,17 @@ def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
 
 def test_at_most_ten_items_of_a_list_are_extracted() -> None:
     text = "Red foxes eat:\n" + "".join(f"- hen {number}\n" for number in range(30))
-    assert [one.text for one in extracted("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
+    assert [mark.text for mark in extracted("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
 
 
 def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
     """Not by the whole table, nor by the sentence with the best score."""
     text = "Codes are here.\n\n| a | b |\n|---|---|\n| TM-428 | slow |\n| TM-429 | many |"
     at = text.index("TM-429")
-    found = extract(stored(text), lambda start, _: float(start == 0), looked_up=at)
-    assert found.answer == found.highlights[0].text == "TM-429 | many"
-    found = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), looked_up=3)
-    assert found.answer == "It was built."
+    result = extract(stored(text), lambda start, _: float(start == 0), looked_up=at)
+    assert result.answer == result.highlights[0].text == "TM-429 | many"
+    result = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), looked_up=3)
+    assert result.answer == "It was built."
 
 
 @pytest.mark.parametrize(
@@ -329,13 +330,13 @@ def test_steps_are_answered_whole_however_many_they_are(introduction: str) -> No
 
 
 @pytest.mark.parametrize("introduction", ["", "To start the fan:\n"])
-@pytest.mark.parametrize("lead", ["power", "fan", "door"])
-def test_an_item_is_continued_by_an_indented_line(introduction: str, lead: str) -> None:
+@pytest.mark.parametrize("part", ["power", "fan", "door"])
+def test_an_item_is_continued_by_an_indented_line(introduction: str, part: str) -> None:
     """Not by a paragraph, nor by a line below it that is not indented."""
     steps = "1. Check the power.\n2. Switch on the fan.\n   Listen for the hum. Wait.\n3. Close the door."
     for rest in ("\n\nIt runs.", "\nIt runs."):
-        found = extracted(f"How do I start the fan ({lead})?", introduction + steps + rest, context="Starting the fan")
-        assert found.answer == introduction + steps
+        result = extracted(f"How do I start the fan ({part})?", introduction + steps + rest, context="Starting the fan")
+        assert result.answer == introduction + steps
 
 
 STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."
@@ -368,9 +369,9 @@ def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> N
 )
 def test_steps_may_lack_a_mark_after_their_numbers(text: str, answer: bool) -> None:
     """If they are in order; the line above them without an end, which names what is asked, is no answer."""
-    found = extracted("How do I reset the lamp?", text)
-    assert (found.answer == "1 doors shut\n 2 hold the button") is answer
-    assert answer or found.answer.startswith("Reset the lamp")
+    result = extracted("How do I reset the lamp?", text)
+    assert (result.answer == "1 doors shut\n 2 hold the button") is answer
+    assert answer or result.answer.startswith("Reset the lamp")
 
 
 def test_steps_below_a_heading_that_says_so_are_answered_whole() -> None:
@@ -407,8 +408,8 @@ def test_steps_of_the_opposite_are_none(question: str, heading: str, is_whole: b
 
 def test_clauses_are_no_steps() -> None:
     clauses = "1. The tenant pays.\n2. The lease can be ended.\n3. Any change is written."
-    found = extracted("How do I end the lease of the house?", clauses, context="Lease of the house")
-    assert found.answer == "The lease can be ended."
+    result = extracted("How do I end the lease of the house?", clauses, context="Lease of the house")
+    assert result.answer == "The lease can be ended."
 
 
 SAW = "1. Check the oil.\n2. Pull the cord."
@@ -558,8 +559,8 @@ def test_each_line_of_code_or_settings_is_a_sentence(path: str, text: str, line:
     """Comments of several lines are split into sentences."""
     pattern = re.compile("max_?tries|max tries", re.IGNORECASE)
     passage = stored(text, path=path)
-    found = extract(passage, lambda start, end: float(bool(pattern.search(text, start, end))), "how many tries")
-    assert found.answer == line
+    result = extract(passage, lambda start, end: float(bool(pattern.search(text, start, end))), "how many tries")
+    assert result.answer == line
 
 
 def test_prose_without_a_suffix_is_not_split_into_lines() -> None:

@@ -28,11 +28,11 @@ def heading_of(question: str, answer: str, *, answered: float = 3.0, text: str =
 
 def test_a_heading_answers_like_a_sentence() -> None:
     """It is highlighted at its place in the document, without its marks, and quoted in a few words."""
-    found = heading_of(WHEN, "17 June 2023")
-    assert found is not None
-    assert found.highlights == (Highlight((93, 113), "1.4.2 (17 June 2023)"),)
+    result = heading_of(WHEN, "17 June 2023")
+    assert result is not None
+    assert result.highlights == (Highlight((93, 113), "1.4.2 (17 June 2023)"),)
     passage, read = stored(RELEASE, start=90, body=BODY), reading(RELEASE, answer="17 June 2023", answered=3.0)
-    answer = exact_answer(WHEN, [passage], {1: found}, {1: read})
+    answer = exact_answer(WHEN, [passage], {1: result}, {1: read})
     assert answer is not None
     assert (answer.text, answer.sentence) == ("17 June 2023", "1.4.2 (17 June 2023)")
 
@@ -64,8 +64,8 @@ def test_heading_is_not_quoted_unless_it_answers(question: str, answer: str, ans
 def test_a_heading_that_names_all_of_the_question_has_its_date(question: str, is_named: bool) -> None:
     """The reader sees too little in it, as the text below is about something else."""
     passage = stored(RELEASE, path="quillon/CHANGELOG.md", body=BODY)
-    found = heading_answer(question, passage, reading(RELEASE, answer="Fixed a crash", answered=-5.0))
-    assert (found is not None and found.names_question and found.name == "17 June 2023") == is_named
+    result = heading_answer(question, passage, reading(RELEASE, answer="Fixed a crash", answered=-5.0))
+    assert (result is not None and result.names_question and result.name == "17 June 2023") == is_named
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_the_date_in_a_heading_may_be_that_of_something_else(question: str, text
 
 @pytest.mark.parametrize("heading", ["1.4.2 (17.6.2023)", "17.6.2023: v1.4.2"])
 def test_a_version_that_is_asked_for_is_no_date(heading: str) -> None:
-    found = heading_of("Which version fixed the crash?", "17.6.2023", text=f"## {heading}\n\n- Fixed a crash.\n")
-    assert found is not None
-    assert found.name in {"1.4.2", "v1.4.2"}
+    result = heading_of("Which version fixed the crash?", "17.6.2023", text=f"## {heading}\n\n- Fixed a crash.\n")
+    assert result is not None
+    assert result.name in {"1.4.2", "v1.4.2"}
 
 
 @pytest.mark.parametrize(("place", "is_quoted"), [("in room 9", False), ("upstairs", True)])
@@ -91,18 +91,18 @@ def test_a_sentence_that_says_the_same_is_better_evidence(place: str, is_quoted:
     """Even if the reader considers the heading more likely."""
     text = f"## Room 9\n\nIt is kept {place}."
     read, likely = reading(text, answer="Room 9", answered=3.0), reading(text, answer=place.removeprefix("in "), sure=4)
-    both = replace(read, start=np.maximum(read.start, likely.start), end=np.maximum(read.end, likely.end))
-    found = heading_answer("Where is it?", stored(text, body=text.index("It")), both)
-    assert (found is not None) == is_quoted
+    ambiguous = replace(read, start=np.maximum(read.start, likely.start), end=np.maximum(read.end, likely.end))
+    result = heading_answer("Where is it?", stored(text, body=text.index("It")), ambiguous)
+    assert (result is not None) == is_quoted
 
 
 @pytest.mark.parametrize(
     "heading", ["# Notes\n\n## Room 9\n\n", "Room 9\n------\n\n", "* Room 9\n", "== Room 9 ==\n", "Notes\nRoom 9\n"]
 )
 def test_heading_marks_of_any_format_are_left_out(heading: str) -> None:
-    found = heading_of("Where?", "Room 9", text=f"{heading}- Bring a pen.")
-    assert found is not None
-    assert found.answer == "Room 9"
+    result = heading_of("Where?", "Room 9", text=f"{heading}- Bring a pen.")
+    assert result is not None
+    assert result.answer == "Room 9"
 
 
 def test_a_passage_without_a_heading_in_its_text_has_no_heading_answer() -> None:
@@ -177,6 +177,6 @@ def test_neither_the_number_of_a_section_nor_the_date_of_a_change_answers(
 )
 def test_the_number_of_a_section_is_no_part_of_its_name(question: str, answer: str, text: str, name: str) -> None:
     """Unless it is asked for, or is the day of a date."""
-    found = heading_of(question, answer, text=text)
-    assert found is not None
-    assert found.answer == name
+    result = heading_of(question, answer, text=text)
+    assert result is not None
+    assert result.answer == name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qa.answer.extract import Extract
-from qa.answer.heading_answer import with_other_fields
+from qa.answer.heading_answer import prefer_other_fields
 from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
@@ -20,8 +20,8 @@ LOG = (
 
 def answer_at(sentence: str) -> Extract:
     at = LOG.index(sentence)
-    lead = at, LOG.index("\n", at) if "\n" in LOG[at:] else len(LOG)
-    return with_other_fields(stored(LOG, start=50), Extract(lead=lead, answer=LOG[slice(*lead)]))
+    answer_span = at, LOG.index("\n", at) if "\n" in LOG[at:] else len(LOG)
+    return prefer_other_fields(stored(LOG, start=50), Extract(answer_span=answer_span, answer=LOG[slice(*answer_span)]))
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def answer_at(sentence: str) -> Extract:
 )
 def test_a_date_is_answered_with_the_other_fields_of_its_record(sentence: str, answer: str) -> None:
     """A field that says more than the date answers itself, as does one without others."""
-    found = answer_at(sentence)
-    assert found.answer == answer
-    assert all(LOG[one.chars[0] - 50 : one.chars[1] - 50] == one.text for one in found.highlights)
+    result = answer_at(sentence)
+    assert result.answer == answer
+    assert all(LOG[mark.chars[0] - 50 : mark.chars[1] - 50] == mark.text for mark in result.highlights)
 
 
 def test_what_happened_on_a_date_is_in_a_table(tmp_path: Path) -> None:
     rows = "2026-04-12,Heron,lost a pin\n2026-04-19,Loon,collided with a swan\n2026-04-26,Teal,nothing\n"
     build(tmp_path, {"log.csv": f"date,boat,remark\n{rows}"})
     with opened(tmp_path) as retriever:
-        found = retriever.ask("What happened on 19 April 2026?").answer
-    assert found is not None
-    assert found.text == "boat: Loon\nremark: collided with a swan"
+        result = retriever.ask("What happened on 19 April 2026?").answer
+    assert result is not None
+    assert result.text == "boat: Loon\nremark: collided with a swan"

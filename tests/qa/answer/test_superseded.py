@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import Newer, Quoted, replacements, with_replacements
-from qa.questions.replacement import Replacement, current, replacement
+from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values
+from qa.questions.replacement import Replacement, find_replacement, replace_if_outdated
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened
@@ -18,8 +18,8 @@ from tests.qa.passages import reading, stored
 
 
 def new_value(value: str, text: str) -> str:
-    found = replacement(value, text, set())
-    return "" if found is None else text[slice(*found.value)]
+    result = find_replacement(value, text, set())
+    return "" if result is None else text[slice(*result.value)]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_was_rejected_is_one_item() -> None:
 
 def test_finding_what_replaces_a_value_takes_linear_time() -> None:
     text = "€96 becomes instead of €96 no longer not €96 but (was €96 ~~€96 preprint €96 €97 "
-    check_growth(lambda text: replacement("€96", text, set()), text * 200, text * 800)
+    check_growth(lambda text: find_replacement("€96", text, set()), text * 200, text * 800)
 
 
 CORRECTED = "The boat is out from 3 November, not 27 October as I wrote."
@@ -113,8 +113,8 @@ def test_an_answer_is_not_the_value_that_its_sentence_revokes(
     question: str, text: str, words: str, expected: str
 ) -> None:
     at = text.index(words)
-    found = current(question, text, (at, at + len(words)), (0, len(text)))
-    assert text[slice(*found)] == expected
+    result = replace_if_outdated(question, text, (at, at + len(words)), (0, len(text)))
+    assert text[slice(*result)] == expected
 
 
 RULES = "# Rules\n\n## 9 Guests\n9.2 A guest may sail at most three times in a season.\n"
@@ -134,13 +134,13 @@ def chain(
 ) -> list[str]:
     """What replaces a value that "a.md" gives."""
     with built(root, files) as snapshot:
-        passage = next(one for one in snapshot.passages_of("a.md") if value in one.text)
+        passage = next(passage for passage in snapshot.passages_of("a.md") if value in passage.text)
         at = passage.text.index(value)
         end = passage.text.find("\n", at)
-        lead = passage.text.rfind("\n", 0, at) + 1, end if end >= 0 else len(passage.text)
-        old = Quoted(question, value, passage, lead)
-        found = replacements(snapshot, old, documents=None, rarity=rarity or {}, read=lambda _: read)
-        return [one.value for one in found]
+        answer_span = passage.text.rfind("\n", 0, at) + 1, end if end >= 0 else len(passage.text)
+        old = QuotedValue(question, value, passage, answer_span)
+        result = find_new_values(snapshot, old, documents=None, rarity=rarity or {}, read=lambda _: read)
+        return [new.value for new in result]
 
 
 def test_values_are_replaced_again_and_again_by_the_number_of_their_section(tmp_path: Path) -> None:
@@ -262,26 +262,29 @@ def test_a_value_that_was_changed_back_is_not_replaced(tmp_path: Path) -> None:
     assert chain(tmp_path / "other", files, "What is the timeout?", "30 seconds") == ["20 seconds"]
 
 
-def newer(number: int, text: str, value: str, *, is_correction: bool = False) -> Newer:
+def replacing(number: int, text: str, value: str, *, is_correction: bool = False) -> NewValue:
     at = text.index(value)
     span = Replacement((at, at + len(value)), (0, len(text)), is_correction, may_differ=False)
-    return Newer(replace(stored(text, path=f"{number}.txt"), id=number), span)
+    return NewValue(replace(stored(text, path=f"{number}.txt"), id=number), span)
 
 
 @pytest.mark.parametrize("question", ["How often may a guest sail?", "How often could a guest sail originally?"])
 def test_the_newest_value_answers_unless_the_old_one_is_asked_for(question: str) -> None:
     passages = [replace(stored(text), id=number) for number, text in enumerate(("Three times.", "x", "y"), start=1)]
-    found = [newer(9, "For three put four times.", "four times"), newer(2, "For four put five times.", "five times")]
+    chain = [
+        replacing(9, "For three put four times.", "four times"),
+        replacing(2, "For four put five times.", "five times"),
+    ]
     answer = Answer("Three times", (1, 3), "Three times.", (Alternative("two times", (3,)),))
-    shown, given = with_replacements(question, answer, passages, found)
+    ordered, new_answer = answer_with_new_value(question, answer, passages, chain)
     if "originally" in question:
-        assert [one.id for one in shown] == [1, 9, 2]
-        others = Alternative("four times", (2,), "later"), Alternative("five times", (3,), "later")
-        assert given == Answer("Three times", (1,), "Three times.", others)
+        assert [passage.id for passage in ordered] == [1, 9, 2]
+        alternatives = Alternative("four times", (2,), "later"), Alternative("five times", (3,), "later")
+        assert new_answer == Answer("Three times", (1,), "Three times.", alternatives)
     else:
-        assert [one.id for one in shown] == [2, 9, 1]
-        others = Alternative("four times", (2,), "earlier"), Alternative("Three times", (3,), "earlier")
-        assert given == Answer("five times", (1,), "For four put five times.", others)
+        assert [passage.id for passage in ordered] == [2, 9, 1]
+        alternatives = Alternative("four times", (2,), "earlier"), Alternative("Three times", (3,), "earlier")
+        assert new_answer == Answer("five times", (1,), "For four put five times.", alternatives)
 
 
 def test_an_amendment_that_has_no_word_of_the_question_answers_it(tmp_path: Path) -> None:
@@ -291,7 +294,7 @@ def test_an_amendment_that_has_no_word_of_the_question_answers_it(tmp_path: Path
         result = retriever.ask(SAIL, k=3)
     assert result.answer is not None
     assert (result.answer.text, result.answer.citations) == ("four times", (1,))
-    assert [one.citations for one in result.answer.alternatives] == [(2,)]
+    assert [alternative.citations for alternative in result.answer.alternatives] == [(2,)]
     assert result.to_dict()["answer"]["alternatives"][0]["time"] == "earlier"
     assert [hit.source.path for hit in result.passages[:2]] == ["b.txt", "a.md"]
     assert [light.text for light in result.passages[0].highlights] == [result.answer.sentence]

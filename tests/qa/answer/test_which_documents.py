@@ -68,39 +68,39 @@ def test_each_document_is_listed_once_with_a_passage_about_the_topic(notes: Retr
 def test_a_title_with_the_topic_is_highlighted_first(notes: Retriever) -> None:
     """For other documents the highlighted sentence shows why they are listed."""
     answer = notes.ask("notes about the boiler", k=7)
-    asked = notes.ask("How hot is our boiler?", k=7)
-    marked = {hit.title: [one.text for one in hit.highlights] for hit in answer.passages}
+    answered = notes.ask("How hot is our boiler?", k=7)
+    marked = {hit.title: [mark.text for mark in hit.highlights] for hit in answer.passages}
     assert marked["Our boiler"] == ["Our boiler", "Bought in May."]
     assert marked["Visit 2"] == ["Boilers were seen 2 times."]
     assert all(
-        one.text == hit.text[slice(*(at - hit.source.chars[0] for at in one.chars))]
+        mark.text == hit.text[slice(*(at - hit.source.chars[0] for at in mark.chars))]
         for hit in answer.passages
-        for one in hit.highlights
+        for mark in hit.highlights
     )
-    assert not any(one.text == "Our boiler" for hit in asked.passages for one in hit.highlights)
+    assert not any(mark.text == "Our boiler" for hit in answered.passages for mark in hit.highlights)
 
 
 def test_documents_that_are_not_shown_are_counted(notes: Retriever) -> None:
     answer = notes.ask("notes about the boiler", k=2)
-    one = notes.ask("notes about bees")
+    answered = notes.ask("notes about bees")
     assert answer.answer is not None
     assert (len(answer.answer.text.split("\n")), answer.answer.more) == (2, 4)
     assert answer.as_json()["answer"]["more"] == 4
-    assert "more" not in one.as_json()["answer"]
+    assert "more" not in answered.as_json()["answer"]
     assert "and 4 more; -k 6 shows them" in result(answer, TerminalStyle(), Places(notes.root, notes.root))
-    assert one.answer is not None
-    assert (one.answer.text, one.answer.citations) == ("Bees", (1,))
+    assert answered.answer is not None
+    assert (answered.answer.text, answered.answer.citations) == ("Bees", (1,))
 
 
 def test_documents_of_one_title_are_told_apart_by_their_paths_and_each_is_cited(notes: Retriever) -> None:
-    found = notes.ask("Which notes mention Marta?")
-    assert found.answer is not None
-    paths = [hit.source.path for hit in found.passages[:2]]
-    shown = f"- Thursday ({paths[0]}) [1]\n- Thursday ({paths[1]}) [2]\n"
+    answered = notes.ask("Which notes mention Marta?")
+    assert answered.answer is not None
+    paths = [hit.source.path for hit in answered.passages[:2]]
+    expected = f"- Thursday ({paths[0]}) [1]\n- Thursday ({paths[1]}) [2]\n"
     assert sorted(paths) == ["2024-03-14.md", "2024-03-21.md"]
-    assert shown in result(found, TerminalStyle(), Places(notes.root, notes.root))
-    assert shown in str(found)
-    assert found.as_json()["answer"]["cited_by_line"] == [[1], [2]]
+    assert expected in result(answered, TerminalStyle(), Places(notes.root, notes.root))
+    assert expected in str(answered)
+    assert answered.as_json()["answer"]["cited_by_line"] == [[1], [2]]
     assert "cited_by_line" not in notes.ask("notes about bees").as_json()["answer"]
 
 
@@ -126,6 +126,6 @@ def test_only_documents_of_the_kind_are_listed_if_some_are_known_to_be(
     }
     build(tmp_path, files)
     with opened(tmp_path) as retriever:
-        found = retriever.ask(question)
-    assert found.answer is not None
-    assert {found.passages[rank - 1].source.path for rank in found.answer.citations} == listed
+        answered = retriever.ask(question)
+    assert answered.answer is not None
+    assert {answered.passages[rank - 1].source.path for rank in answered.answer.citations} == listed

@@ -10,7 +10,7 @@ import pytest
 
 from index import Index, Scope, StoredPassage
 from qa import Retriever, build_index
-from qa.questions.answering_section import resolving
+from qa.questions.answering_section import resolving_passages
 from qa.retrieval import pipeline
 from tests.qa.indexes import write
 from tests.qa.passages import stored
@@ -68,7 +68,7 @@ class Articles:
         first = stored("text", path="a.md")
         document = replace(first.document, passages=passages)
         self.found = tuple(
-            replace(first, id=i, document=document, start=10 * i, heading=one) for i, one in enumerate(headings)
+            replace(first, id=i, document=document, start=10 * i, heading=heading) for i, heading in enumerate(headings)
         )
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
@@ -76,7 +76,7 @@ class Articles:
 
     def resolving(self, question: str = "it fails") -> list[str]:
         """The innermost headings of the passages that resolve the problem stated in the first."""
-        return [one.heading[-1] for one in resolving(cast("Index", self), question, self.found[0])]
+        return [passage.heading[-1] for passage in resolving_passages(cast("Index", self), question, self.found[0])]
 
 
 def under(*names: str) -> list[tuple[str, ...]]:
@@ -91,7 +91,7 @@ RESTORE, BACKUP = "How do I restore a backup?", "Restoring a backup"
 
 
 @pytest.mark.parametrize(
-    ("question", "headings", "found"),
+    ("question", "headings", "expected"),
     [
         (
             FAILS,
@@ -141,19 +141,19 @@ RESTORE, BACKUP = "How do I restore a backup?", "Restoring a backup"
         ("How do I get the role for restoring a backup?", [(BACKUP, "Before you start"), (BACKUP, "Steps")], []),
     ],
 )
-def test_sections_that_resolve_what_the_first_one_states(
-    question: str, headings: list[tuple[str, ...]], found: list[str]
+def test_sections_that_resolve_the_stated_problem(
+    question: str, headings: list[tuple[str, ...]], expected: list[str]
 ) -> None:
     articles = Articles(*headings)
-    articles.found = tuple(replace(one, record_title="Kiosk") for one in articles.found)
-    assert articles.resolving(question=question) == found
+    articles.found = tuple(replace(passage, record_title="Kiosk") for passage in articles.found)
+    assert articles.resolving(question=question) == expected
 
 
 def test_a_question_is_resolved_only_by_its_own_answer() -> None:
     """If a document has several questions, each with its answer; other sections are resolved by none."""
-    several = Articles(*under("Question", "Answer", "Answer", "Question", "Answer"))
-    found = [[one.id for one in resolving(cast("Index", several), "", each)] for each in several.found]
-    assert found == [[1, 2], [], [], [4], []]
+    articles = Articles(*under("Question", "Answer", "Answer", "Question", "Answer"))
+    resolved = (resolving_passages(cast("Index", articles), "", passage) for passage in articles.found)
+    assert [[passage.id for passage in passages] for passages in resolved] == [[1, 2], [], [], [4], []]
 
 
 def test_long_documents_are_read_only_in_part() -> None:
@@ -173,7 +173,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
 
 def headings(desk: Retriever, question: str, **options: Any) -> list[str]:
     """The innermost headings of the first passages."""
-    return [one.heading[-1] for one in desk.ask(question, **options).passages if one.heading]
+    return [passage.heading[-1] for passage in desk.ask(question, **options).passages if passage.heading]
 
 
 @pytest.mark.parametrize(
@@ -188,16 +188,16 @@ def test_the_resolution_comes_before_the_problem(
 ) -> None:
     """It is the answer and gets the score of the problem, since it hardly says itself what it is about."""
     result = desk.ask(question)
-    monkeypatch.setattr(pipeline, "resolving", lambda *_: ())
+    monkeypatch.setattr(pipeline, "resolving_passages", lambda *_: ())
     plain = desk.ask(question)
     assert plain.passages[0].heading[-1] == first[1]
-    assert [one.heading[-1] for one in result.passages[:2]] == first
-    assert len({one.id for one in result.passages}) == len(result.passages)
+    assert [passage.heading[-1] for passage in result.passages[:2]] == first
+    assert len({passage.id for passage in result.passages}) == len(result.passages)
     assert result.answer is not None
     assert answer in (result.answer.sentence or result.answer.text)
-    assert all(one.source.state == "verified" for one in result.passages)
+    assert all(passage.source.state == "verified" for passage in result.passages)
     assert result.confidence >= plain.confidence
-    scores = [one.score for one in result.passages]
+    scores = [passage.score for passage in result.passages]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == plain.passages[0].score
 
@@ -209,9 +209,9 @@ def test_other_sections_come_first_if_they_are_asked_for(desk: Retriever, questi
 
 def test_a_search_gives_the_passages_of_an_answer(desk: Retriever) -> None:
     """And the first ones do not depend on how many are asked for."""
-    shown = [one.id for one in desk.ask(POST, k=5).passages]
-    assert [one.id for one in desk.search(POST, k=5)] == shown
-    assert [one.id for one in desk.ask(POST, k=1).passages] == shown[:1]
+    shown = [passage.id for passage in desk.ask(POST, k=5).passages]
+    assert [hit.id for hit in desk.search(POST, k=5)] == shown
+    assert [passage.id for passage in desk.ask(POST, k=1).passages] == shown[:1]
 
 
 def test_a_resolution_outside_the_searched_part_of_a_document_is_not_given(
@@ -219,7 +219,7 @@ def test_a_resolution_outside_the_searched_part_of_a_document_is_not_given(
 ) -> None:
     def problem(snapshot: Index, _: object) -> Scope:
         return snapshot.scope(
-            frozenset(one.id for one in snapshot.passages_of("scanner.md") if one.heading[-1] == "Problem")
+            frozenset(passage.id for passage in snapshot.passages_of("scanner.md") if passage.heading[-1] == "Problem")
         )
 
     monkeypatch.setattr(pipeline, "select", problem)

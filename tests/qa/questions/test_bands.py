@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.bands import row_of_band, with_bands_as_in
+from qa.questions.bands import prefer_row_with_band, write_as_bands
 from tests.qa.passages import stored
 
 WEIGHTS = """\
@@ -45,8 +45,8 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
         ("What does a 12-year-old pay?", POOL, "What does a 6–17-year-old pay?"),
         # None, or more than one
         *(
-            (one, WEIGHTS, one)
-            for one in (
+            (question, WEIGHTS, question)
+            for question in (
                 "The dose for 75 lb?",
                 "For a weight of 75 lb?",
                 "For 50 of us?",
@@ -54,18 +54,18 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
                 "More than 75 kg?",
             )
         ),
-        *((one, RENAL, one) for one in ("The dose with a CrCl of 20?", "The dose for 40 kg?")),
+        *((question, RENAL, question) for question in ("The dose with a CrCl of 20?", "The dose for 40 kg?")),
         ("What does it cost at 15?", "Under 16 years: 1 EUR. Under 18 years: 2 EUR.", "What does it cost at 15?"),
         ("What does a 14-year-old pay?", CLUB, "What does a 14-year-old pay?"),
         # The amount itself, years, days and times
         ("The dose for 60 kg?", "50–69 kg: 60 mg. At 60 kg: 50 mg.", "The dose for 60 kg?"),
         *(
-            (one, MONEY, one)
-            for one in ("Open on 5 June?", "Open at 14:00?", "Open in version 11.2.1?", "Open flat 12?")
+            (question, MONEY, question)
+            for question in ("Open on 5 June?", "Open at 14:00?", "Open in version 11.2.1?", "Open flat 12?")
         ),
         *(
-            (one, "Prize 2020–2024: Ann.", one)
-            for one in ("Who won the prize in 2022?", "Who won the prize 2022 here?")
+            (question, "Prize 2020–2024: Ann.", question)
+            for question in ("Who won the prize in 2022?", "Who won the prize 2022 here?")
         ),
         ("May I keep a cat in 2C?", "Store below 25 °C.", "May I keep a cat in 2C?"),
         ("What prize is above 2022 m?", "Prize 2000–2400 m: Ann.", "What prize is above 2022 m?"),
@@ -73,12 +73,12 @@ MONEY = "Purchases between £500 and £2,000 need two quotes; over £2,000 the b
     ],
 )
 def test_an_amount_is_written_as_its_band(question: str, text: str, expected: str) -> None:
-    assert with_bands_as_in(stored(text), question) == expected
+    assert write_as_bands(stored(text), question) == expected
 
 
 def test_the_names_of_columns_in_the_context_are_bands() -> None:
     passage = stored("| Ann | 1 | 2 |\n| Bo | 3 | 4 |", context="Doses › name | CrCl 30-50 | CrCl < 30")
-    assert with_bands_as_in(passage, "Ann with a CrCl of 40?") == "Ann with a CrCl of 30-50?"
+    assert write_as_bands(passage, "Ann with a CrCl of 40?") == "Ann with a CrCl of 30-50?"
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_the_row_of_the_band_answers(question: str, row: int) -> None:
     text = "| age | day |\n|---|---|\n| 6–13 | 7 EUR |\n| 14–17 | 10 EUR |\n| 18 and over | 14 EUR |\n"
     cells = [line.strip("| ") for line in text.split("\n")[2:5]]
     spans = [(text.index(line), text.index(line) + len(line)) for line in cells]
-    assert row_of_band(stored(text), question, spans, spans[2]) == spans[row]
+    assert prefer_row_with_band(stored(text), question, spans, spans[2]) == spans[row]

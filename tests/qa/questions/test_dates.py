@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qa.questions.dates import dates_in, dates_in_words, names_month, with_dates_as_in, with_other_forms
+from qa.questions.dates import add_date_forms, dates_in, names_month, spell_out_dates, write_dates_as_in
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
@@ -23,8 +23,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("bookings")
     plan = "On 24 December there is a party. On 3 May 2024 we meet.\n"
     build(folder, {"bookings.csv": BOOKINGS, "plan.txt": plan, "daily/2024-08-09.md": "Rain.\n"})
-    with opened(folder) as found:
-        yield found
+    with opened(folder) as retriever:
+        yield retriever
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     ],
 )
 def test_dates_in_a_text(text: str, date: tuple[int, int, int] | None) -> None:
-    assert [one[:3] for one in dates_in(text)] == ([] if date is None else [date])
+    assert [date[:3] for date in dates_in(text)] == ([] if date is None else [date])
 
 
 @pytest.mark.parametrize(
-    ("asked", "searched"),
+    ("question", "searched"),
     [
         ("who has the hall on 4 June?", "who has the hall on 4 June (2024-06-04)?"),
         ("the hall on June 4th, 2024", "the hall on June 4th, 2024 (2024-06-04)"),
@@ -75,14 +75,14 @@ def test_dates_in_a_text(text: str, date: tuple[int, int, int] | None) -> None:
     ],
 )
 def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
-    retriever: Retriever, asked: str, searched: str
+    retriever: Retriever, question: str, searched: str
 ) -> None:
     """Forms of the same day; without a year in the question, any year matches."""
-    assert with_other_forms(asked, retriever.snapshot, None) == searched
+    assert add_date_forms(question, retriever.snapshot, None) == searched
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "read"),
+    ("text", "question", "read"),
     [
         ("2024-06-04, Hall", "the hall on 4 June?", "the hall on 2024-06-04?"),
         ("4 June 2024", "on 2024-06-04 or 5 June", "on 4 June 2024 or 5 June"),
@@ -91,8 +91,8 @@ def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
         ("no dates", "on 4 June", None),
     ],
 )
-def test_dates_of_a_question_as_a_passage_has_them(text: str, asked: str, read: str | None) -> None:
-    assert with_dates_as_in(text, asked) == read
+def test_dates_of_a_question_are_written_as_in_the_passage(text: str, question: str, read: str | None) -> None:
+    assert write_dates_as_in(text, question) == read
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_months_in_questions(question: str, names: bool) -> None:
 def test_dates_in_words() -> None:
     """Those that have a year, and are not in words yet."""
     text = "Log › 2024-06-04 and 24.12.2023; 5 May 2022, May 5, 04/06/2024."
-    assert dates_in_words(text) == "Log › 4 June 2024 and 24 December 2023; 5 May 2022, May 5, 4 June 2024."
+    assert spell_out_dates(text) == "Log › 4 June 2024 and 24 December 2023; 5 May 2022, May 5, 4 June 2024."
 
 
 @pytest.mark.parametrize(
-    ("asked", "who"), [("who has the hall on 4 June", "Guest 4"), ("who cooks on June 22, 2024", "Cook 22")]
+    ("question", "who"), [("who has the hall on 4 June", "Guest 4"), ("who cooks on June 22, 2024", "Cook 22")]
 )
-def test_a_row_is_found_by_its_date(retriever: Retriever, asked: str, who: str) -> None:
+def test_a_row_is_found_by_its_date(retriever: Retriever, question: str, who: str) -> None:
     """The result keeps the question as it was asked."""
-    result = retriever.ask(asked)
+    result = retriever.ask(question)
     assert result.passages[0].text.endswith(who)
-    assert (result.question, result.corrections) == (asked, ())
+    assert (result.question, result.corrections) == (question, ())

@@ -13,9 +13,9 @@ TABLE = "| Code | Meaning |\n|---|---|\n| TM-428 | Too slow |\n| TM-429 | Too ma
 
 
 def looked_up(text: str) -> Lookup:
-    found = lookup_of(text)
-    assert found is not None
-    return found
+    lookup = lookup_of(text)
+    assert lookup is not None
+    return lookup
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_questions_statements_and_stop_words_are_not_lookups(question: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("asked", "text", "matches"),
+    ("query", "text", "matches"),
     [
         ("TM-429", "It gives TM-429.", True),
         ("tm-429", "It gives TM\u2011429 (TM-430 is another).", True),
@@ -75,9 +75,9 @@ def test_questions_statements_and_stop_words_are_not_lookups(question: str) -> N
         ("28-day strength", "The strength on 28 days.", True),
     ],
 )
-def test_all_words_must_be_in_one_sentence(asked: str, text: str, matches: bool) -> None:
+def test_all_words_must_be_in_one_sentence(query: str, text: str, matches: bool) -> None:
     """Codes and quoted words exactly as they are written, all others in any form."""
-    assert (looked_up(asked).match(stored(text)) is not None) == matches
+    assert (looked_up(query).match(stored(text)) is not None) == matches
 
 
 def test_table_rows_are_matched_separately_but_share_the_header() -> None:
@@ -100,7 +100,7 @@ def test_titles_and_headings_count_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("query", "expected"),
     [
         ("2024-06-11", Match(None)),
         ("what did we do on 11 June 2024?", Match(None)),
@@ -109,15 +109,15 @@ def test_titles_and_headings_count_too() -> None:
         ("daily", None),
     ],
 )
-def test_a_date_in_the_path_counts_on_its_own(asked: str, found: Match | None) -> None:
-    assert looked_up(asked).match(stored("Jonas broke his arm.", path="daily/2024-06-11.md")) == found
+def test_a_date_in_the_path_counts_on_its_own(query: str, expected: Match | None) -> None:
+    assert looked_up(query).match(stored("Jonas broke his arm.", path="daily/2024-06-11.md")) == expected
 
 
 def test_absent_codes_and_quoted_words_are_detected() -> None:
     """Other terms can be written in several ways, so they may be somewhere all the same."""
     passages = [stored(TABLE), replace(stored("Others."), id=2)]
-    asked = ('TM-428 "too many"', "TM-430 many", '"too few"', "order 5512", "2024-0119")
-    nowhere = {text for text in asked if looked_up(text).is_nowhere(passages)}
+    lookups = ('TM-428 "too many"', "TM-430 many", '"too few"', "order 5512", "2024-0119")
+    nowhere = {text for text in lookups if looked_up(text).is_nowhere(passages)}
     assert nowhere == {"TM-430 many", '"too few"', "order 5512", "2024-0119"}
     numbers = ("28", "4.5", "16:30", "5kg", "4th", "16-year-old", "under-18s", "2024-06-04", "04/06/2024", "6.4.24")
     for text in (*numbers, "few people"):
@@ -126,7 +126,7 @@ def test_absent_codes_and_quoted_words_are_detected() -> None:
 
 def test_front_matter_ranks_below_any_text() -> None:
     """A tag alone says little, but is found."""
-    above, text = stored("---\ntags: [red kiln]\n---", path="a.md"), stored("The kiln. It was red.", path="b.md")
-    front = replace(above, document=replace(above.document, metadata='[["tags", "red kiln"]]'))
-    assert [looked_up("kiln").rank(one) for one in (text, above, front)] == [2, 2, 1]
+    front_matter, text = stored("---\ntags: [red kiln]\n---", path="a.md"), stored("The kiln. It was red.", path="b.md")
+    front = replace(front_matter, document=replace(front_matter.document, metadata='[["tags", "red kiln"]]'))
+    assert [looked_up("kiln").rank(passage) for passage in (text, front_matter, front)] == [2, 2, 1]
     assert looked_up("clay").rank(front) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.numbered import is_about_another, numbered_in
+from qa.questions.numbered import is_about_other_item, numbered_items_in
 from tests.qa.passages import stored
 
 TABLE = "| Box no. | Shelf | Content |\n|---|---|---|\n| 369 | 123 | cables |\n| 12 | 5 | lamps |"
@@ -129,37 +129,37 @@ OF_THE_SAME = [
 ]
 
 
-def is_other(question: str, text: str, answer: str) -> bool:
+def is_about_other(question: str, text: str, answer: str) -> bool:
     start = text.index(answer)
-    return is_about_another(numbered_in(question), stored(text), (start, start + len(answer or text)))
+    return is_about_other_item(numbered_items_in(question), stored(text), (start, start + len(answer or text)))
 
 
 @pytest.mark.parametrize(("question", "text", "answer"), ABOUT_ANOTHER)
-def test_sentences_about_another(question: str, text: str, answer: str) -> None:
-    assert is_other(question, text, answer)
+def test_sentences_about_other_items(question: str, text: str, answer: str) -> None:
+    assert is_about_other(question, text, answer)
 
 
 @pytest.mark.parametrize(("question", "text", "answer"), OF_THE_SAME)
-def test_sentences_about_the_same(question: str, text: str, answer: str) -> None:
-    assert not is_other(question, text, answer)
+def test_sentences_about_the_same_item(question: str, text: str, answer: str) -> None:
+    assert not is_about_other(question, text, answer)
 
 
 def test_the_number_may_be_above_the_sentence() -> None:
-    things = numbered_in("what is in box 123?")
+    things = numbered_items_in("what is in box 123?")
     for heading, is_another in (("Box 123", False), ("Box 369", True)):
         text = f"## {heading}\n\nCables and lamps."
         passage = stored(text, context=heading, body=len(f"## {heading}\n\n"))
-        assert is_about_another(things, passage, (passage.body, len(text))) is is_another
+        assert is_about_other_item(things, passage, (passage.body, len(text))) is is_another
 
 
 def test_the_number_may_be_in_the_path() -> None:
     text = "The oldest version of a client is 3.0."
     passage = stored(text, path="murrel-3.2-settings.md")
-    assert not is_about_another(numbered_in("what may clients of murrel 3.2 do?"), passage, (0, len(text)))
-    assert is_about_another(numbered_in("what may clients of murrel 4.1 do?"), passage, (0, len(text)))
+    assert not is_about_other_item(numbered_items_in("what may clients of murrel 3.2 do?"), passage, (0, len(text)))
+    assert is_about_other_item(numbered_items_in("what may clients of murrel 4.1 do?"), passage, (0, len(text)))
 
 
 def test_the_number_may_be_in_a_folder_of_files_without_suffix() -> None:
     text = "Unlike in version 3, dates are local."
     passage = stored(text, path="version-2.1/README")
-    assert not is_about_another(numbered_in("which dates are local in version 2.1?"), passage, (0, len(text)))
+    assert not is_about_other_item(numbered_items_in("which dates are local in version 2.1?"), passage, (0, len(text)))

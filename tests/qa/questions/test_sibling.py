@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qa.answer import confidence
-from qa.questions.sibling import is_of_another
+from qa.questions.sibling import names_sibling
 from tests.qa.indexes import built, opened
 
 FILES = {
@@ -36,10 +36,10 @@ FILES = {
 }
 
 
-def is_another(root: Path, question: str, path: str, text: str) -> bool:
+def answer_names_sibling(root: Path, question: str, path: str, text: str) -> bool:
     with built(root, FILES) as snapshot:
-        passage = next(one for one in snapshot.passages_of(path) if text in one.text)
-        return is_of_another(snapshot, question, passage)
+        passage = next(passage for passage in snapshot.passages_of(path) if text in passage.text)
+        return names_sibling(snapshot, question, passage)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def is_another(root: Path, question: str, path: str, text: str) -> bool:
         ("How many bled in CORVEX-VTE?", "trials/a.md", "bleeding"),
     ],
 )
-def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
-    assert is_another(tmp_path, question, path, text)
+def test_a_sibling_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
+    assert answer_names_sibling(tmp_path, question, path, text)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_another_is_named(tmp_path: Path, question: str, path: str, text: str) -
         ("What was the mean age in CORVEX-ELD?", "trials/b.md", "mean age"),
     ],
 )
-def test_none_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
-    assert not is_another(tmp_path, question, path, text)
+def test_no_sibling_is_named(tmp_path: Path, question: str, path: str, text: str) -> None:
+    assert not answer_names_sibling(tmp_path, question, path, text)
 
 
-def test_a_passage_of_another_file_is_not_found(tmp_path: Path) -> None:
+def test_a_passage_of_a_sibling_is_not_found(tmp_path: Path) -> None:
     with built(tmp_path, FILES), opened(tmp_path) as retriever:
         assert retriever.ask("does wine do no harm with Zephrin?").found
-        assert retriever.ask("does a glass of wine do no harm with Perimox?").confidence <= confidence.IS_ABOUT_ANOTHER
+        assert retriever.ask("does a glass of wine do no harm with Perimox?").confidence <= confidence.OTHER_SUBJECT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.values import whole_value, with_bound
+from qa.questions.values import extend_to_field_value, include_bound
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ from qa.questions.values import whole_value, with_bound
         ("What is banned?", "Banned: eggs, old knives, vapes.", "eggs", "eggs"),
     ],
 )
-def test_whole_value(question: str, line: str, words: str, expected: str) -> None:
+def test_words_are_extended_to_the_whole_value(question: str, line: str, words: str, expected: str) -> None:
     text, at = f"Before. {line}\nBehind.", 8 + line.index(words)
-    start, end = whole_value(question, text, (at, at + len(words)), (8, 8 + len(line)))
+    start, end = extend_to_field_value(question, text, (at, at + len(words)), (8, 8 + len(line)))
     assert text[start:end] == expected
 
 
@@ -70,5 +70,5 @@ def test_whole_value(question: str, line: str, words: str, expected: str) -> Non
 )
 def test_limit_keeps_its_qualifying_words(question: str, sentence: str, words: str, expected: str) -> None:
     text, at = f"They are over {sentence}", 14 + sentence.index(words)
-    start, end = with_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
+    start, end = include_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
     assert text[start:end] == expected

@@ -22,11 +22,12 @@ FERRY = ("Notes › Boats", "The ferry to the island leaves from pier 3. Bicycle
 
 def read(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]:
     """The best answer in each passage, with its reading."""
-    found = []
-    for (_, text), reading in zip(passages, shared_reader().read([(question, *one) for one in passages]), strict=True):
+    read_passages = []
+    readings = shared_reader().read([(question, *passage) for passage in passages])
+    for (_, text), reading in zip(passages, readings, strict=True):
         start, end = reading.best(0, len(text)) or (0, 0)
-        found.append((text[start:end], reading))
-    return found
+        read_passages.append((text[start:end], reading))
+    return read_passages
 
 
 def test_reader_finds_the_answer_or_detects_none() -> None:
@@ -41,8 +42,8 @@ def test_reader_finds_the_answer_or_detects_none() -> None:
 
 def test_each_output_has_the_right_name() -> None:
     """For a relevant passage that does not answer the question; processors differ by some tenths."""
-    ((_, found),) = read("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
-    numbers = (found.answered, found.relevant, found.margin, found.none)
+    ((_, reading),) = read("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
+    numbers = (reading.answered, reading.relevant, reading.margin, reading.none)
     assert numbers == pytest.approx((-11.6, -6.4, -12.8, 13.3), abs=0.7)
 
 
@@ -115,7 +116,7 @@ def test_other_languages_are_not_english(text: str) -> None:
 
 def test_several_threads_get_the_same_readings() -> None:
     def answered(question: str) -> list[float]:
-        return [one.answered for _, one in read(question, HARBOUR, FERRY)]
+        return [reading.answered for _, reading in read(question, HARBOUR, FERRY)]
 
     questions = ["When was the harbour built?", "Where does the ferry leave?"] * 6
     with ThreadPoolExecutor(4) as pool:
@@ -154,9 +155,9 @@ def test_network_with_wrong_outputs_is_refused(monkeypatch: pytest.MonkeyPatch) 
     tensors = network._tensors
 
     def swapped(*arguments: Any) -> network.Tensors:
-        found = tensors(*arguments)
-        one, other = (f"encoder.layer.{layer}.output.dense.weight" for layer in (1, 4))
-        return {**found, one: found[other], other: found[one]}
+        arrays = tensors(*arguments)
+        weight, other_weight = (f"encoder.layer.{layer}.output.dense.weight" for layer in (1, 4))
+        return {**arrays, weight: arrays[other_weight], other_weight: arrays[weight]}
 
     monkeypatch.setattr(network, "_tensors", swapped)
     with pytest.raises(CompileError, match="does not reproduce its check outputs"):

@@ -25,16 +25,16 @@ def of_logits(start: Iterable[float], end: Iterable[float]) -> Reading:
 
 def test_best_answer_overall_and_within_a_sentence() -> None:
     """A span has an exclusive end; the margin is the mean of start and end above those of no answer."""
-    found = reading(TEXT, answer="May 1932", sure=7, none=4)
-    assert found.best(0, len(TEXT)) == (13, 21)
-    assert found.margin == 5
-    assert found.best(23, len(TEXT)) == (23, 25), "the first of equals"
-    assert found.best(22, 23) is None
+    result = reading(TEXT, answer="May 1932", sure=7, none=4)
+    assert result.best(0, len(TEXT)) == (13, 21)
+    assert result.margin == 5
+    assert result.best(23, len(TEXT)) == (23, 25), "the first of equals"
+    assert result.best(22, 23) is None
 
 
 def test_both_ends_of_the_answer_count_in_a_share() -> None:
-    found = reading(TEXT, answer="May 1932", sure=50)
-    shares = [found.share(start, end) for start, end in ((0, 16), (16, 22), (13, 21))]
+    result = reading(TEXT, answer="May 1932", sure=50)
+    shares = [result.share(start, end) for start, end in ((0, 16), (16, 22), (13, 21))]
     assert shares == pytest.approx([0.5, 0.5, 1])
 
 
@@ -52,11 +52,11 @@ def test_answer_span_is_ordered_and_bounded() -> None:
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=12))
 def test_shares_of_parts_add_up(logits: list[tuple[float, float]]) -> None:
     """The probability of the answer's ends is divided among the tokens."""
-    found = of_logits(*zip(*logits, strict=True))
+    result = of_logits(*zip(*logits, strict=True))
     half = len(logits)
-    assert found.share(0, half) + found.share(half, 100) <= 1 + 1e-5
-    assert found.share(0, 100) == pytest.approx(1, abs=1e-5)
-    assert found.share(1, 2) == 0
+    assert result.share(0, half) + result.share(half, 100) <= 1 + 1e-5
+    assert result.share(0, 100) == pytest.approx(1, abs=1e-5)
+    assert result.share(1, 2) == 0
 
 
 def test_spread_is_the_entropy_of_the_places() -> None:
@@ -66,8 +66,8 @@ def test_spread_is_the_entropy_of_the_places() -> None:
 
 
 def test_an_empty_text_has_no_answer() -> None:
-    found = reading(" ")
-    assert found.best(0, 3) is None
-    assert found.margin == -float("inf")
-    assert found.share(0, 3) == 0
-    assert found.spread == 0
+    result = reading(" ")
+    assert result.best(0, 3) is None
+    assert result.margin == -float("inf")
+    assert result.share(0, 3) == 0
+    assert result.spread == 0

@@ -65,11 +65,11 @@ def test_an_answer_contains_no_repeated_column_name() -> None:
     """The tokens are `Fee 5 Fee 7`, and only the numbers are in the text."""
     spans = np.array([(-1, -1), (4, 5), (-1, -1), (8, 9)], np.int32)
     start, end = np.array([9, 5, 9, 1], np.float32), np.array([9, 1, 9, 5], np.float32)
-    found = Reading(0, 0, start, end, 0, spans)
-    assert found.best(0, 9) == (4, 5), "not (4, 9), which has the higher logits"
-    assert found.best(6, 9) == (8, 9)
-    assert found.margin == 3
-    assert found.share(0, 9) == pytest.approx(1)
+    result = Reading(0, 0, start, end, 0, spans)
+    assert result.best(0, 9) == (4, 5), "not (4, 9), which has the higher logits"
+    assert result.best(6, 9) == (8, 9)
+    assert result.margin == 3
+    assert result.share(0, 9) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_answer_contains_no_repeated_column_name() -> None:
 )
 def test_a_cell_is_the_answer(question: str, answer: str) -> None:
     text = "| Day | Opens | Closes |\n|---|---|---|\n| Monday | 08:00 | 17:00 |\n| Friday | 09:00 | 19:30 |"
-    (found,) = shared_reader().read([(question, "Slipway", text)])
-    start, end = found.best(0, len(text)) or (0, 0)
+    (result,) = shared_reader().read([(question, "Slipway", text)])
+    start, end = result.best(0, len(text)) or (0, 0)
     assert text[start:end] == answer
-    assert found.answered > 0
+    assert result.answered > 0

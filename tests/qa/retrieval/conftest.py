@@ -35,8 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def retriever(root: Path) -> Iterator[Retriever]:
-    with opened(root) as found:
-        yield found
+    with opened(root) as retriever:
+        yield retriever
 
 
 def without_times(result: Result) -> dict[str, Any]:

@@ -57,8 +57,8 @@ def test_asking_for_fewer_passages_only_cuts_the_list(
         some = repetitive.ask(question, k=k, mode=mode, rerank=rerank)
         assert some.passages == whole.passages[:k]
         assert (some.answer, some.confidence) == (whole.answer, whole.confidence)
-        found = repetitive.search(question, k=k, mode=mode, rerank=rerank)
-        assert found == tuple(replace(hit, highlights=()) for hit in some.passages)
+        hits = repetitive.search(question, k=k, mode=mode, rerank=rerank)
+        assert hits == tuple(replace(hit, highlights=()) for hit in some.passages)
     scores = [hit.score for hit in whole.passages]
     assert scores == sorted(scores, reverse=True)
     assert len({hit.text for hit in whole.passages}) == len(scores)
@@ -70,8 +70,8 @@ def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path, reran
 
     Another document with the same words keeps its place.
     """
-    said = ("nests by the river", "waits in the shallows", "returns in spring", "photographs, the best offer")
-    files = {f"{number}.md": f"The heron {words}.\n" for number, words in enumerate(said)}
+    sentences = ("nests by the river", "waits in the shallows", "returns in spring", "photographs, the best offer")
+    files = {f"{number}.md": f"The heron {words}.\n" for number, words in enumerate(sentences)}
     build(tmp_path, files | {"stuffed.md": offers("heron photographs", 200)})
     with opened(tmp_path, reader=True) as retriever:
         hits = retriever.search("heron photographs", k=10, rerank=rerank)
@@ -83,6 +83,6 @@ def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path, reran
 def test_each_level_scores_below_the_one_before() -> None:
     """Scores of a level are scaled by the lowest score before it, and rounded."""
     rows = [(0.9, 0), (0.5, 0), (1.0, 1), (0.4, 1), (0.5, 3)]
-    found = with_final_scores([RankedPassage(stored("x"), score, 0.0, level) for score, level in rows])
-    assert [one.score for one in found] == [0.9, 0.5, 0.5, 0.2, 0.1]
+    scaled = with_final_scores([RankedPassage(stored("x"), score, 0.0, level) for score, level in rows])
+    assert [hit.score for hit in scaled] == [0.9, 0.5, 0.5, 0.2, 0.1]
     assert with_final_scores([RankedPassage(stored("x"), 1 / 3, 0.0)])[0].score == 0.333333

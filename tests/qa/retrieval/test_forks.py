@@ -109,8 +109,8 @@ def test_forked_children_answer_and_exit(tmp_path: Path) -> None:
     program = [sys.executable, "-W", "ignore", "-c", _CHILDREN, str(tmp_path), QUESTION]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
-            said, _ = process.communicate(timeout=100)
+            output, _ = process.communicate(timeout=100)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             pytest.fail(f"a child hangs, after: {process.communicate()[0]}")
-    assert said.split("\n") == _EXPECTED.lstrip().split("\n")
+    assert output.split("\n") == _EXPECTED.lstrip().split("\n")

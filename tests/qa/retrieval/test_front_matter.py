@@ -35,8 +35,8 @@ def opened(root: Path, texts: Mapping[str, str]) -> Iterator[Retriever]:
 
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
-    with opened(tmp_path_factory.mktemp("vault"), NOTES) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("vault"), NOTES) as retriever:
+        yield retriever
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     ],
 )
 def test_a_field_answers_a_question_about_it(retriever: Retriever, question: str, answer: str, citation: str) -> None:
-    found = retriever.ask(question)
-    assert found.answer is not None
-    assert (found.answer.text, found.passages[0].citation) == (answer, citation)
-    assert answer in found.passages[0].text
+    result = retriever.ask(question)
+    assert result.answer is not None
+    assert (result.answer.text, result.passages[0].citation) == (answer, citation)
+    assert answer in result.passages[0].text
 
 
 def test_front_matter_is_excluded_from_topics_and_similarity(retriever: Retriever) -> None:
@@ -72,7 +72,9 @@ def test_front_matter_is_excluded_from_topics_and_similarity(retriever: Retrieve
     assert not any(hit.text.startswith("---") for hit in similar.passages)
     documents = retriever.similar("Kiln.md", unit="documents", k=20).documents
     assert documents
-    assert not any(place.split(":")[-1].startswith("1-") for one in documents for pair in one.because for place in pair)
+    assert not any(
+        place.split(":")[-1].startswith("1-") for document in documents for pair in document.because for place in pair
+    )
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +85,8 @@ def daily(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         f"# Kiln {number}\n\nThe kiln of that day reached {900 + number} °C.\n"
         for number in range(12)
     }
-    with opened(tmp_path_factory.mktemp("daily"), notes) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("daily"), notes) as retriever:
+        yield retriever
 
 
 def test_identical_front_matter_is_cited_from_the_note_in_question(daily: Retriever) -> None:

@@ -68,9 +68,9 @@ def test_a_closed_retriever_is_freed_at_once(root: Path) -> None:
             retriever.ask(QUESTION)
             snapshot = retriever.snapshot
             assert isinstance(snapshot, Snapshot)
-            freed = [weakref.ref(one) for one in (retriever, snapshot, snapshot._nearest, snapshot._nearest._segments)]
+            freed = [weakref.ref(it) for it in (retriever, snapshot, snapshot._nearest, snapshot._nearest._segments)]
         del retriever, snapshot
-        assert [one() for one in freed] == [None] * 4
+        assert [reference() for reference in freed] == [None] * 4
     finally:
         gc.enable()
 
@@ -139,17 +139,17 @@ def test_many_threads_ask_during_reloads_and_a_close(root: Path) -> None:
     answered = threading.Condition()
 
     def ask(retriever: Retriever, number: int) -> list[tuple[int, str, list[str]]]:
-        found = []
+        answers = []
         try:
             while True:
                 result = retriever.ask((QUESTION, "is soup served at noon")[number % 2], k=2)
-                found.append((result.index.generation, result.question, texts(result)))
+                answers.append((result.index.generation, result.question, texts(result)))
                 with answered:
                     seen.add(result.index.generation)
                     answered.notify()
         except UsageError as error:
             refused.append(str(error))
-            return found
+            return answers
 
     def wait_for(generation: int) -> None:
         with answered:
@@ -169,9 +169,9 @@ def test_many_threads_ask_during_reloads_and_a_close(root: Path) -> None:
     assert is_closed(before)
     assert refused == ["this retriever is closed; open another with Retriever.open."] * 8
     assert {generation for generation, *_ in answers} == by_generation.keys()
-    for generation, question, found in answers:
-        both = [f"The harbour closes in {by_generation[generation]}.", "Soup is served at noon."]
-        assert found == (both if question == QUESTION else both[::-1])
+    for generation, question, answer_texts in answers:
+        expected = [f"The harbour closes in {by_generation[generation]}.", "Soup is served at noon."]
+        assert answer_texts == (expected if question == QUESTION else expected[::-1])
 
 
 def test_coroutines_ask_at_the_same_time(root: Path) -> None:

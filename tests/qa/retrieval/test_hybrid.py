@@ -40,35 +40,35 @@ def query_of(snapshot: Snapshot, question: str, mode: Mode, documents: frozenset
 
 def ask(snapshot: Snapshot, question: str, *, mode: Mode = Mode.HYBRID) -> tuple[Pool, list[str]]:
     """The first pool, and the paths of its passages."""
-    found = next(pools(snapshot, query_of(snapshot, question, mode), Stopwatch()))
-    return found, [passage.document.path for passage in snapshot.passages(found.ids)]
+    pool = next(pools(snapshot, query_of(snapshot, question, mode), Stopwatch()))
+    return pool, [passage.document.path for passage in snapshot.passages(pool.ids)]
 
 
 def test_scores_are_a_convex_combination(four: Snapshot) -> None:
     """Half the normalised cosine, half BM25 relative to the best; ties are broken by key."""
-    found, paths = ask(four, "red fox")
+    pool, paths = ask(four, "red fox")
     # BM25 of a word in 1 of 4 passages of the same length is ln(3.5 / 1.5); SQLite floors that of one in 2 of 4.
     fox, red = log(3.5 / 1.5), 1e-6
     assert paths == ["a.txt", "b.txt", "c.txt", "d.txt"]
-    assert four.passages(found.ids)[2].key < four.passages(found.ids)[3].key
-    np.testing.assert_allclose(found.cosines, [1, 0.5, 0, 0], atol=1e-7)
-    np.testing.assert_allclose(found.keyword, [fox + red, red, 0, 0], atol=1e-9)
-    np.testing.assert_allclose(found.scores, [1, 0.5 * 0.5 + 0.5 * red / (fox + red), 0, 0], atol=1e-7)
+    assert four.passages(pool.ids)[2].key < four.passages(pool.ids)[3].key
+    np.testing.assert_allclose(pool.cosines, [1, 0.5, 0, 0], atol=1e-7)
+    np.testing.assert_allclose(pool.keyword, [fox + red, red, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(pool.scores, [1, 0.5 * 0.5 + 0.5 * red / (fox + red), 0, 0], atol=1e-7)
 
 
 def test_a_word_of_the_path_counts_twice(four: Snapshot, tmp_path: Path) -> None:
     """A file name is often the best title; for a one-line note it is the title, so it counts once more."""
     with built(tmp_path, {"zebra.txt": "grey horse", "e.txt": "grey zebra"}) as snapshot:
-        found, paths = ask(snapshot, "zebra", mode=Mode.KEYWORD)
+        pool, paths = ask(snapshot, "zebra", mode=Mode.KEYWORD)
     assert paths == ["zebra.txt", "e.txt"]
     # Term frequencies 3 and 1 at average length: 3 * 2.2 / (3 + 1.2) against 1.
-    np.testing.assert_allclose(found.scores, [1, 4.2 / 6.6], atol=1e-6)
+    np.testing.assert_allclose(pool.scores, [1, 4.2 / 6.6], atol=1e-6)
 
 
 def test_a_heading_word_counts_like_a_text_word(tmp_path: Path) -> None:
     with built(tmp_path, {"a.md": "# Zoo\n\n## Zebra\n\ngrey horse\n\n## Horse\n\ngrey zebra"}) as snapshot:
-        one, other = (found.score for found in snapshot.keyword("zebra", 9))
-    assert one == other
+        first, second = (hit.score for hit in snapshot.keyword("zebra", 9))
+    assert first == second
 
 
 def test_a_passage_gets_a_share_of_its_neighbours_keyword_score(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_a_passage_gets_a_share_of_its_neighbours_keyword_score(tmp_path: Path) 
     sections = ["zebra", "stripes", "lions", "manes", "zebra zebra"]
     text = "\n\n".join(f"# {name}\n\nOf {name} this says something." for name in sections)
     with built(tmp_path, {"a.md": text, "b.md": "# stripes\n\nOf stripes this says something.\n"}) as snapshot:
-        own = {one.passage: one.score for one in snapshot.keyword("zebra something", 100)}
-        found, paths = ask(snapshot, "zebra something")
-        passages = snapshot.passages(found.ids)
-    scores = {(path, one.start): score for path, one, score in zip(paths, passages, found.keyword, strict=True)}
-    alone = {(path, one.start): own[one.id] for path, one in zip(paths, passages, strict=True)}
+        bm25 = {hit.passage: hit.score for hit in snapshot.keyword("zebra something", 100)}
+        pool, paths = ask(snapshot, "zebra something")
+        passages = snapshot.passages(pool.ids)
+    scores = {(path, passage.start): score for path, passage, score in zip(paths, passages, pool.keyword, strict=True)}
+    alone = {(path, passage.start): bm25[passage.id] for path, passage in zip(paths, passages, strict=True)}
     first, second, third, fourth, fifth = sorted(place for place in scores if place[0] == "a.md")
     assert scores[second] == pytest.approx(alone[second] + 0.2 * alone[first])
     assert scores[third] == pytest.approx(alone[third] + 0.2 * max(alone[second], alone[fourth]))
@@ -92,18 +92,18 @@ def test_a_passage_gets_a_share_of_its_neighbours_keyword_score(tmp_path: Path) 
 def test_a_neighbour_is_in_the_same_document(tmp_path: Path) -> None:
     """Offsets start again in each document, so its passages may seem close to those of another."""
     with built(tmp_path, {"a.txt": "zebra", "b.md": "# lion\n\nlion\n\n# zebra\n\nzebra here"}) as snapshot:
-        own = [one.score for one in snapshot.keyword("zebra", 9)]
-        assert ask(snapshot, "zebra", mode=Mode.KEYWORD)[0].keyword.tolist() == own
+        bm25 = [hit.score for hit in snapshot.keyword("zebra", 9)]
+        assert ask(snapshot, "zebra", mode=Mode.KEYWORD)[0].keyword.tolist() == bm25
 
 
 def test_scores_that_differ_only_by_rounding_are_ties(four: Snapshot) -> None:
-    asked = query_of(four, "red fox", Mode.DENSE)
-    links = retrieve(four, asked, 4, Stopwatch()).links
+    query = query_of(four, "red fox", Mode.DENSE)
+    links = retrieve(four, query, 4, Stopwatch()).links
     order = sorted(links, key=lambda number: links[number].key)
     cosines = dict(zip(order, (0.9, 0.9 + 1e-11, 0.2, 0.1), strict=True))
-    found = fuse(four, asked, Retrieved(links, {}, cosines), 4)
-    assert list(found.ids) == order
-    assert found.scores[0] == found.scores[1] == 1
+    pool = fuse(four, query, Retrieved(links, {}, cosines), 4)
+    assert list(pool.ids) == order
+    assert pool.scores[0] == pool.scores[1] == 1
 
 
 def test_nothing_matches(four: Snapshot) -> None:
@@ -156,12 +156,12 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
     products = stored @ query.astype(np.float64) / np.linalg.norm(stored, axis=1)
     cosine = dict(zip(passages, products, strict=True))
     ranked = many.keyword(question, 1000, documents=documents)
-    keyword = {one.passage: one.score for one in ranked[:depth] if mode is not Mode.DENSE}
+    keyword = {hit.passage: hit.score for hit in ranked[:depth] if mode is not Mode.DENSE}
     by_cosine = sorted(passages, key=lambda number: (-round(cosine[number], 12), passages[number].key))
     ids = set(keyword) | set(by_cosine[:depth] if mode is not Mode.KEYWORD else ())
-    asked = query_of(many, question, mode, documents)
-    found = fuse(many, asked, retrieve(many, asked, depth, Stopwatch()), depth)
-    assert set(found.ids) == ids
+    searched = query_of(many, question, mode, documents)
+    pool = fuse(many, searched, retrieve(many, searched, depth, Stopwatch()), depth)
+    assert set(pool.ids) == ids
     if not ids:
         return
     share = {Mode.HYBRID: 0.5, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
@@ -175,14 +175,14 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
         )
         for number in ids
     }
-    assert list(found.ids) == sorted(ids, key=lambda number: (-expected[number], passages[number].key))
-    np.testing.assert_allclose(found.scores, [expected[number] for number in found.ids], atol=2e-9)
-    np.testing.assert_allclose(found.cosines, [cosine[number] for number in found.ids], atol=1e-12)
+    assert list(pool.ids) == sorted(ids, key=lambda number: (-expected[number], passages[number].key))
+    np.testing.assert_allclose(pool.scores, [expected[number] for number in pool.ids], atol=2e-9)
+    np.testing.assert_allclose(pool.cosines, [cosine[number] for number in pool.ids], atol=1e-12)
 
 
 def test_pools_grow_until_they_have_all_passages(many: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     """The depths do not depend on the request; the last pool has fewer candidates than its depth."""
     monkeypatch.setattr(hybrid, "POOL_DEPTH", 5)
-    found = list(pools(many, query_of(many, "red fox", Mode.DENSE), Stopwatch()))
-    assert [(pool.depth, len(pool.ids)) for pool in found] == [(5, 5), (20, 20), (80, 40)]
-    assert all(set(one.ids) <= set(other.ids) for one, other in pairwise(found))
+    deeper = list(pools(many, query_of(many, "red fox", Mode.DENSE), Stopwatch()))
+    assert [(pool.depth, len(pool.ids)) for pool in deeper] == [(5, 5), (20, 20), (80, 40)]
+    assert all(set(pool.ids) <= set(next_pool.ids) for pool, next_pool in pairwise(deeper))

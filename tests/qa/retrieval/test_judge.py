@@ -56,8 +56,8 @@ PAPERS = {
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("lab")
     build(folder, FILES)
-    with opened(folder, reader=True) as found:
-        yield found
+    with opened(folder, reader=True) as retriever:
+        yield retriever
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_dates_match_in_any_form(retriever: Retriever, question: str, answer: st
 def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder = tmp_path_factory.mktemp("papers")
     build(folder, PAPERS)
-    with opened(folder, reader=True) as found:
-        yield found
+    with opened(folder, reader=True) as retriever:
+        yield retriever
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_a_passage_and_its_question_have_dates_in_one_form(
     read: dict[str, tuple[str, str]] = {}
     answer = Reader.read
 
-    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        read.update((text.split()[-1], (question, context)) for question, context, text in asked)
-        return answer(self, asked)
+    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        read.update((text.split()[-1], (question, context)) for question, context, text in requests)
+        return answer(self, requests)
 
     monkeypatch.setattr(Reader, "read", reads)
     retriever.ask("Which samples, swabs and batteries on 2 July?")
     assert read["batteries."] == ("Which samples, swabs and batteries on 2 July?", "2 July 2024")
-    asked = "Which samples, swabs and batteries on 2 July (2024-07-02)?"
-    assert read["°C."] == (asked, "Lab book › 3 July 2024"), "it has another date"
+    question = "Which samples, swabs and batteries on 2 July (2024-07-02)?"
+    assert read["°C."] == (question, "Lab book › 3 July 2024"), "it has another date"
     retriever.ask("Which samples, swabs and batteries on 2024-07-02?")
     assert read["batteries."] == ("Which samples, swabs and batteries on 2024-07-02?", "2024-07-02")

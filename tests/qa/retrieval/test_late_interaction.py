@@ -39,15 +39,17 @@ def test_maxsim_against_brute_force(question: str, texts: list[str], data: st.Da
     words = question.split()
     drawn = data.draw(st.lists(st.floats(0.1, 1), min_size=len(words), max_size=len(words)))
     weights = [weight / sum(drawn) for weight in drawn]
-    found = matches(query(question, encoder, weights), [stored(text, path="7") for text in texts], encoder)
-    for text, one in zip(texts, found, strict=True):
+    matched = matches(query(question, encoder, weights), [stored(text, path="7") for text in texts], encoder)
+    for text, token_match in zip(texts, matched, strict=True):
         score = 0.0
         for word, weight in zip(words, weights, strict=True):
             ours = encoder.encode_query(word).astype(np.float64)
             # "7" is the word of the path.
-            score += weight * max(float(ours @ encoder.encode_query(other)) for other in ("7", *text.split()))
-        assert one.score == pytest.approx(score, abs=1e-6)
-        assert one.similarities.shape == (len(words), 1 + len(text.split()))
+            score += weight * max(
+                float(ours @ encoder.encode_query(passage_word)) for passage_word in ("7", *text.split())
+            )
+        assert token_match.score == pytest.approx(score, abs=1e-6)
+        assert token_match.similarities.shape == (len(words), 1 + len(text.split()))
 
 
 def test_the_path_is_read_before_the_context() -> None:
@@ -55,10 +57,10 @@ def test_the_path_is_read_before_the_context() -> None:
     passage = stored(
         "## Trains\n\nevery hour", path="travel/getting-around.txt", context="Guide › Trains", start=90, body=11
     )
-    found = match(query("travel trains hour bus", ENCODER), passage, ENCODER)
-    assert passage.body + found.offset == len("travel getting around\nGuide › Trains\n")
-    assert found.score == pytest.approx(0.75)
-    assert [found.similarities[i].max() for i in range(4)] == [1, 1, 1, 0]
+    token_match = match(query("travel trains hour bus", ENCODER), passage, ENCODER)
+    assert passage.body + token_match.offset == len("travel getting around\nGuide › Trains\n")
+    assert token_match.score == pytest.approx(0.75)
+    assert [token_match.similarities[i].max() for i in range(4)] == [1, 1, 1, 0]
 
 
 def test_a_path_that_does_not_fit_is_left_out() -> None:
@@ -79,12 +81,12 @@ def test_a_question_or_passage_without_words_scores_0() -> None:
 def test_span_score() -> None:
     """MaxSim of the words inside the span, plus half the cosine of their mean with the question."""
     text = "red fox runs. grey mouse"
-    asked = query("red fox", ENCODER, (0.25, 0.75))
-    found = match(asked, stored(text, path="some/where.txt", context="Red › Fox"), ENCODER)
+    red_fox = query("red fox", ENCODER, (0.25, 0.75))
+    token_match = match(red_fox, stored(text, path="some/where.txt", context="Red › Fox"), ENCODER)
 
     def score(part: str) -> float:
         start = text.index(part)
-        return span_score(asked, found, start, start + len(part))
+        return span_score(red_fox, token_match, start, start + len(part))
 
     assert score("red fox") == pytest.approx(1 + 0.5)
     assert score("fox") == pytest.approx(0.75 + 0.5 / sqrt(2))

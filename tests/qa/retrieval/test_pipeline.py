@@ -82,12 +82,12 @@ def test_a_cross_encoder_orders_the_passages(root: Path, monkeypatch: pytest.Mon
     question = "when does the train leave the harbour"
     with opened(root, rerank_model=model) as scored, opened(root) as plain:
         passages = scored.snapshot.passages(range(1, 8))
-        scores = ChecksumScores(model).scores(question, [one.encoder_text for one in passages])
-        by_key = {one.key: score for one, score in zip(passages, scores.tolist(), strict=True)}
+        scores = ChecksumScores(model).scores(question, [passage.encoder_text for passage in passages])
+        by_key = {passage.key: score for passage, score in zip(passages, scores.tolist(), strict=True)}
         whole = {mode: scored.ask(question, k=7, mode=mode) for mode in (Mode.HYBRID, Mode.DENSE)}
         for mode, result in whole.items():
-            for found in ([by_key[hit.id] for hit in result.passages], [hit.score for hit in result.passages]):
-                assert found == sorted(found, reverse=True)
+            for values in ([by_key[hit.id] for hit in result.passages], [hit.score for hit in result.passages]):
+                assert values == sorted(values, reverse=True)
             assert (result.rerank_model, result.as_json()["rerank_model"]) == (model, model)
             assert result.passages[0].highlights
             usual = plain.ask(question, k=7, mode=mode)
@@ -104,7 +104,7 @@ def test_the_opposite_of_what_is_asked_is_not_found(tmp_path: Path) -> None:
     build(tmp_path, {"pump.md": f"# Pump\n\n## Switching the pump off\n\n{steps}"})
     with opened(tmp_path) as retriever:
         assert retriever.ask("How do I switch the pump off?").found
-        assert retriever.ask("How do I switch the pump on?").confidence <= confidence.IS_ABOUT_ANOTHER
+        assert retriever.ask("How do I switch the pump on?").confidence <= confidence.OTHER_SUBJECT
 
 
 def test_without_reranking(retriever: Retriever, matched: list[str]) -> None:
@@ -120,14 +120,14 @@ def test_without_reranking(retriever: Retriever, matched: list[str]) -> None:
 def test_each_way_of_scoring_sentences_has_its_own_confidence_model(
     retriever: Retriever, rerank: bool, model: confidence.LogisticModel
 ) -> None:
-    asked = AskRequest.of("when does the harbour close", k=3, rerank=rerank)
-    result, features = retriever._answer(asked)
+    request = AskRequest.of("when does the harbour close", k=3, rerank=rerank)
+    result, features = retriever._answer(request)
     assert features is not None
     assert result.confidence == round(confidence.probability(features, model), 4)
     assert confidence.RERANKED != confidence.QUICK
     best, encoder = retriever.snapshot.find(result.passages[0].id), BagEncoder()
     assert best is not None
-    cosine = encoder.encode_passages([best.encoder_text])[0] @ encoder.encode_query(asked.question)
+    cosine = encoder.encode_passages([best.encoder_text])[0] @ encoder.encode_query(request.question)
     assert features.cosine == pytest.approx(cosine, abs=1e-3)
 
 
@@ -144,10 +144,10 @@ def test_a_question_in_a_script_unknown_to_the_model_is_answered_by_keywords(
     retriever: Retriever, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     question = "When does the harbour close for trains?"
-    known = retriever.ask(question)
+    result = retriever.ask(question)
     by_words = retriever.ask(question, mode=Mode.KEYWORD, rerank=False)
     monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.33)
-    assert without_times(retriever.ask(question)) == without_times(known) != without_times(by_words)
+    assert without_times(retriever.ask(question)) == without_times(result) != without_times(by_words)
     assert not caplog.records
     monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.34)
     assert without_times(retriever.ask(question)) == without_times(by_words)
@@ -173,8 +173,8 @@ def test_a_search_only_ranks(
     for rerank in (True, False):
         retriever.search("when does the harbour close", mode=mode, rerank=rerank)
     assert (len(sentences), bool(matched)) == (0, mode is Mode.HYBRID)
-    asked = retriever.ask("when does the harbour close", mode=mode)
-    assert len(sentences) == len(asked.passages)
+    result = retriever.ask("when does the harbour close", mode=mode)
+    assert len(sentences) == len(result.passages)
 
 
 def test_highlights_belong_to_their_passage_if_scores_tie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,10 +183,10 @@ def test_highlights_belong_to_their_passage_if_scores_tie(tmp_path: Path, monkey
     build(tmp_path, files | {"x.txt": "The heron sleeps. Dogs bark.", "y.txt": "Dogs bark aloud. The heron flies."})
     with opened(tmp_path) as retriever:
         stored = {path.name: retriever.snapshot.passages_of(path.name)[0] for path in tmp_path.glob("*.txt")}
-        last = sorted((stored["x.txt"], stored["y.txt"]), key=lambda one: one.key, reverse=True)
+        last = sorted((stored["x.txt"], stored["y.txt"]), key=lambda passage: passage.key, reverse=True)
         order = [*(stored[f"{number}.txt"] for number in range(9)), *last]
         scores = np.linspace(0.5, 0.5 - 1e-7, 11)
-        pool = Pool(100, tuple(one.id for one in order), scores, scores, scores)
+        pool = Pool(100, tuple(passage.id for passage in order), scores, scores, scores)
         monkeypatch.setattr("qa.retrieval.pipeline.pools", lambda *_: [pool])
         *_, tenth, eleventh = retriever.ask("red heron", k=11).passages
     assert tenth.score == eleventh.score
@@ -197,11 +197,11 @@ def test_highlights_belong_to_their_passage_if_scores_tie(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("rerank", [True, False])
 def test_the_sentences_of_each_passage_are_scored_by_its_own_tokens(tmp_path: Path, rerank: bool) -> None:
-    others = ["Dogs bark.", "Hens cluck.", "Cats purr."]
+    filler = ["Dogs bark.", "Hens cluck.", "Cats purr."]
     expected = {f"{place}.txt": f"A heron has {place} fish." for place in range(4)}
     build(
         tmp_path,
-        {path: " ".join([*others[:at], heron, *others[at:]]) for at, (path, heron) in enumerate(expected.items())},
+        {path: " ".join([*filler[:at], heron, *filler[at:]]) for at, (path, heron) in enumerate(expected.items())},
     )
     with opened(tmp_path) as retriever:
         hits = retriever.ask("heron", rerank=rerank).passages
@@ -214,16 +214,16 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
     read: dict[str, Reading] = {}
     answer = Reader.read
 
-    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        found = [replace(one, answered=-one.relevant) for one in answer(self, asked)]
-        read.update(zip((text.strip() for *_, text in asked), found, strict=True))
-        return found
+    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        readings = [replace(reading, answered=-reading.relevant) for reading in answer(self, requests)]
+        read.update(zip((text.strip() for *_, text in requests), readings, strict=True))
+        return readings
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:
         result, features = retriever._answer(AskRequest.of("which red fox saw the hen", k=12))
     assert len(read) == 5
-    assert len({one.answered for one in read.values()}) > 1
+    assert len({reading.answered for reading in read.values()}) > 1
     assert features is not None
     assert features.answered == read[result.passages[0].text.strip()].answered
     assert result.confidence == round(confidence.probability(features, confidence.READ), 4)
@@ -245,9 +245,9 @@ def test_more_passages_are_compared_if_the_first_do_not_seem_to_answer(
     read: list[str] = []
     answer = Reader.read
 
-    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        read.extend(text for *_, text in asked)
-        return [replace(one, answered=answered) for one in answer(self, asked)]
+    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        read.extend(text for *_, text in requests)
+        return [replace(reading, answered=answered) for reading in answer(self, requests)]
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:
@@ -284,17 +284,17 @@ def test_a_lookup_finds_its_passage_first(tmp_path: Path) -> None:
     }
     build(tmp_path, files)
     with opened(tmp_path) as retriever:
-        for asked in ("TM-429", "TM-437 host", "language café", '"café, on Tuesdays"'):
+        for lookup in ("TM-429", "TM-437 host", "language café", '"café, on Tuesdays"'):
             for rerank in (True, False):
-                result = retriever.ask(asked, rerank=rerank)
+                result = retriever.ask(lookup, rerank=rerank)
                 assert result.found
                 assert result.answer is not None
-                assert asked.split()[0].strip('"') in result.answer.text
+                assert lookup.split()[0].strip('"') in result.answer.text
                 scores = [hit.score for hit in result.passages]
                 assert scores == sorted(scores, reverse=True)
-                assert [hit.id for hit in retriever.ask(asked, k=1, rerank=rerank).passages] == [result.passages[0].id]
-        for asked in ("TM-449", '"café language"', "TM-429 TM-500"):
-            result = retriever.ask(asked)
+                assert [hit.id for hit in retriever.ask(lookup, k=1, rerank=rerank).passages] == [result.passages[0].id]
+        for lookup in ("TM-449", '"café language"', "TM-429 TM-500"):
+            result = retriever.ask(lookup)
             assert not result.found
             assert result.passages
         assert retriever.ask("language café", mode=Mode.DENSE).confidence != 0.8
@@ -320,9 +320,9 @@ def test_the_reader_reads_prose_beside_settings(tmp_path: Path, monkeypatch: pyt
     read: list[str] = []
     answer = Reader.read
 
-    def reads(self: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        read.extend(text for *_, text in asked)
-        return answer(self, asked)
+    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        read.extend(text for *_, text in requests)
+        return answer(self, requests)
 
     monkeypatch.setattr(Reader, "read", reads)
     with opened(tmp_path, reader=True) as retriever:
@@ -381,8 +381,8 @@ def test_the_steps_of_another_way_are_not_found(tmp_path: Path) -> None:
     with opened(tmp_path) as retriever:
         result = retriever.ask("How do I pack a cold box?")
         assert result.passages[0].heading[-1] == "How to unpack a cold box"
-        assert result.confidence <= confidence.IS_ABOUT_ANOTHER
-        assert retriever.ask("How do I unpack a cold box?").confidence > confidence.IS_ABOUT_ANOTHER
+        assert result.confidence <= confidence.OTHER_SUBJECT
+        assert retriever.ask("How do I unpack a cold box?").confidence > confidence.OTHER_SUBJECT
 
 
 def test_only_steps_of_the_passages_shown_are_answered(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.confidence import IS_ABOUT_ANOTHER
+from qa.answer.confidence import OTHER_SUBJECT
 from qa.retrieval.distinct import RankedPassage, originals_first
 from tests.qa.indexes import write
 from tests.qa.passages import mail
@@ -29,12 +29,12 @@ def test_the_original_is_cited_and_then_the_replies_own_words(tmp_path: Path) ->
     write(tmp_path, MAILS)
     build_index(tmp_path)
     with Retriever.open(tmp_path) as retriever:
-        found = retriever.ask("When is the grant report due?")
-        assert found.found
-        assert found.answer is not None
-        assert found.answer.text == "14 March"
-        assert found.passages[0].source.path == "1.eml"
-        assert not any(hit.heading[-1].startswith("Quoted") for hit in found.passages[:3])
+        result = retriever.ask("When is the grant report due?")
+        assert result.found
+        assert result.answer is not None
+        assert result.answer.text == "14 March"
+        assert result.passages[0].source.path == "1.eml"
+        assert not any(hit.heading[-1].startswith("Quoted") for hit in result.passages[:3])
         pages = retriever.ask("How many pages may the grant report have?")
         assert pages.answer is not None
         assert pages.answer.text == "12 pages at most"
@@ -60,7 +60,7 @@ def test_what_a_sender_said_is_found_in_their_mail_only(tmp_path: Path) -> None:
             for name in ("Amacher", "Ida", "Tom")
             for topic in ("five vials", "filters")
         }
-    assert {asked for asked, result in answers.items() if result.found} == {
+    assert {question for question, result in answers.items() if result.found} == {
         ("Amacher", "five vials"),
         ("Ida", "filters"),
     }
@@ -85,7 +85,7 @@ def test_what_somebody_said_is_neither_a_greeting_nor_by_somebody_else(tmp_path:
     """Unless that is about what they said."""
     write(tmp_path, WARD)
     build_index(tmp_path)
-    asked = (
+    questions = (
         ("Tomas", "neonates"),
         ("Edda", "catheters"),
         ("Declan", "vials"),
@@ -93,14 +93,14 @@ def test_what_somebody_said_is_neither_a_greeting_nor_by_somebody_else(tmp_path:
         ("Vera", "catheters"),
     )
     with Retriever.open(tmp_path) as retriever:
-        results = [retriever.ask(f"What did {name} say about {topic}?") for name, topic in asked]
+        results = [retriever.ask(f"What did {name} say about {topic}?") for name, topic in questions]
     assert [result.answer.text for result in results if result.answer and result.found] == [
         "the loading dose stays at 20 mg per kg, and then we halve it.",
         "Edda said that the blue catheters are to be returned, as the tips break.",
         "the vials leak at the cap, please do not ship them before we have new seals.",
         "the vials can stay in the cold room until Friday, not longer.",
     ]
-    assert results[-1].confidence <= IS_ABOUT_ANOTHER
+    assert results[-1].confidence <= OTHER_SUBJECT
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_quotation_gives_way_only_to_a_passage_with_its_words_and_numbers(
     texts: Sequence[str], expected: Sequence[int]
 ) -> None:
     ranked = [RankedPassage(mail(text, number), 1 - number / 10, 0.0) for number, text in enumerate(texts)]
-    found = originals_first(ranked, 10)
-    assert [one.passage.id for one in found] == expected
-    scores = [one.score for one in found]
+    reranked = originals_first(ranked, 10)
+    assert [hit.passage.id for hit in reranked] == expected
+    scores = [hit.score for hit in reranked]
     assert scores == sorted(scores, reverse=True)

@@ -34,19 +34,19 @@ def judged(*scores: float, relevant: Sequence[float] = ()) -> dict[int, Judgemen
     """Judgements of late interaction, and of the reader if relevances are given."""
     nothing = match(query("", ENCODER), stored(""), ENCODER)
     matches = [replace(nothing, score=score) for score in scores]
-    readings: Sequence[Reading | None] = [reading("", relevant=one) for one in relevant] or [None] * len(scores)
+    readings: Sequence[Reading | None] = [reading("", relevant=label) for label in relevant] or [None] * len(scores)
     return {number: Judgement(*pair) for number, pair in enumerate(zip(matches, readings, strict=True))}
 
 
-def order(found: Sequence[RankedPassage]) -> list[int]:
-    return [one.passage.id for one in found]
+def order(hits: Sequence[RankedPassage]) -> list[int]:
+    return [hit.passage.id for hit in hits]
 
 
 def test_late_interaction_has_most_of_the_score() -> None:
     """It has 65 % of the min-max normalised score; ties are broken by key."""
-    found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0))
-    assert order(found) == [2, 1, 0, 3]
-    assert [one.score for one in found] == pytest.approx([0.175 + 0.65, 0.28 + 0.325, 0.315, 0.14])
+    reranked = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0))
+    assert order(reranked) == [2, 1, 0, 3]
+    assert [hit.score for hit in reranked] == pytest.approx([0.175 + 0.65, 0.28 + 0.325, 0.315, 0.14])
 
 
 def test_unread_passages_rank_below_read_ones() -> None:
@@ -64,9 +64,11 @@ def test_scores_that_differ_only_by_rounding_are_ties() -> None:
 
 
 def test_levels_stay_in_order() -> None:
-    found = rerank(query("red", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), judged(0.0, 0.05, 0.5, 1.0))
-    assert order(found) == [0, 1, 3, 2]
-    assert [one.level for one in found] == [0, 0, 1, 1]
+    reranked = rerank(
+        query("red", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), judged(0.0, 0.05, 0.5, 1.0)
+    )
+    assert order(reranked) == [0, 1, 3, 2]
+    assert [hit.level for hit in reranked] == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.DENSE])
@@ -80,22 +82,22 @@ def test_the_reader_adds_eight_tenths() -> None:
     thrice = 3 * log(3)  # three times as likely
     for sure in (0, 40):
         logits = (-500, sure + thrice, sure)
-        found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0, relevant=logits))
-        assert order(found) == [1, 2, 0, 3]
+        reranked = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0, relevant=logits))
+        assert order(reranked) == [1, 2, 0, 3]
         matched, read = (0.28 + 0.325, 0.175 + 0.65, 0.315, 0.14), (0.6, 0.2, 0.0, 0.0)
-        assert [one.matched for one in found] == pytest.approx(matched)
-        scores = [(one + other) / 1.8 for one, other in zip(matched, read, strict=True)]
-        assert [one.score for one in found] == pytest.approx(scores)
+        assert [hit.matched for hit in reranked] == pytest.approx(matched)
+        scores = [(late + reader) / 1.8 for late, reader in zip(matched, read, strict=True)]
+        assert [hit.score for hit in reranked] == pytest.approx(scores)
 
 
 def test_reader_adds_answer_probability_to_sentence_scores() -> None:
-    asked = query("red fox", ENCODER)
+    red_fox = query("red fox", ENCODER)
     text = "red fox runs. grey mouse"
-    matched = match(asked, stored(text), ENCODER)
+    matched = match(red_fox, stored(text), ENCODER)
     read = reading(text, answer="grey mouse", sure=50)
     for start, end, share in ((0, 13, 0.0), (14, 24, 1.0)):
-        by_match = Judgement(matched).span_score(asked, start, end)
-        assert Judgement(matched, read).span_score(asked, start, end) == pytest.approx(by_match + share)
+        by_match = Judgement(matched).span_score(red_fox, start, end)
+        assert Judgement(matched, read).span_score(red_fox, start, end) == pytest.approx(by_match + share)
 
 
 class NumberScores(CrossEncoderModel):
@@ -112,16 +114,16 @@ class NumberScores(CrossEncoderModel):
 def test_a_cross_encoder_orders_only_the_first_thirty() -> None:
     """Regardless of their scores before; the others keep their order and their scores, which are lower."""
     passages = ranked(*(0.9 - number / 100 for number in range(SCORED_DEPTH + 5)))
-    found = rerank_by_model(query("red", ENCODER, mode=Mode.KEYWORD), passages, NumberScores())
-    assert order(found) == [*reversed(range(30)), *range(30, 35)]
-    assert found[30:] == passages[30:]
-    scores = [one.score for one in found]
+    reranked = rerank_by_model(query("red", ENCODER, mode=Mode.KEYWORD), passages, NumberScores())
+    assert order(reranked) == [*reversed(range(30)), *range(30, 35)]
+    assert reranked[30:] == passages[30:]
+    scores = [hit.score for hit in reranked]
     assert scores == sorted(scores, reverse=True)
     assert (scores[0], scores[29]) == (1.0, passages[29].score)
 
 
 def test_levels_stay_in_order_with_a_cross_encoder() -> None:
-    found = rerank_by_model(query("", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), NumberScores())
-    assert order(found) == [1, 0, 3, 2]
-    assert [one.score for one in found] == pytest.approx([0.4 + 0.6 / 3, 0.4, 1.0, 0.8 + 0.2 * 2 / 3])
+    reranked = rerank_by_model(query("", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), NumberScores())
+    assert order(reranked) == [1, 0, 3, 2]
+    assert [hit.score for hit in reranked] == pytest.approx([0.4 + 0.6 / 3, 0.4, 1.0, 0.8 + 0.2 * 2 / 3])
     assert rerank_by_model(query("", ENCODER), [], NumberScores()) == []

@@ -66,8 +66,8 @@ def test_duplicate_text_cites_both_places(root: Path) -> None:
     with opened(root) as retriever:
         hit = retriever.search("when does the harbour close", k=1)[0]
     places = {"a.txt", "old/b.txt"}
-    (other,) = places - {hit.source.path}
-    assert hit.also_in == (Location(other, (0, 29), (1, 1), None),)
+    (path,) = places - {hit.source.path}
+    assert hit.also_in == (Location(path, (0, 29), (1, 1), None),)
     for gone, kept in (("a.txt", "old/b.txt"), ("old/b.txt", "a.txt")):
         (root / gone).unlink()
         build(root)
@@ -149,14 +149,14 @@ def test_a_folder_inside_a_collection_is_not_taken_for_it(root: Path) -> None:
     """As on the command line: the whole collection would answer, not the folder."""
     with pytest.raises(NoIndexError, match=r"it is part of the collection .*: use that with --path notes/ \(path= in"):
         opened(root / "notes")
-    with opened(root / ".qa") as found:
-        assert repr(found) == f"<Retriever of {root}: 7 passages, generation 1>"
+    with opened(root / ".qa") as retriever:
+        assert repr(retriever) == f"<Retriever of {root}: 7 passages, generation 1>"
 
 
 def test_coroutines_take_the_arguments_of_their_methods() -> None:
     """Type checkers and editors know them."""
     for name in ("ask", "search"):
-        plain, waits = (inspect.signature(getattr(Retriever, one)) for one in (name, f"a{name}"))
+        plain, waits = (inspect.signature(getattr(Retriever, method)) for method in (name, f"a{name}"))
         assert plain == waits
 
 

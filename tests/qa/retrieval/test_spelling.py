@@ -36,7 +36,7 @@ class WordPieces(BagEncoder):
 def spell(question: str, snapshot: Snapshot) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text that is searched for, and the corrections."""
     text, corrections = correct_spelling(question, analyse(question).words, snapshot, WordPieces())
-    return text, tuple((one.word, one.searched) for one in corrections)
+    return text, tuple((correction.word, correction.searched) for correction in corrections)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "searched"),
+    ("question", "searched"),
     [
         ("Whose perfomance sold out?", "Whose Performance sold out?"),  # a letter left out
         ("the lotttery of the town", "the lottery of the town"),  # doubled
@@ -69,14 +69,14 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
         ("", ""),
     ],
 )
-def test_unknown_word_becomes_a_similar_indexed_word(snapshot: Snapshot, asked: str, searched: str) -> None:
-    assert spell(asked, snapshot)[0] == searched
+def test_unknown_word_becomes_a_similar_indexed_word(snapshot: Snapshot, question: str, searched: str) -> None:
+    assert spell(question, snapshot)[0] == searched
 
 
 def test_corrections_are_reported(snapshot: Snapshot) -> None:
-    found = spell("Lotery or lotery: which lantrn?", snapshot)
+    spelt = spell("Lotery or lotery: which lantrn?", snapshot)
     corrections = (("Lotery", "lottery"), ("lotery", "lottery"), ("lantrn", "lantern"))
-    assert found == ("lottery or lottery: which lantern?", corrections)
+    assert spelt == ("lottery or lottery: which lantern?", corrections)
 
 
 @pytest.mark.parametrize("contraction", ["mustn't", "mustn’t", "wouldn't've", "O'Lotery"])
@@ -136,4 +136,4 @@ def test_any_question_is_accepted(snapshot: Snapshot, question: str) -> None:
     """A text without corrections is unchanged, and every correction is a word of the collection."""
     text, corrections = spell(question, snapshot)
     assert corrections or text == question
-    assert all(right in text and any(right in one for one in TEXTS.values()) for _, right in corrections)
+    assert all(right in text and any(right in text for text in TEXTS.values()) for _, right in corrections)

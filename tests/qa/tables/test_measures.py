@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.tables.measures import Amount, comparable, kind_of_unit, measure_of, unit_in_name
+from qa.tables.measures import Amount, comparable_amounts, kind_of_unit, parse_amount, unit_in_name
 
 
 @pytest.mark.parametrize(
@@ -25,10 +25,10 @@ from qa.tables.measures import Amount, comparable, kind_of_unit, measure_of, uni
     ],
 )
 def test_numbers_with_their_units(cell: str, value: float, kind: str) -> None:
-    found = measure_of(cell)
-    assert found is not None
-    assert found.kind == kind
-    assert found.value == pytest.approx(value)
+    amount = parse_amount(cell)
+    assert amount is not None
+    assert amount.kind == kind
+    assert amount.value == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -46,24 +46,24 @@ def test_numbers_with_their_units(cell: str, value: float, kind: str) -> None:
     ],
 )
 def test_cells_without_a_single_amount(cell: str) -> None:
-    assert measure_of(cell) is None
+    assert parse_amount(cell) is None
 
 
 def test_dates_are_ordered_however_they_are_written() -> None:
     cells = ["2018-05-30", "11/20/2019", "March 2020", "2020-04", "4 June 2020", "Fri, 5 June 2020", "2023-06-01"]
-    found = [measure_of(cell) for cell in cells]
-    values = [one.value for one in found if one is not None and one.kind == "date"]
+    amounts = [parse_amount(cell) for cell in cells]
+    values = [hit.value for hit in amounts if hit is not None and hit.kind == "date"]
     assert len(values) == len(cells)
     assert values == sorted(values)
 
 
 def test_columns_that_can_be_compared() -> None:
-    assert comparable(["7 kg", "-", "900 g"]) == [Amount(7, "mass"), None, Amount(0.9, "mass")]
-    assert comparable(["1", "2", "3", "4", "many"]) is not None
-    assert comparable(["1", "2", "3", "many"]) is None
-    assert comparable(["7 kg", "900"]) is None
-    assert comparable(["$7", "€9"]) is None
-    assert comparable(["7"]) is None
+    assert comparable_amounts(["7 kg", "-", "900 g"]) == [Amount(7, "mass"), None, Amount(0.9, "mass")]
+    assert comparable_amounts(["1", "2", "3", "4", "many"]) is not None
+    assert comparable_amounts(["1", "2", "3", "many"]) is None
+    assert comparable_amounts(["7 kg", "900"]) is None
+    assert comparable_amounts(["$7", "€9"]) is None
+    assert comparable_amounts(["7"]) is None
 
 
 def test_units() -> None:

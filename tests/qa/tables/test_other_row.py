@@ -107,27 +107,27 @@ RIGHT = [
 def is_other(root: Path, question: str, text: str, answer: str) -> bool:
     path = "list.csv" if text is STOCK else "list.md"
     with built(root, {path: text}) as snapshot:
-        passage = next(one for one in snapshot.passages_of(path) if answer in one.text)
+        passage = next(passage for passage in snapshot.passages_of(path) if answer in passage.text)
         start = passage.text.index(answer)
         return is_other_row(snapshot, question, passage, (start, start + len(answer)))
 
 
 @pytest.mark.parametrize(("question", "text", "answer"), OTHER)
-def test_rows_that_are_not_asked_for(tmp_path: Path, question: str, text: str, answer: str) -> None:
+def test_rows_that_the_question_does_not_name(tmp_path: Path, question: str, text: str, answer: str) -> None:
     assert is_other(tmp_path, question, text, answer)
 
 
 @pytest.mark.parametrize(("question", "text", "answer"), RIGHT)
-def test_rows_that_may_be_asked_for(tmp_path: Path, question: str, text: str, answer: str) -> None:
+def test_rows_that_the_question_may_name(tmp_path: Path, question: str, text: str, answer: str) -> None:
     assert not is_other(tmp_path, question, text, answer)
 
 
-def test_text_that_is_no_row(tmp_path: Path) -> None:
+def test_text_without_rows(tmp_path: Path) -> None:
     assert not is_other(tmp_path, "what is Bram's spare key for?", TRADES, "Lena Holt has the spare key.")
 
 
-def test_another_row_is_not_found(tmp_path: Path) -> None:
+def test_the_wrong_row_is_not_found(tmp_path: Path) -> None:
     """Although all words of the lookup are in the row and the names of its columns."""
     with built(tmp_path, {"trades.md": TRADES}), opened(tmp_path) as retriever:
         assert retriever.ask("builder phone").found
-        assert retriever.ask("tiler phone").confidence <= confidence.IS_ABOUT_ANOTHER
+        assert retriever.ask("tiler phone").confidence <= confidence.OTHER_SUBJECT

@@ -9,7 +9,7 @@ from qa.tables.superlatives import bounds, superlatives
 
 
 @pytest.mark.parametrize(
-    ("question", "found"),
+    ("question", "expected"),
     [
         ("which server has the most memory", [("most", 1, "")]),
         ("which is the cheapest boat", [("cheapest", -1, "price")]),
@@ -21,11 +21,13 @@ from qa.tables.superlatives import bounds, superlatives
         ("the heaviest and the oldest", [("heaviest", 1, "weight"), ("oldest", -1, "date")]),
     ],
 )
-def test_superlatives(question: str, found: list[tuple[str, int, str]]) -> None:
+def test_superlatives(question: str, expected: list[tuple[str, int, str]]) -> None:
     recognised = superlatives(question)
-    assert [(question[slice(*one.span)], one.sign) for one in recognised] == [(words, sign) for words, sign, _ in found]
-    for one, (_, _, name) in zip(recognised, found, strict=True):
-        assert name in one.what.names if name else not one.what.names
+    assert [(question[slice(*superlative.span)], superlative.sign) for superlative in recognised] == [
+        (words, sign) for words, sign, _ in expected
+    ]
+    for superlative, (_, _, name) in zip(recognised, expected, strict=True):
+        assert name in superlative.what.names if name else not superlative.what.names
 
 
 @pytest.mark.parametrize(
@@ -39,12 +41,12 @@ def test_superlatives(question: str, found: list[tuple[str, int, str]]) -> None:
     ],
 )
 def test_bounds(question: str, words: str, amount: Amount, is_met: list[bool]) -> None:
-    (one,) = bounds(question)
-    assert (question[slice(*one.span)], one.amount) == (words, amount)
+    (bound,) = bounds(question)
+    assert (question[slice(*bound.span)], bound.amount) == (words, amount)
     less_equal_and_more = (amount.value * share for share in (0.9, 1, 1.1))
-    assert [one.is_met(Amount(value, amount.kind)) for value in less_equal_and_more] == is_met
-    assert not one.is_met(None)
-    assert not one.is_met(Amount(amount.value, "speed")) or not amount.kind
+    assert [bound.is_met(Amount(value, amount.kind)) for value in less_equal_and_more] == is_met
+    assert not bound.is_met(None)
+    assert not bound.is_met(Amount(amount.value, "speed")) or not amount.kind
 
 
 def test_a_year_includes_all_its_days() -> None:

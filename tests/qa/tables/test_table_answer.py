@@ -23,8 +23,8 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     """Sixty boats, each in a row of its own, with the heaviest in the middle."""
     root = tmp_path_factory.mktemp("fleet")
     rows = [f"boat {number},{7 * number % 60} kg,{'oak' if number % 10 else 'ash'}" for number in range(60)]
-    other = "# Harbour\n\nWhich boat weighs most is asked at every regatta.\n"
-    build(root, {"fleet.csv": "model,weight,wood\n" + "\n".join(rows), "other.md": other})
+    prose = "# Harbour\n\nWhich boat weighs most is asked at every regatta.\n"
+    build(root, {"fleet.csv": "model,weight,wood\n" + "\n".join(rows), "other.md": prose})
     with opened(root) as retriever:
         yield retriever
 
@@ -35,7 +35,7 @@ def test_the_row_with_the_most_is_first(fleet: Retriever) -> None:
     assert (result.answer.text, result.answer.citations, result.answer.more) == ("boat 17", (1,), 0)
     assert result.answer.sentence == "model: boat 17\nweight: 59 kg\nwood: oak"
     first = result.passages[0]
-    assert (first.citation, [one.text for one in first.highlights]) == ("fleet.csv, row 19", [result.answer.sentence])
+    assert (first.citation, [mark.text for mark in first.highlights]) == ("fleet.csv, row 19", [result.answer.sentence])
     assert result.found
     assert result.confidence >= 0.8
     assert sorted((hit.score for hit in result.passages), reverse=True) == [hit.score for hit in result.passages]
@@ -68,7 +68,7 @@ def test_a_table_of_plain_text_answers_too(tmp_path: Path) -> None:
     )
     assert result.answer is not None
     assert result.answer.text == "Juniors B"
-    assert [one.text for one in result.passages[0].highlights] == ["Juniors B   Ollie    14"]
+    assert [mark.text for mark in result.passages[0].highlights] == ["Juniors B   Ollie    14"]
 
 
 def test_rows_of_one_passage_are_cited_once(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_rows_of_one_passage_are_cited_once(tmp_path: Path) -> None:
     result = ask(tmp_path, "which rooms have a lift?", {"rooms.md": text})
     assert result.answer is not None
     assert (result.answer.text, result.answer.citations) == ("- Alder\n- Cedar", (1,))
-    texts = {one.text: one.chars for one in result.passages[0].highlights}
+    texts = {mark.text: mark.chars for mark in result.passages[0].highlights}
     assert list(texts) == ["Alder | yes", "Cedar | yes"]
     assert text[slice(*texts["Cedar | yes"])] == "Cedar | yes"
 

@@ -198,7 +198,7 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
 
 
 @pytest.mark.parametrize(
-    ("asked", "question", "cells"),
+    ("table", "question", "cells"),
     [
         (SERVERS, "Which server has the most memory?", ["zephyr"]),
         (SERVERS, "which server has the largest disk", ["zephyr"]),
@@ -340,14 +340,14 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         ),
     ],
 )
-def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]) -> None:
-    found = select_rows(question, asked)
-    assert found is not None
-    assert [row.cells[found.column] for row in found.rows] == cells
+def test_rows_that_answer(table: WholeTable, question: str, cells: Sequence[str]) -> None:
+    answer = select_rows(question, table)
+    assert answer is not None
+    assert [row.cells[answer.column] for row in answer.rows] == cells
 
 
 @pytest.mark.parametrize(
-    ("asked", "question"),
+    ("table", "question"),
     [
         # A word that the table does not explain.
         (SERVERS, "which server has the most cores?"),
@@ -405,5 +405,5 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         (TRIALS, "Which trial was the smallest?"),
     ],
 )
-def test_questions_that_a_table_does_not_answer(asked: WholeTable, question: str) -> None:
-    assert select_rows(question, asked) is None
+def test_questions_that_a_table_does_not_answer(table: WholeTable, question: str) -> None:
+    assert select_rows(question, table) is None

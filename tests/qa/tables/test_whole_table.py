@@ -63,7 +63,7 @@ def test_other_text_has_no_table(tmp_path: Path) -> None:
     assert tables_of(tmp_path, "a.md", "# A\n\nNothing: here.\n\n`a | b` is code.\n") == []
 
 
-def test_what_is_struck_out_is_no_value(tmp_path: Path) -> None:
+def test_struck_out_text_is_not_a_value(tmp_path: Path) -> None:
     rows = "| 5 July | Ida Moe |\n| 12 July | Hugh Tarn ~~Len Croy~~ |\n| 19 July | ~~Len Croy~~ |\n"
     (table,) = tables_of(tmp_path, "rota.md", f"| date | duty |\n|---|---|\n{rows}")
     assert table.column(1) == ["Ida Moe", "Hugh Tarn", ""]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qa.questions.said import is_by_another, without_greetings
+from qa.questions.sender import is_by_other_sender, without_greetings
 from tests.qa.passages import mail
 
 
@@ -33,9 +33,9 @@ def test_a_mail_by_somebody_else_counts_only_if_it_names_whom_the_question_names
     question: str, heading: str, text: str, expected: bool
 ) -> None:
     passage = replace(mail(text, 1), heading=("Oars", heading))
-    assert is_by_another(question, passage) == expected
-    other = replace(passage, document=replace(passage.document, media_type="text/plain"))
-    assert not is_by_another(question, other)
+    assert is_by_other_sender(question, passage) == expected
+    other_passage = replace(passage, document=replace(passage.document, media_type="text/plain"))
+    assert not is_by_other_sender(question, other_passage)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_a_mail_by_somebody_else_counts_only_if_it_names_whom_the_question_names
         (["Tom,"], ["Tom,"]),
     ],
 )
-def test_greetings_and_signatures_are_nothing_that_was_said(sentences: list[str], expected: list[str]) -> None:
+def test_greetings_and_signatures_do_not_answer(sentences: list[str], expected: list[str]) -> None:
     text = "\n\n".join(sentences)
     passage = replace(mail(text, 1), heading=("Oars", "Ida Prado to Tom"))
-    spans = [(text.index(one), text.index(one) + len(one)) for one in sentences]
-    found = without_greetings("What did Ida say about oars?", passage, spans)
-    assert [text[slice(*span)] for span in found] == expected
+    spans = [(text.index(sentence), text.index(sentence) + len(sentence)) for sentence in sentences]
+    left = without_greetings("What did Ida say about oars?", passage, spans)
+    assert [text[slice(*span)] for span in left] == expected
     assert without_greetings("Are the oars new?", passage, spans) == spans
