@@ -25,12 +25,9 @@ from tests.qa.indexes import write
 
 pytestmark = pytest.mark.usefixtures("remembering")
 
+WHALES = {"file": "talks.md", "text": "whales"}
 QUESTIONS = [
-    {
-        "id": "keynote",
-        "question": "what is the keynote on Monday about",
-        "evidence": [{"file": "talks.md", "text": "whales"}],
-    },
+    {"id": "keynote", "question": "what is the keynote on Monday about", "evidence": [WHALES]},
     {"id": "train", "question": "when does the train to Lyon leave", "file": "travel.md", "start": 10, "end": 43},
     {"id": "soup", "question": "when is soup served", "file": "travel.md"},
     {"id": "cheese", "question": "is there any cheese", "answerable": False},
