@@ -51,11 +51,9 @@ Others were named:
     ("title", "heading", "trail"),
     [
         ("Harbour Notes", ("Harbour notes", "Tides"), "Harbour notes › Tides"),
-        ("Oars", ("Oars", "Ash"), "Oars › Ash"),
         ("Oars", ("Boats",), "Oars › Boats"),
         ("Möwe", ("Boats", "Möwe (row 2)"), "Boats › Möwe (row 2)"),
         ("", ("Boats",), "Boats"),
-        ("Oars", (), "Oars"),
     ],
 )
 def test_the_title_is_shown_once(title: str, heading: tuple[str, ...], trail: str) -> None:
@@ -180,15 +178,6 @@ def test_long_heading_is_below_the_place() -> None:
     """The place is on the first line and not broken, so that it can be clicked."""
     shown = _shown(_hit("x", heading=("A long heading " * 5,)), look=TerminalStyle(width=40))
     assert "[1] a.md:3-9\n    A long heading A long heading A long\n    heading" in shown
-
-
-def test_hostile_document_and_name() -> None:
-    """No escape sequence in a document or its name reaches the terminal."""
-    hostile = "\x1b]0;evil\x07 \x9b2J \u202egnp"
-    hit = _hit(hostile, path=f"{hostile}\n.md", title=hostile, heading=(hostile,))
-    shown = _shown(hit, answer=Answer(hostile, (1,)))
-    assert not set("\x1b\x07\x9b\u202e") & set(shown)
-    assert r"\x1b]0;evil\x07 \x9b2J \u202egnp\n.md:3-9" in shown
 
 
 def test_also_in_many_places() -> None:
