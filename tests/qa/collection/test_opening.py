@@ -142,17 +142,6 @@ def test_another_writer_is_waited_for(
     assert [hit.source.path for hit in retriever.ask("harp").passages][:1] == ["new.md"]
 
 
-@pytest.mark.usefixtures("encoder")
-def test_a_long_writer_is_not_waited_for_to_the_end(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The question is answered from the index as it is, with a note."""
-    monkeypatch.setattr(opening, "_WAIT_SECONDS", 0.2)
-    (retriever.root / "new.md").write_text("A harp.\n")
-    with writer_lock(retriever.root / ".qa"):
-        found = opening.refresh_if_small(retriever)
-    assert found.note.startswith(f"index not updated: {retriever.root}/.qa is being written by another thread of this")
-    assert found.note.endswith("Answering from the index as it is.")
-
-
 def test_a_folder_that_was_moved_is_followed_at_once(retriever: Retriever, encoder: BagEncoder) -> None:
     """However many files it has: all their passages are known, so nothing is embedded."""
     (retriever.root / "old").mkdir()
