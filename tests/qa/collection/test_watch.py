@@ -29,8 +29,6 @@ from index.snapshot import Snapshot
 from index.update.report import BuildReport
 from qa.collection import build, settings, watch
 from qa.collection.watch import EventKind, FileEvent, Update
-from qa.terminal import reports
-from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents
 from tests.qa.indexes import write
@@ -385,20 +383,3 @@ def test_program_output_on_a_terminal(root: Path) -> None:
     os.close(parent)
     assert documents(root) == ["a.md", "new\x1b.md", "sub/b.md"]
     assert verify(root / ".qa").problems == ()
-
-
-def test_each_update_is_reported_on_one_line() -> None:
-    at = datetime(2025, 1, 2, 14, 3, 22)
-    report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 0.2149)
-
-    def line(*events: FileEvent, embedded: int = 3, problem: str = "") -> str:
-        done = None if problem else replace(report, embedded=embedded)
-        return reports.watched(Update(at, events, done, problem), TerminalStyle())
-
-    changed = FileEvent("talks/a.md", CHANGED)
-    assert line(changed) == "14:03:22  talks/a.md changed: 3 passages embedded, 0.21 s\n"
-    assert line(FileEvent("b.md", REMOVED), embedded=0) == "14:03:22  b.md removed: 0.21 s\n"
-    skipped = FileEvent("x\n.pdf", SKIPPED, "encrypted")
-    assert line(skipped, embedded=0) == "14:03:22  x\\n.pdf skipped (encrypted): 0.21 s\n"
-    assert line(*[changed] * 5, embedded=1).endswith("talks/a.md changed and 2 more: 1 passage embedded, 0.21 s\n")
-    assert line(problem="disk\x1b full.") == "14:03:22  update failed: disk\\x1b full.\n"
