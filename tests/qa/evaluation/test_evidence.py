@@ -64,13 +64,13 @@ def test_what_a_passage_hits(judged: Judged, gold: dict[str, Any], shown: tuple[
 def test_ranks(judged: Judged) -> None:
     """Of the first passage that hits, and for recall, of the first that hits each piece."""
     two = {"evidence": [span(0, 10), span(100, 110)]}
-    values = judged(two, hit(1, "a.md", (30, 40)), hit(2, "a.md", (0, 10)), *[hit(3, "sub/b.txt", (0, 10))] * 8)
+    hits = [hit(rank, "a.md", chars) for rank, chars in enumerate([(30, 40), (0, 10), (0, 10)], 1)]
+    values = judged(two, *hits)
     assert [values[f"hit@{k}"] for k in (1, 3, 5, 10)] == [0, 1, 1, 1]
-    assert [values[f"file@{k}"] for k in (1, 3, 5, 10)] == [1, 1, 1, 1]
     assert [values[f"recall@{k}"] for k in (1, 3, 5, 10)] == [0, 0.5, 0.5, 0.5]
-    assert values["MRR@10"] == 0.5
-    late = judged(two, *[hit(1, "sub/b.txt", (0, 10))] * 10, hit(11, "a.md", (0, 10)))
-    assert (late["MRR@10"], late["hit@10"], late["file@10"]) == (0, 0, 0)
+    assert (values["MRR@10"], judged(two, hits[1], hits[0], hits[2])["MRR@10"]) == (0.5, 1)
+    late = judged(two, *[hit(1, "sub/b.txt", (0, 10))] * 10, hit(11, "a.md", (30, 40)), *hits, k=20)
+    assert (late["MRR@10"], late["file@10"], late["file@20"], late["hit@10"], late["hit@20"]) == (0, 0, 1, 0, 1)
     either = judged({"alt_spans": two["evidence"]}, hit(1, "a.md", (100, 110)))
     assert (either["recall@1"], either["nDCG@10"]) == (1, 1)
 
