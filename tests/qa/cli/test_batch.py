@@ -62,7 +62,7 @@ def test_a_batch_in_the_collection_is_not_searched(indexed: Path) -> None:
         (indexed / name).write_bytes(done.stdout_bytes)
     assert "questions" in qa("ask", "soup").stdout
     shown = [json.loads(line)["passages"] for line in qa("ask", "--batch", "questions").stdout.splitlines()]
-    assert [{each["source"]["path"] for each in passages} for passages in shown] == [{"talks.md"}] * 2
+    assert [{each["source"]["path"] for each in passages} for passages in shown] == [{"talks.md", "sub/travel.md"}] * 2
     assert "output of qa, not a document (2): answers.jsonl, one.txt" in qa("status").stdout
 
 
