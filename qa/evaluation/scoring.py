@@ -48,17 +48,17 @@ def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...
     """Score results for which `k` passages were requested: one score per question, in order."""
     cutoffs = sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k})
     runs = {
-        each.gold.id: (_rank_graded if each.gold.grades else _rank_pieces)(each.gold, each.result.passages)
-        for each in answers
-        if each.gold.answerable
+        timed.gold.id: (_rank_graded if timed.gold.grades else _rank_pieces)(timed.gold, timed.result.passages)
+        for timed in answers
+        if timed.gold.answerable
     }
     ranked = rank_measures(runs, cutoffs=cutoffs, depth=min(10, k))
-    return tuple(_score(each, cutoffs, ranked.get(each.gold.id, {}), runs.get(each.gold.id)) for each in answers)
+    return tuple(_score(timed, cutoffs, ranked.get(timed.gold.id, {}), runs.get(timed.gold.id)) for timed in answers)
 
 
-def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> QuestionScore:
-    gold, result = each.gold, each.result
-    row = QuestionScore(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=each.ms, values={})
+def _score(timed: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> QuestionScore:
+    gold, result = timed.gold, timed.result
+    row = QuestionScore(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=timed.ms, values={})
     if run is None:
         return row
     first, hits = run.first_relevant(), result.passages
