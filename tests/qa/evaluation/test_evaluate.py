@@ -235,7 +235,7 @@ def test_eval_uses_the_settings_of_the_collection(built: Path, questions: Path) 
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
+    ("args", "message"),
     [
         (("missing.jsonl",), "cannot read"),
         (("{questions}", "--compare", "mode=fast", "--corpus", "{root}"), "--compare: unknown setting"),
@@ -244,10 +244,10 @@ def test_eval_uses_the_settings_of_the_collection(built: Path, questions: Path) 
         ((), "QUESTIONS"),
     ],
 )
-def test_eval_refuses_invalid_arguments(args: tuple[str, ...], says: str, root: Path, questions: Path) -> None:
+def test_eval_refuses_invalid_arguments(args: tuple[str, ...], message: str, root: Path, questions: Path) -> None:
     """It prints one line and exits with code 2."""
     done = qa("eval", *(arg.format(root=root, questions=questions) for arg in args))
     assert done.exit_code == 2
-    assert says in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""

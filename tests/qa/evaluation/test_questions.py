@@ -71,7 +71,7 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         ("{", "is not JSON"),
         ("[1]", "is not a JSON object"),
@@ -90,11 +90,11 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(write: Write) -> None:
         ({"question": "?", "file": "a", "start": 5, "end": 5}, '"start" and "end"'),
     ],
 )
-def test_an_invalid_line(write: Write, line: Any, says: str) -> None:
+def test_an_invalid_line(write: Write, line: Any, message: str) -> None:
     file = write({"id": "good", "question": "?", "file": "a"}, line)
     with pytest.raises(UsageError, match=r"questions\.jsonl line 2") as caught:
         read_questions(file)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

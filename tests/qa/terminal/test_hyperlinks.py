@@ -65,17 +65,17 @@ def _hit(media_type: str, path: str, page: int | None, state: State = State.VERI
     return Hit(1, "p1", 0.9, "Text", "", ("A heading that fills the line",), source)
 
 
-def _shown(hit: Hit, look: TerminalStyle) -> str:
-    return answers.result(result(hit), look, Places(Path("/notes"), Path("/notes")))
+def _shown(hit: Hit, style: TerminalStyle) -> str:
+    return answers.result(result(hit), style, Places(Path("/notes"), Path("/notes")))
 
 
 def test_a_citation_is_a_link() -> None:
     """A PDF's link has the page, a slide's has not; a file that is gone has no link."""
-    look = TerminalStyle(linked=True)
+    style = TerminalStyle(linked=True)
     link = f"\x1b]8;;file://{os.uname().nodename}/notes/a.pdf#page=3\x1b\\a.pdf, p. 3\x1b]8;;\x1b\\"
-    assert f"[1] {link}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), look)
-    assert "/talk.pptx\x1b" in _shown(_hit("application/x-slides", "talk.pptx", 3), look)
-    assert "\x1b" not in _shown(_hit("text/markdown", "a.md", None, State.MISSING), look)
+    assert f"[1] {link}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), style)
+    assert "/talk.pptx\x1b" in _shown(_hit("application/x-slides", "talk.pptx", 3), style)
+    assert "\x1b" not in _shown(_hit("text/markdown", "a.md", None, State.MISSING), style)
 
 
 @pytest.mark.parametrize("width", range(30, 60))
