@@ -94,7 +94,7 @@ def put(path: Path, content: str | bytes) -> None:
 
 
 def test_rest_after_an_update() -> None:
-    """Looking at many files takes a tenth of the time at most, but a large change does not delay the next."""
+    """Comparing many files takes a tenth of the time at most, but a large change does not delay the next."""
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 60.0)
     update = Update(datetime.now().astimezone(), (), report)
     assert watch._rest(2.0, None) == 18
