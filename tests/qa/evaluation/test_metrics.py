@@ -126,9 +126,13 @@ def test_only_questions_of_both_runs_are_compared() -> None:
     """Questions are matched by id, in any order; those of only one run are counted."""
     first = [row(at, values={"hit@1": 1.0}) for at in range(6)]
     second = [row(at, values={"hit@1": 0.0}) for at in (7, 5, 3, 1)]
+    first[1].values["file@1"], second[3].values["file@1"] = 1.0, 0.0  # a measure of one question
     found = compare(first, second)
     assert (found.questions, found.only_first, found.only_second) == (3, 3, 1)
-    assert found.differences[0].questions == 3
+    assert [(each.name, each.questions, each.p) for each in found.differences[:2]] == [
+        ("hit@1", 3, pytest.approx(0.25)),
+        ("file@1", 1, 1),
+    ]
     with pytest.raises(UsageError, match="fewer than two questions in common"):
         compare(first[:1], second)
 
