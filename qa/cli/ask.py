@@ -164,7 +164,7 @@ class Answering:
         else:
             from qa.terminal.exports import FORMATS
 
-            answers.out(FORMATS[form](found, self.retriever.root, places))
+            answers.out(FORMATS[form](found, places))
         return found
 
 
