@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
-from corpus.formats import format_of
 from qa.fields import parts_of, plain_words
 from qa.locate import near_paths
 from qa.require import require_type
@@ -171,10 +170,11 @@ def _conditions(
         hint = partial(near_paths, only.paths[0], (document.path for document in documents))
         yield wording, snapshot.match_paths(*only.paths), hint
     if only.without:
-        yield f"is not {' or '.join(only.without)}", ids_where(lambda one: one.path not in only.without), str
+        yield f"is not {' or '.join(only.without)}", ids_where(lambda document: document.path not in only.without), str
     if only.types:
         matching = ids_where(lambda document: any(_has_type(document, kind) for kind in only.types))
-        yield f"is of type {' or '.join(only.types)}", matching, partial(_near_type, only.types[0], documents)
+        suffixes = (PurePosixPath(document.path).suffix[1:].lower() for document in documents)
+        yield f"is of type {' or '.join(only.types)}", matching, partial(_near, only.types[0], suffixes)
     for name, time in (("since", only.since), ("before", only.until)):
         if time is not None:
             matching = ids_where(partial(_changed, name, time))
@@ -214,16 +214,6 @@ def _near_field(snapshot: Index, documents: Sequence[StoredDocument], where: Seq
     return ""
 
 
-def _near_type(wanted: str, documents: Sequence[StoredDocument]) -> str:
-    """Suggest suffixes whose media type contains the wanted name ("word", "excel"), else similar suffixes."""
-    suffixes = dict.fromkeys(PurePosixPath(document.path).suffix[1:].lower() for document in documents)
-    # Office programs are named by the media types of their older formats only: xls, not xlsx.
-    kinds = {suffix: (format_of(f"a.{suffix}"), format_of(f"a.{suffix.removesuffix('x')}")) for suffix in suffixes}
-    media_types = {suffix: " ".join(kind.media_type for kind in both if kind) for suffix, both in kinds.items()}
-    named = [suffix for suffix in sorted(media_types) if len(wanted) > 2 and wanted.lower() in media_types[suffix]]
-    return f" Similar: {', '.join(named[:_MAX_NAMES])}." if named else _near(wanted, suffixes)
-
-
 def _near(wanted: str, names: Iterable[str]) -> str:
     """Suggest names similar to an unknown one, or list the first that exist."""
     from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
@@ -241,8 +231,8 @@ def _several(name: str, given: object) -> tuple[str, ...]:
     if given is None or given == "":
         return ()
     several = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
-    plain = [os.fspath(one).replace(os.sep, "/") if isinstance(one, os.PathLike) else one for one in several]
-    found = tuple(one for one in plain if isinstance(one, str))
+    plain = [os.fspath(value).replace(os.sep, "/") if isinstance(value, os.PathLike) else value for value in several]
+    found = tuple(value for value in plain if isinstance(value, str))
     if len(found) < len(plain):
         raise TypeError(f"{name} must be a str, or several, not {given!r}")
     if not found:

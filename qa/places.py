@@ -114,7 +114,7 @@ def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int
 
 def _in_section(snapshot: Index, path: str, section: str, page: int | None = None) -> tuple[StoredPassage, ...]:
     """Return the first run of passages with a heading path, an `#anchor` or a `(row n)`, of a page or any."""
-    stored = [one for one in snapshot.passages_of(path) if page in {None, one.page}]
+    stored = [passage for passage in snapshot.passages_of(path) if page in {None, passage.page}]
     wanted = _plain(section)
 
     def is_there(passage: StoredPassage) -> bool:

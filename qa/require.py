@@ -14,7 +14,7 @@ _Member = TypeVar("_Member", bound=StrEnum)
 def require_type(name: str, value: object, *types: type) -> None:
     """Raise a TypeError that names an argument unless it is of one of these types."""
     if not isinstance(value, types):
-        wanted = " or ".join(one.__name__ for one in types)
+        wanted = " or ".join(kind.__name__ for kind in types)
         raise TypeError(f"{name} must be of type {wanted}, not {type(value).__name__}")
 
 

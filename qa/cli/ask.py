@@ -93,10 +93,10 @@ def ask(
     if writer is not None and form not in ("text", "json"):
         raise UsageError(f"--write prints text or JSON, not {form}.")
     questions = () if is_conversation else questions_of(question, batch)
-    for each in questions:
-        if each.cut:
+    for item in questions:
+        if item.cut:
             answers.note(
-                f"{each.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
+                f"{item.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {item.cut:,} are ignored"
             )
     if store is not None:
         root = session.store_root(store, corpus, index, folder)
@@ -126,7 +126,7 @@ def ask(
             is_followed = store is None and not no_update
             refresh = session.Refresher(retriever, device) if is_followed else retriever.reload
             return _converse(answering, asking, refresh, store or str(root))
-        answered = [answering.answer(each, asking) for each in questions]
+        answered = [answering.answer(item, asking) for item in questions]
     return FOUND if batch is not None or all(answered) else NOT_FOUND
 
 
@@ -164,7 +164,7 @@ class Answering:
         else:
             from qa.terminal.exports import FORMATS
 
-            answers.out(FORMATS[form](found, self.retriever.root, places))
+            answers.out(FORMATS[form](found, places))
         return found
 
 

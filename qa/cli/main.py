@@ -146,8 +146,8 @@ def index(
             workers=workers or 0,
             dask=dask or "",
         )
-    for each in named_files.without_documents(root, collection.paths, report):
-        answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
+    for place in named_files.without_documents(root, collection.paths, report):
+        answers.note(answers.problem(f"nothing was indexed from {place}: it is empty, or excluded"))
     if quiet:
         answers.note(reports.unreadable(report, answers.TerminalStyle.of(sys.stderr)))
         return FOUND
@@ -222,7 +222,7 @@ def copy(*, source: str, target: str) -> int:
     """
     from index import copy_index
 
-    places = [each if "://" in each else locate.root_of(Path(each)) for each in (source, target)]
+    places = [place if "://" in place else locate.root_of(Path(place)) for place in (source, target)]
     with session.progress("Copying", unit="") as progress:
         info = copy_index(*places, progress=progress)
     answers.out(f"Copied {reports.size_of(info.documents, info.passages)} to {clean_name(target)}\n")

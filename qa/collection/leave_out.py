@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, SETTINGS_FILE, lies_in, literal_pattern, to_os_name
+from corpus import INDEX_FOLDER, SETTINGS_FILE, literal_pattern, to_os_name
 from corpus.errors import UsageError
 from index import BuildReport, ProgressCallback, open_index
 from qa.collection.build import OnEmpty, build_index
@@ -34,7 +34,7 @@ def leave_out(
     paths = tuple(_resolved(root, path, here, known) for path in named)
     patterns = [literal_pattern(path) for path in paths]
     _require_no_exclude_setting(root, patterns)
-    is_everything = all(any(lies_in(path, each) or lies_in(path, f"{each}/") for each in paths) for path in known)
+    is_everything = all(any(_is_at(path, place) for place in paths) for path in known)
     report = build_index(
         root,
         exclude=tuple(dict.fromkeys((*exclude, *patterns))),
@@ -69,9 +69,14 @@ def _excluded_and_indexed(root: Path) -> tuple[tuple[str, ...], list[str]]:
 
 def _resolved(root: Path, named: str, here: Path | None, known: Sequence[str]) -> str:
     for path in candidates(root, named, here):
-        if any(lies_in(one, path) or lies_in(one, f"{path}/") for one in known) or (root / to_os_name(path)).exists():
+        if any(_is_at(indexed, path) for indexed in known) or (root / to_os_name(path)).exists():
             return path
     raise UsageError(f"{named} is not in the collection {root}.{near_paths(named, known)}")
+
+
+def _is_at(path: str, place: str) -> bool:
+    """Return whether a file is this one, or in this folder."""
+    return f"{path}/".startswith(f"{place}/")
 
 
 def _require_no_exclude_setting(root: Path, patterns: Sequence[str]) -> None:

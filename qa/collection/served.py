@@ -24,10 +24,10 @@ from qa.filters import Filter
 from qa.locate import folder_gone
 from qa.retrieval.retriever import Retriever, Unit
 
-# How long questions wait for a look for changed files, from its start: most changes are indexed by then.
+# How long questions wait for an update, from its start: most changes are indexed by then.
 _PATIENCE = 2.0
 # Files are compared with the index before an answer, but at most once in this many seconds.
-_LOOK_SECONDS = 2.0
+_UPDATE_SECONDS = 2.0
 # Then wait this many times as long as it took: in a large collection, comparing takes a twentieth of the time at most.
 _REST = 20.0
 # But no longer than this: a failed update may have taken hours, and its cause may be gone soon.
@@ -142,12 +142,12 @@ class ServedCollection:
         self._follow = follow
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="qa-update")
         self._starting = threading.Lock()
-        self._look: Future[None] | None = None
-        self._began = self._look_at = time.monotonic()
+        self._update: Future[None] | None = None
+        self._began = self._update_at = time.monotonic()
         self._is_closed = False
         self._last_warning = ""
         if follow:
-            self._current_look()
+            self._current_update()
 
     @property
     def root(self) -> Path:
@@ -162,8 +162,8 @@ class ServedCollection:
     @contextmanager
     def reading(self) -> Iterator[Served]:
         """Yield the newest state, after indexing changes if it is time to look for them and that takes no longer."""
-        if self._follow and (look := self._current_look()) is not None:
-            wait([look], max(0.0, self._began + _PATIENCE - time.monotonic()))
+        if self._follow and (update := self._current_update()) is not None:
+            wait([update], max(0.0, self._began + _PATIENCE - time.monotonic()))
         try:
             self._retriever.reload()
         except NoIndexError:
@@ -181,17 +181,17 @@ class ServedCollection:
         self._retriever.close()
         self._boxes.close()
 
-    def _current_look(self) -> Future[None] | None:
-        """Return the look for changes that is in progress, or begins now as it is time."""
+    def _current_update(self) -> Future[None] | None:
+        """Return the update that is in progress, or begins now as it is time."""
         with self._starting:
-            if self._look is not None and self._look.done():
-                self._look = None
-            if self._look is None and not self._is_closed and time.monotonic() >= self._look_at:
+            if self._update is not None and self._update.done():
+                self._update = None
+            if self._update is None and not self._is_closed and time.monotonic() >= self._update_at:
                 self._began = time.monotonic()
-                self._look = self._thread.submit(self._look_for_changes)
-            return self._look
+                self._update = self._thread.submit(self._index_changes)
+            return self._update
 
-    def _look_for_changes(self) -> None:
+    def _index_changes(self) -> None:
         began, rest = time.monotonic(), 0.0
         note = ""
         try:
@@ -201,7 +201,7 @@ class ServedCollection:
                 note = f"{error} Until then, the previous settings apply."
             opened = refresh_if_small(self._retriever, progress=self._on_progress, limit=ANY_CHANGE)
             self._warn(note or opened.note)
-            # How long a change took to index says nothing about the next look.
+            # How long a change took to index says nothing about the next update.
             rest = _REST * (time.monotonic() - began - opened.waited) if opened.report is None else 0.0
         except CancelledError:
             pass  # the index stays as it was
@@ -209,7 +209,7 @@ class ServedCollection:
             _log.debug("the index was not updated", exc_info=error)
             self._warn(not_updated(error))
             rest = _REST * (time.monotonic() - began)
-        self._look_at = time.monotonic() + min(max(_LOOK_SECONDS, rest), _LONGEST_REST)
+        self._update_at = time.monotonic() + min(max(_UPDATE_SECONDS, rest), _LONGEST_REST)
 
     def _on_progress(self, _: Progress) -> None:
         if self._is_closed:

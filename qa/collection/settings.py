@@ -162,30 +162,28 @@ def _collection_settings(root: Path) -> CollectionSettings | None:
     return _settings(root, values, where)
 
 
-def _own_file(file: Path) -> bytes | None:
+def _own_file(file: Path, *, limit: int = _MAX_BYTES) -> bytes | None:
     """Read a file that holds only our settings, or return None; anything wrong with it is an error."""
     try:
         os.lstat(file)
-        return read_bytes(file.parent, file.name, limit=_MAX_BYTES)
+        return read_bytes(file.parent, file.name, limit=limit)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
     except Unreadable as error:
-        reason = f"it has more than {_MAX_BYTES:,} bytes" if error.reason.startswith("larger") else error.reason
+        reason = f"it has more than {limit:,} bytes" if error.reason.startswith("larger") else error.reason
         raise UsageError(f"{file} cannot be used: {reason}. Fix or delete it.") from error
 
 
 def _project_file(root: Path) -> bytes | None:
     """Read a `pyproject.toml` with a table for us, or return None; other tools own it, so it may be broken."""
     try:
-        os.lstat(root / PROJECT_FILE)
-        data = read_bytes(root, PROJECT_FILE, limit=_MAX_PROJECT_BYTES)
-    except (OSError, Unreadable) as error:
-        if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            _log.debug("%s is ignored: %s", root / PROJECT_FILE, error)
+        data = _own_file(root / PROJECT_FILE, limit=_MAX_PROJECT_BYTES)
+    except UsageError as error:
+        _log.debug("ignored: %s", error)
         return None
-    return data if _NAMES_TABLE.search(data) else None
+    return data if data and _NAMES_TABLE.search(data) else None
 
 
 def _parsed(data: bytes, file: Path) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from corpus import INDEX_FOLDER, SkippedFile
 from corpus.errors import CorpusError, UsageError
-from index import Info, find_changes, open_index, open_store, store_of
+from index import Index, Info, find_changes, open_index, open_store, store_of
 from qa.collection.settings import not_applied
 from qa.locate import command_for
 
@@ -28,12 +28,12 @@ class Status:
     info: Info
     format: int
     bytes: int
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
-    problem: str
-    command: str
     skipped: tuple[SkippedFile, ...]
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    problem: str = ""
+    command: str = ""
     settings: str = ""
     is_invalid: bool = False
 
@@ -78,32 +78,28 @@ class Status:
 def status(root: Path) -> Status:
     """Return the state of an index, compared with its files."""
     folder = root / INDEX_FOLDER
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    problem = differing = ""
-    is_invalid = False
     with open_index(folder) as snapshot:
-        info = snapshot.info
-        skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
+        found = replace(_recorded(snapshot, store_of(folder) or str(folder)), command=command_for(root))
         try:
             diff = find_changes(root, snapshot)
-            added, removed = tuple(file.path for file in diff.added), diff.removed
-            changed = tuple(file.path for file in diff.suspect)
+            added, changed = (tuple(file.path for file in files) for files in (diff.added, diff.suspect))
+            found = replace(found, added=added, changed=changed, removed=diff.removed)
         except CorpusError as error:
-            problem = str(error)
-        try:
-            differing = not_applied(root, info)
-        except UsageError as error:
-            is_invalid = True
-            differing = str(error).replace(f"{root}{os.sep}", "")  # hides the folder from clients of a server
-        facts = (store_of(folder) or str(folder), info, snapshot.format, snapshot.size())
-    return Status(*facts, added, changed, removed, problem, command_for(root), skipped, differing, is_invalid)
+            found = replace(found, problem=str(error))
+    try:
+        return replace(found, settings=not_applied(root, found.info))
+    except UsageError as error:
+        # Without the folder, which clients of a server do not learn.
+        return replace(found, settings=str(error).replace(f"{root}{os.sep}", ""), is_invalid=True)
 
 
 def store_status(url: str) -> Status:
     """Return the state of a collection in PostgreSQL, whose files are not here."""
     with open_store(url) as snapshot:
-        skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
-        facts = (url, snapshot.info, snapshot.format, snapshot.size())
-    return Status(*facts, (), (), (), "its files were not compared", "", skipped)
+        return replace(_recorded(snapshot, url), problem="its files were not compared")
+
+
+def _recorded(snapshot: Index, place: str) -> Status:
+    """Return what an index says of itself."""
+    skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
+    return Status(place, snapshot.info, snapshot.format, snapshot.size(), skipped)

@@ -49,7 +49,7 @@ from qa.locate import command_for, folder_gone, has_index
 _RETRY_SECONDS = 10.0
 # How often to poll all files if there are no file system events.
 _POLL_SECONDS = 1.0
-# Then rest this many times as long as looking at files took: it takes at most a tenth of the time.
+# Then rest this many times as long as comparing files took: it takes at most a tenth of the time.
 _REST = 9.0
 # But no longer than this for the indexing itself, or a large change would delay the next one by minutes.
 _LONGEST_REST = 5.0
@@ -153,19 +153,19 @@ class _Watcher:
         self._folders: tuple[str, ...] = ("",)
         self._problem = ""
         self._retry_at = float("inf")
-        # For how many seconds the last attempt of an update looked at files.
-        self._looking = 0.0
+        # For how many seconds the last attempt of an update compared files.
+        self._comparing = 0.0
 
     def run(self) -> Iterator[Update]:
         """Update until stopped."""
         with suppress(StorageError, UsageError):  # the first update reports it
-            self._look()
+            self._compare_files()
         while not self._stop.is_set():
             for _ in self._events() if self._every is None else self._polls(self._every):
                 update = self._update()
                 if update is not None:
                     yield update
-                self._stop.wait(_rest(self._looking, update))
+                self._stop.wait(_rest(self._comparing, update))
 
     def _events(self) -> Iterator[None]:
         """Yield when files may have changed, until the folders to watch change."""
@@ -204,7 +204,7 @@ class _Watcher:
                 f"Build it again with: {command_for(self._root)}"
             )
 
-    def _look(self) -> _WatchState:
+    def _compare_files(self) -> _WatchState:
         started = time.monotonic()
         try:
             with open_index(self._root / INDEX_FOLDER) as snapshot:
@@ -215,7 +215,7 @@ class _Watcher:
             self._require_present()
             raise
         finally:
-            self._looking += time.monotonic() - started
+            self._comparing += time.monotonic() - started
         self._folders = state.diff.folders
         return state
 
@@ -236,10 +236,10 @@ class _Watcher:
 
     def _index_changes(self) -> Update | None:
         while not self._stop.is_set():
-            # Before looking: the other writer may be changing the model.
+            # Before comparing: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
-            self._looking = 0.0
-            before = self._look()
+            self._comparing = 0.0
+            before = self._compare_files()
             if before.diff.same:
                 with suppress(LockedError):
                     record_same(self._root, before.diff.same)
@@ -249,7 +249,7 @@ class _Watcher:
                 return None
             with suppress(LockedError):
                 report = update_index(Request(self._root, self._encoder_for(info), choice, retry=False))
-                events = tuple(_compare(before, self._look(), report))
+                events = tuple(_events_between(before, self._compare_files(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
             self._stop.wait(PAUSE_SECONDS)
         return None
@@ -262,13 +262,13 @@ class _Watcher:
         return self.encoder
 
 
-def _rest(looking: float, update: Update | None) -> float:
-    """Return how many seconds to rest after looking at files for so many seconds, and an update if there was one."""
+def _rest(comparing: float, update: Update | None) -> float:
+    """Return how many seconds to rest after comparing files for so many seconds, and an update if there was one."""
     indexing = 0.0 if update is None or update.report is None else update.report.seconds
-    return _REST * looking + min(_REST * indexing, _LONGEST_REST)
+    return _REST * comparing + min(_REST * indexing, _LONGEST_REST)
 
 
-def _compare(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
+def _events_between(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
     tried = {file.path for file in (*before.diff.added, *before.diff.suspect)}
     skipped = {file.path: file.reason for file in report.skipped if file.path in tried}
     for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):

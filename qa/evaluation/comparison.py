@@ -16,12 +16,8 @@ from corpus.errors import UsageError
 from qa.evaluation.metrics import Array, auroc, calibration_error
 from qa.evaluation.scoring import QuestionScore
 
-ROUNDS = 9_999
-# Fewer rounds for ECE and AUROC, which are recomputed in each.
-ROUNDS_OF_WHOLE = 1_999
+ROUNDS = 1_999
 LEVEL = 0.05
-# How many resamples are computed together; limits memory.
-_BATCH = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,59 +64,38 @@ def compare(first: Sequence[QuestionScore], second: Sequence[QuestionScore]) -> 
     from a percentile bootstrap over questions. Runs with fewer than two questions in common are a UsageError.
     """
     by_id = {score.id: score for score in second}
-    pairs = [(one, by_id[one.id]) for one in first if one.id in by_id and one.answerable == by_id[one.id].answerable]
+    pairs = [(row, by_id[row.id]) for row in first if row.id in by_id and row.answerable == by_id[row.id].answerable]
     if len(pairs) < 2:
         raise UsageError("the two runs have fewer than two questions in common, which is too few to compare")
-    names = dict.fromkeys(name for one, other in pairs for name in one.values if name in other.values)
-    differences = [_mean_difference(name, pairs) for name in names]
-    table = np.array([[[score.confidence, score.right, score.answerable] for score in pair] for pair in pairs], float)
-    differences.append(_statistic_difference("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
-    if len({one.answerable for one, _ in pairs}) == 2:
-        differences.append(_statistic_difference("auroc", table, _auroc))
+    names = dict.fromkeys(name for row, other_row in pairs for name in row.values if name in other_row.values)
+    differences = []
+    for name in names:
+        values = [[[row.values[name]] for row in pair] for pair in pairs if all(name in row.values for row in pair)]
+        differences.append(_difference(name, np.array(values), lambda rows: float(rows.mean())))
+    table = np.array([[[row.confidence, row.right, row.answerable] for row in pair] for pair in pairs], float)
+    differences.append(_difference("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
+    if len({row.answerable for row, _ in pairs}) == 2:
+        differences.append(_difference("auroc", table, _auroc))
     return Comparison(len(pairs), len(first) - len(pairs), len(second) - len(pairs), tuple(differences))
 
 
-def _mean_difference(name: str, pairs: Sequence[tuple[QuestionScore, QuestionScore]]) -> Difference:
-    values = np.array(
-        [(one.values[name], other.values[name]) for one, other in pairs if name in one.values and name in other.values]
-    )
-    first, second = values.mean(axis=0)
-    p, low, high = paired_test(values[:, 1] - values[:, 0])
-    return Difference(name, float(first), float(second), low, high, p, len(values))
-
-
-def paired_test(differences: Array) -> tuple[float, float, float]:
-    """Return p for the hypothesis that the mean of paired differences is 0, and the mean's 95 % interval."""
-    from scipy.stats import bootstrap, permutation_test
-
-    if np.ptp(differences) == 0:  # scipy warns of a degenerate interval
-        return (1.0 if differences[0] == 0 else 2.0 ** (1 - len(differences))), differences[0], differences[0]
-    options: dict[str, Any] = {"n_resamples": ROUNDS, "batch": _BATCH, "vectorized": True}
-    test_rng, interval_rng = np.random.default_rng(0), np.random.default_rng(1)
-    test = permutation_test((differences,), np.mean, permutation_type="samples", rng=test_rng, **options)
-    interval = bootstrap((differences,), np.mean, method="percentile", rng=interval_rng, **options).confidence_interval
-    return float(test.pvalue), float(interval.low), float(interval.high)
-
-
-def _statistic_difference(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:
-    """Do the same as `paired_test` for a statistic of a whole run; `table` is (questions, runs, columns)."""
+def _difference(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:
+    """Compare a statistic of two runs; `table` is (questions, runs, columns)."""
     from scipy.stats import permutation_test
 
-    rows = np.arange(len(table))
+    questions = np.arange(len(table))
     first, second = statistic(table[:, 0]), statistic(table[:, 1])
-    if np.array_equal(table[:, 0], table[:, 1]):  # no resample differs
-        return Difference(name, first, second, 0.0, 0.0, 1.0, len(table))
+    if len(table) == 1 or np.array_equal(table[:, 0], table[:, 1]):  # no resample differs
+        return Difference(name, first, second, second - first, second - first, 1.0, len(table))
 
-    def difference(one: Array, other: Array) -> float:
-        return statistic(table[rows, other.astype(int)]) - statistic(table[rows, one.astype(int)])
+    def difference(runs: Array, other_runs: Array) -> float:
+        return statistic(table[questions, other_runs.astype(int)]) - statistic(table[questions, runs.astype(int)])
 
     # Permutations swap, at random, which run each question's row is taken from.
     sides = (np.zeros(len(table)), np.ones(len(table)))
-    test = permutation_test(
-        sides, difference, permutation_type="samples", n_resamples=ROUNDS_OF_WHOLE, rng=np.random.default_rng(0)
-    )
-    rng = np.random.default_rng(1)
-    resamples = (table[rng.integers(0, len(table), size=len(table))] for _ in range(ROUNDS_OF_WHOLE))
+    rng, interval_rng = np.random.default_rng(0), np.random.default_rng(1)
+    test = permutation_test(sides, difference, permutation_type="samples", n_resamples=ROUNDS, rng=rng)
+    resamples = (table[interval_rng.integers(0, len(table), size=len(table))] for _ in range(ROUNDS))
     # A statistic is NaN if a resample has only questions of one kind.
     low, high = np.nanpercentile([statistic(rows[:, 1]) - statistic(rows[:, 0]) for rows in resamples], (2.5, 97.5))
     return Difference(name, first, second, float(low), float(high), float(test.pvalue), len(table))

@@ -14,7 +14,6 @@ from qa.evaluation.comparison import Comparison, compare
 from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
 from qa.evaluation.metrics import RunMetrics, metrics_of
 from qa.evaluation.questions import EvalQuestion
-from qa.evaluation.ranking_measures import require_ir_measures
 from qa.evaluation.scoring import QuestionScore, TimedResult, score
 from qa.filters import EVERYTHING, Filter
 
@@ -90,7 +89,6 @@ def evaluate(
     Raises:
         UsageError: ir-measures is not installed, or no question has its answer in the collection.
     """
-    require_ir_measures()
     settings = settings or EvalSettings()
     paths = (document.path for document in retriever.snapshot.documents())
     documents = DocumentLookup(retriever.root, paths, retriever.snapshot)

@@ -87,7 +87,6 @@ class DocumentLookup:
 
     def find(self, file: str) -> tuple[str, ...]:
         """Return the documents that `file` names: the exact path, else paths that end with it, or that it ends with."""
-        file = file.removeprefix("./")
         same = self._by_name.get(PurePosixPath(file).name, [])
         if file in same:
             return (file,)

@@ -48,17 +48,17 @@ def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...
     """Score results for which `k` passages were requested: one score per question, in order."""
     cutoffs = sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k})
     runs = {
-        each.gold.id: (_rank_graded if each.gold.grades else _rank_pieces)(each.gold, each.result.passages)
-        for each in answers
-        if each.gold.answerable
+        timed.gold.id: (_rank_graded if timed.gold.grades else _rank_pieces)(timed.gold, timed.result.passages)
+        for timed in answers
+        if timed.gold.answerable
     }
     ranked = rank_measures(runs, cutoffs=cutoffs, depth=min(10, k))
-    return tuple(_score(each, cutoffs, ranked.get(each.gold.id, {}), runs.get(each.gold.id)) for each in answers)
+    return tuple(_score(timed, cutoffs, ranked.get(timed.gold.id, {}), runs.get(timed.gold.id)) for timed in answers)
 
 
-def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> QuestionScore:
-    gold, result = each.gold, each.result
-    row = QuestionScore(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=each.ms, values={})
+def _score(timed: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> QuestionScore:
+    gold, result = timed.gold, timed.result
+    row = QuestionScore(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=timed.ms, values={})
     if run is None:
         return row
     first, hits = run.first_relevant(), result.passages
@@ -66,8 +66,8 @@ def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], 
     if gold.evidence:
         files = {span.path for span in gold.spans}
         values |= {f"file@{k}": float(any(hit.source.path in files for hit in hits[:k])) for k in cutoffs}
-        values[f"covered@{BUDGET}"] = float(is_covered(gold, hits, BUDGET))
-        values["highlight@1"] = float(is_highlighted(gold, hits))
+        values[f"covered@{BUDGET}"] = float(_is_covered(gold, hits))
+        values["highlight@1"] = float(_is_highlighted(gold, hits))
     return replace(row, right=_is_shown(gold, run, hits), values=values | ranked)
 
 
@@ -102,8 +102,9 @@ def _is_shown(gold: Gold, run: Run, hits: Sequence[Hit]) -> bool:
     return any(hit.id in run.grades or hit.source.path in run.grades for hit in hits[:SHOWN])
 
 
-def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
-    """Return whether at least half of some evidence is within the first `budget` characters shown."""
+def _is_covered(gold: Gold, hits: Sequence[Hit]) -> bool:
+    """Return whether at least half of some evidence is within the first `BUDGET` characters shown."""
+    budget = BUDGET
     for hit in hits:
         start, end = hit.source.chars
         last = min(end, start + budget)
@@ -115,7 +116,7 @@ def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
     return False
 
 
-def is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
+def _is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
     """Return whether the first highlight of the first passage is short and hits the evidence."""
     if not hits or not hits[0].highlights:
         return False

@@ -77,6 +77,7 @@ class Places:
     """
 
     def __init__(self, root: Path, here: Path | None) -> None:
+        self.root = root
         self._base = os.path.realpath(root)
         self._here = None if here is None else os.path.realpath(here)
         # Tells a terminal on another machine that the file is not on its own.

@@ -74,7 +74,7 @@ def warnings(found: Evaluation, questions: Sequence[EvalQuestion]) -> str:
 
 
 def _missing(questions: Sequence[Missing], what: str) -> str:
-    named = few([clean_name(f"{each.id} ({each.reason})") for each in questions], _NAMED)
+    named = few([clean_name(f"{question.id} ({question.reason})") for question in questions], _NAMED)
     return f"{count(len(questions), 'question')} {what}: {named}" if questions else ""
 
 
@@ -132,17 +132,17 @@ def _comparison(found: Comparison, names: tuple[str, str], style: TerminalStyle)
     head += f"; {alone:,} in only one of them." if alone else "."
     lines = [style.fit(head), ""]
     lines.append(style.paint(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
-    lines.extend(_difference(each) for each in found.differences)
+    lines.extend(_difference(row) for row in found.differences)
     lines += ["", style.fit("At p < 0.05, about one measure in twenty differs by chance alone.")]
     return "\n".join(lines) + "\n"
 
 
-def _difference(each: Difference) -> str:
-    interval = f"{each.low:+.3f} to {each.high:+.3f}"
-    p = f"{each.p:.3f}" if each.p >= 0.001 else "<.001"
-    verdict = "better" if (each.difference > 0) != (each.name in _COSTS) else "worse"
-    values = f"{each.name:<14}{each.first:7.3f}{each.second:8.3f}{each.difference:+8.3f}  {interval:<17}{p:>6}"
-    return f"{values}  {verdict if each.is_significant else 'no significant difference'}"
+def _difference(row: Difference) -> str:
+    interval = f"{row.low:+.3f} to {row.high:+.3f}"
+    p = f"{row.p:.3f}" if row.p >= 0.001 else "<.001"
+    verdict = "better" if (row.difference > 0) != (row.name in _COSTS) else "worse"
+    values = f"{row.name:<14}{row.first:7.3f}{row.second:8.3f}{row.difference:+8.3f}  {interval:<17}{p:>6}"
+    return f"{values}  {verdict if row.is_significant else 'no significant difference'}"
 
 
 def _evaluation_json(found: Evaluation) -> dict[str, Any]:
@@ -154,8 +154,8 @@ def _evaluation_json(found: Evaluation) -> dict[str, Any]:
         "index": asdict(found.index),
         "questions": len(found.scores),
         "answerable": sum(score.answerable for score in found.scores),
-        "left_out": [asdict(each) for each in found.left_out],
-        "partly": [asdict(each) for each in found.partly],
+        "left_out": [asdict(missing) for missing in found.left_out],
+        "partly": [asdict(missing) for missing in found.partly],
         "changed": found.changed,
         "measures": {each.pop("name"): _rounded(each) for each in metrics["measures"]},
         "confidence": _rounded({name: metrics[name] for name in ("ece", "brier", "auroc", "bins", "risk")}),
@@ -176,8 +176,8 @@ def _comparison_json(compared: Comparison, found: EvalReport) -> dict[str, Any]:
         "only_first": compared.only_first,
         "only_second": compared.only_second,
         "measures": [
-            {**_rounded(asdict(each)), "difference": round(each.difference, 4), "significant": each.is_significant}
-            for each in compared.differences
+            {**_rounded(asdict(row)), "difference": round(row.difference, 4), "significant": row.is_significant}
+            for row in compared.differences
         ],
         "second_run": None if found.second is None else _evaluation_json(found.second),
     }

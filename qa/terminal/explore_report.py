@@ -28,8 +28,8 @@ def _document(found: SimilarDocument, style: TerminalStyle) -> str:
     name = clean_line(found.title) or clean_name(found.path)
     lines = [f"{style.paint(f'[{found.rank}] {name}', BOLD)}  {style.paint(f'{found.score:.2f}', DIM)}"]
     lines.append(_INDENT + clean_name(found.place))
-    for ours, theirs in found.because:
-        pair = f"{ours} and {theirs}" if ours else theirs
+    for place, similar_place in found.because:
+        pair = f"{place} and {similar_place}" if place else similar_place
         lines.append(_INDENT + style.paint(f"alike: {clean_name(pair)}", DIM))
     return "\n".join(lines)
 

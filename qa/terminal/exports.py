@@ -23,7 +23,7 @@ _BIBTEX = re.compile(r"[\\{}%&#_$~^]")
 _BIBTEX_COMMANDS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
-def markdown(answer: Result, _root: Path, place: Places) -> str:
+def markdown(answer: Result, place: Places) -> str:
     """Return the question, the answer as a quotation, and each passage with a link to its file."""
     lines = [f"**{_escaped(clean_line(answer.question))}**", ""]
     if answer.found and answer.answer is not None:
@@ -42,11 +42,12 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
     return "\n".join(lines)
 
 
-def bibtex(answer: Result, root: Path, place: Places) -> str:
+def bibtex(answer: Result, place: Places) -> str:
     """Return an entry for each cited document: verbatim from a bibliography, else one whose note lists the places.
 
     A bibliography beside or above a document may have the entry with its title.
     """
+    root = place.root
     documents: dict[tuple[str, str], list[Hit]] = {}
     for hit in answer.passages:
         documents.setdefault((hit.source.path, hit.title), []).append(hit)
@@ -77,23 +78,19 @@ def bibtex(answer: Result, root: Path, place: Places) -> str:
     return "\n".join(dict.fromkeys(entries))  # a paper and its entry are one
 
 
-def vimgrep(answer: Result, root: Path, place: Places) -> str:
+def vimgrep(answer: Result, place: Places) -> str:
     """Return `path:line:column:text` of the answering sentence in each passage that has line numbers."""
     found = []
     for hit in answer.passages:
         lines = hit.source.lines
         if lines is not None and hit.source.page is None:
-            line, column, text = _position(hit, root, lines[0])
+            line, column, text = _position(hit, place.root, lines[0])
             found.append(f"{clean_name(place(hit.source.path))}:{line}:{column}:{clean_line(text)}\n")
     return "".join(found)
 
 
 # By the names that `qa ask --format` takes.
-FORMATS: dict[str, Callable[[Result, Path, Places], str]] = {
-    "markdown": markdown,
-    "bibtex": bibtex,
-    "vimgrep": vimgrep,
-}
+FORMATS: dict[str, Callable[[Result, Places], str]] = {"markdown": markdown, "bibtex": bibtex, "vimgrep": vimgrep}
 
 
 def _entry_of(hit: Hit, root: Path) -> str:

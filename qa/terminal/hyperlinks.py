@@ -10,8 +10,8 @@ from urllib.parse import quote_from_bytes
 # Terminals known to show links; others may print the escape sequence.
 _PROGRAMS = frozenset({"iterm.app", "wezterm", "vscode", "ghostty", "hyper", "rio", "tabby", "warpterminal"})
 _TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
-# Terminals on VTE, such as GNOME's, since 0.50.1 (before, a link could crash them), and Konsole since 20.12.
-_MIN_VERSIONS = {"VTE_VERSION": 5001, "KONSOLE_VERSION": 201200}
+# Set by terminals on VTE, such as GNOME's, by Konsole and by Windows Terminal.
+_VARIABLES = ("VTE_VERSION", "KONSOLE_VERSION", "WT_SESSION")
 # Opens a link, and closes it if the URL is empty (https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
 _LINK = "\x1b]8;;{}\x1b\\"
 # Terminals refuse longer URLs.
@@ -52,9 +52,5 @@ def are_understood(environ: Mapping[str, str], *, terminal: bool) -> bool:
     term = environ.get("TERM", "")
     if not terminal or term == "dumb" or term.startswith(("screen", "tmux")) or "TMUX" in environ or "STY" in environ:
         return False
-    known = environ.get("TERM_PROGRAM", "").lower() in _PROGRAMS or "WT_SESSION" in environ or term.startswith(_TERMS)
-    return known or any(_number(environ.get(name, "")) >= least for name, least in _MIN_VERSIONS.items())
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    is_known_program = environ.get("TERM_PROGRAM", "").lower() in _PROGRAMS
+    return is_known_program or term.startswith(_TERMS) or any(name in environ for name in _VARIABLES)

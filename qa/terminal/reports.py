@@ -91,8 +91,10 @@ def watched(update: Update, style: TerminalStyle) -> str:
 
 def corrected(corrections: Sequence[Correction], prefix: str) -> str:
     """Return which words were replaced for the search; "" if none were."""
-    lines = (f'{prefix}No passage contains "{clean(one.word)}"; searched for "{one.searched}"\n' for one in corrections)
-    return "".join(lines)
+    return "".join(
+        f'{prefix}No passage contains "{clean(correction.word)}"; searched for "{correction.searched}"\n'
+        for correction in corrections
+    )
 
 
 def _changes(report: BuildReport) -> str:

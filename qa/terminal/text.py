@@ -130,8 +130,7 @@ def _fence_end(lines: Sequence[str], at: int) -> int:
     if lines[at].lstrip().startswith(">>> "):
         return next((number for number in range(at, len(lines)) if not lines[number]), len(lines))
     found = _FENCE.match(lines[at])
-    # In reStructuredText a row of tildes right below a line makes that line a heading.
-    if not found or (found[1] == "~~~" and at and lines[at - 1]):
+    if not found:
         return at
     ends = (number for number in range(at + 1, len(lines)) if lines[number].lstrip().startswith(found[1]))
     return next(ends, at - 1) + 1

@@ -1,4 +1,4 @@
-"""Running commands in tests, with a retriever that searches by keywords alone."""
+"""Running commands in tests, with a retriever that has a small encoder."""
 
 from __future__ import annotations
 
@@ -6,77 +6,22 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from click.testing import CliRunner, Result
 
 from index.encoder.model_files import DEFAULT_MODEL
 from index.encoder.protocol import Encoder
 from index.snapshot import Snapshot
-from qa.answer import results
 from qa.cli import main
 from qa.collection import build
-from qa.filters import Filter, select
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 
 TALKS = "# Talks\n\nThe keynote on Monday is about whales.\n\n## Lunch\n\nSoup is served at noon.\n"
 TRAVEL = "# Travel\n\nThe train to Lyon leaves at nine.\n"
-
-
-class WordRetriever:
-    """Replaces `Retriever`: returns passages that share words with the question, found if there is one."""
-
-    # The options it was last opened with.
-    models: ClassVar[dict[str, object]] = {}
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.snapshot = Snapshot(root / ".qa")
-
-    @classmethod
-    def open(cls, path: Path, *, encoder: Encoder | None = None, **models: object) -> WordRetriever:
-        cls.models = models
-        return cls(path)
-
-    @contextmanager
-    def reading(self) -> Iterator[Snapshot]:
-        yield self.snapshot
-
-    def reload(self) -> None:
-        self.close()
-        self.snapshot = Snapshot(self.root / ".qa")
-
-    def __enter__(self) -> WordRetriever:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self.snapshot.close()
-
-    def ask(
-        self, question: str, *, k: int, mode: results.Mode, only: Filter, rerank: bool, question_id: str | int | None
-    ) -> results.Result:
-        among = select(self.snapshot, only)
-        found = self.snapshot.keyword(question, k, documents=among)
-        passages = self.snapshot.passages([candidate.passage for candidate in found])
-        hits = tuple(self._hit(rank, passage) for rank, passage in enumerate(passages, 1))
-        info = self.snapshot.info
-        facts = results.IndexInfo(info.documents, info.passages, info.model, info.generation)
-        confidence = 0.9 if hits else 0.1
-        return results.Result(question, question_id, bool(hits), confidence, None, hits, facts, {"total": 1.0})
-
-    def _hit(self, rank: int, passage: Any) -> results.Hit:
-        file, span = passage.document, (passage.start, passage.end)
-        state = results.State.VERIFIED if (self.root / file.path).exists() else results.State.MISSING
-        source = results.Source(file.path, "text/markdown", span, passage.lines, None, file.sha256, state)
-        return results.Hit(rank, passage.key, 0.5, passage.text, passage.title, passage.heading, source)
 
 
 class BagRetriever(Retriever):

@@ -11,7 +11,7 @@ import pytest
 from qa.collection import build, opening
 from qa.retrieval import retriever
 from tests.encoders import BagEncoder
-from tests.qa.commands import TALKS, TRAVEL, WordRetriever
+from tests.qa.commands import TALKS, TRAVEL, BagRetriever
 from tests.qa.remembered import REMEMBERED
 
 
@@ -41,7 +41,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("QA_INDEX", raising=False)
     for module in (build, opening):
         monkeypatch.setattr(module, "load_encoder", lambda name, **_: BagEncoder(name=name))
-    monkeypatch.setattr(retriever, "Retriever", WordRetriever)
+    monkeypatch.setattr(retriever, "Retriever", BagRetriever)
     return root
 
 

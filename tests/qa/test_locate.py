@@ -56,19 +56,13 @@ def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(upward / "deep")
     assert find_index(index=option) == option
     assert find_index() == variable
+    assert find_index(upward) == upward  # a program that opens a folder gets that one
     monkeypatch.setenv("QA_INDEX", "")
     assert find_index() == upward
 
 
-def test_named_start_beats_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that opens a folder gets that folder, whatever the environment says."""
-    root = _corpus(tmp_path / "notes")
-    monkeypatch.setenv("QA_INDEX", str(_corpus(tmp_path / "variable")))
-    assert find_index(root) == root
-    assert find_index(root / ".qa") == root
-
-
-def test_without_an_index_the_error_names_the_command(tmp_path: Path) -> None:
+def test_without_an_index_the_error_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And QA_INDEX, if that named the folder: it is easily forgotten."""
     here = tmp_path / "my notes"
     here.mkdir()
     with pytest.raises(NoIndexError) as caught:
@@ -77,6 +71,9 @@ def test_without_an_index_the_error_names_the_command(tmp_path: Path) -> None:
     with pytest.raises(NoIndexError) as caught:
         find_index(index=here)
     assert str(caught.value) == f"no index in {here}. Build one with: qa index '{here}'"
+    monkeypatch.setenv("QA_INDEX", str(here))
+    with pytest.raises(NoIndexError, match=r"no index in .* \(from QA_INDEX\)\. Build one"):
+        find_index()
 
 
 def test_without_an_index_a_disk_or_a_home_folder_is_not_advised(
@@ -107,13 +104,6 @@ def test_a_named_folder_that_is_none_is_a_usage_error(
         find_index(index=tmp_path / name)
     monkeypatch.setenv("QA_INDEX", str(tmp_path / name))
     with pytest.raises(CorpusError, match=rf"/{name} \(from QA_INDEX\) {words}\. Give a folder of documents\.$"):
-        find_index()
-
-
-def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise, a forgotten QA_INDEX would be hard to notice."""
-    monkeypatch.setenv("QA_INDEX", str(tmp_path))
-    with pytest.raises(NoIndexError, match="from QA_INDEX"):
         find_index()
 
 

@@ -77,12 +77,6 @@ def test_type_checkers_know_the_names_of_a_choice(names: Any, kind: type[StrEnum
     assert get_args(names) == tuple(kind)
 
 
-def test_star_import() -> None:
-    names: dict[str, object] = {}
-    exec("from qa import *", names)  # noqa: S102 - a star import is not allowed inside a function
-    assert names.keys() - {"__builtins__"} == set(qa.__all__)
-
-
 def test_an_unknown_name() -> None:
     with pytest.raises(AttributeError, match=r"^module 'qa' has no attribute 'Retreiver'$"):
         _ = qa.Retreiver  # type: ignore[attr-defined]

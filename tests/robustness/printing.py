@@ -89,7 +89,7 @@ def _status(some: list[str]) -> Status:
         vectors=1, skipped=0, segments=(),
     )  # fmt: skip
     command = locate.command_for(some[0])
-    return Status(some[0], info, 8, 1, tuple(some), (), (), some[1], command, _skipped(some))
+    return Status(some[0], info, 8, 1, _skipped(some), tuple(some), problem=some[1], command=command)
 
 
 def states(some: list[str]) -> None:

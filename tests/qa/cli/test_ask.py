@@ -1,4 +1,4 @@
-"""`qa ask`: output and exit codes, with a retriever that searches by keywords alone."""
+"""`qa ask`: output and exit codes, with a small encoder."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from index.encoder.devices import Device
+from index.encoder.protocol import Encoder
 from qa.answer import results
 from qa.collection import opening
-from tests.qa.commands import WordRetriever, qa
+from qa.retrieval.retriever import Retriever
+from tests.qa.commands import BagRetriever, qa
 
 HARP = "The harp stands in the hall."
 
@@ -28,7 +30,8 @@ def test_ask_prints_an_answer(indexed: Path) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert "[1] talks.md:5-7  Talks › Lunch\n    Soup is served at noon.\n" in done.stdout
     done = qa("ask", "xylophone")
-    assert (done.exit_code, done.stdout) == (1, "No passage matches the question.\n")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("No passage answers this with confidence ")
 
 
 def test_ask_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +50,6 @@ def test_ask_an_empty_question(indexed: Path, question: list[str]) -> None:
 
 def test_ask_a_long_question(indexed: Path) -> None:
     done = qa("ask", "soup " * 3000)
-    assert done.exit_code == 0
     assert done.stderr == "Question cut to 10,000 characters; the last 4,999 are ignored\n"
 
 
@@ -58,27 +60,13 @@ def test_ask_k_out_of_range(indexed: Path, k: str) -> None:
     assert done.stderr == "qa: -k needs a number from 1 to 1000.\n"
 
 
-def test_ask_path_and_k(indexed: Path) -> None:
-    (only,) = asked_json("--path", "sub/*", "the")["passages"]
-    assert only["source"]["path"] == "sub/travel.md"
-    assert len(asked_json("-k", "1", "the train keynote")["passages"]) == 1
-
-
-def test_several_paths_are_combined_and_must_match(indexed: Path) -> None:
-    """A pattern that matches no file is an error."""
-    found = asked_json("--path", "sub/", "--path", "talks.md", "the train keynote")
-    assert {hit["source"]["path"] for hit in found["passages"]} == {"talks.md", "sub/travel.md"}
-    done = qa("ask", "--path", "travle*", "soup")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "qa: no indexed file matches the path 'travle*'. Similar: sub/travel.md.\n"
-    assert qa("ask", "--path", "sbu/", "soup").stderr.endswith(" Similar: sub/.\n")
-
-
 def test_filters_of_all_kinds(indexed: Path) -> None:
     """Each option reaches the filter under its own name; the files are from September 2001."""
     every = ("--where", "title=travel", "--type", "md", "--since", "2001-09", "--until", "2001-09-10", "--path", "sub/")
     (hit,) = asked_json("the train keynote", *every)["passages"]
     assert hit["source"]["path"] == "sub/travel.md"
+    found = asked_json("--path", "sub/", "--path", "talks.md", "the train keynote")
+    assert {hit["source"]["path"] for hit in found["passages"]} == {"talks.md", "sub/travel.md"}
     for option, value in (("--where", "title=boats"), ("--type", "pdf"), ("--since", "2002"), ("--until", "2000")):
         done = qa("ask", "the train keynote", option, value)
         assert (done.exit_code, done.stderr[:6]) == (2, "qa: no")
@@ -150,13 +138,13 @@ def test_words_that_only_look_like_folders_are_part_of_the_question(indexed: Pat
 
 def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, str, bool]] = []
-    plain = WordRetriever.ask
+    plain = Retriever.ask
 
-    def ask(self: WordRetriever, question: str, **how: Any) -> results.Result:
+    def ask(self: Retriever, question: str, **how: Any) -> results.Result:
         asked.append((how["k"], how["mode"].value, how["rerank"]))
         return plain(self, question, **how)
 
-    monkeypatch.setattr(WordRetriever, "ask", ask)
+    monkeypatch.setattr(Retriever, "ask", ask)
     qa("ask", "soup")
     (indexed / "qa.toml").write_text('k = 1\nmode = "keyword"\nrerank = false\n')
     qa("ask", "soup")
@@ -165,24 +153,31 @@ def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_ask_in_other_formats(indexed: Path) -> None:
-    assert qa("ask", "soup", "--format", "vimgrep").stdout == "talks.md:5:1:## Lunch\n"
+    assert qa("ask", "soup", "-k", "1", "--format", "vimgrep").stdout == "talks.md:7:1:Soup is served at noon.\n"
     assert qa("ask", "soup", "--format", "markdown").stdout.startswith("**soup**\n")
     assert qa("ask", "soup", "--format", "json").stdout.startswith('{"version": 1')
     for other in ("--json", "--batch=-"):
         assert qa("ask", other, "--format", "bibtex", stdin=b"soup").exit_code == 2
 
 
-def test_ask_with_a_rerank_model(indexed: Path, tmp_path: Path) -> None:
+def test_ask_with_a_rerank_model(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It re-ranks even if the collection's settings disable that, in a batch too."""
+    opened: list[dict[str, object]] = []
+    plain = BagRetriever.open
+
+    def open_retriever(path: Path, *, encoder: Encoder | None = None, **models: object) -> Retriever:
+        opened.append(models)
+        return plain(path, encoder=encoder, reader=False)
+
+    monkeypatch.setattr(BagRetriever, "open", open_retriever)
     (indexed / "qa.toml").write_text("rerank = false\n")
     (tmp_path / "batch").write_text("soup\n")
+    for words in (["soup"], ["--batch", str(tmp_path / "batch")], ["--corpus", ".", "soup"]):
+        qa("ask", *words)
+        qa("ask", *words, "--rerank-model", "some/model", "--device", "cpu")
     default = {"reader": False, "rerank_model": None, "device": Device.AUTO, "ahead": True}
     changed = {"reader": True, "rerank_model": "some/model", "device": Device.CPU, "ahead": True}
-    for words in (["soup"], ["--batch", str(tmp_path / "batch")], ["--corpus", ".", "soup"]):
-        assert qa("ask", *words).exit_code == 0
-        assert WordRetriever.models == default
-        assert qa("ask", *words, "--rerank-model", "some/model", "--device", "cpu").exit_code == 0
-        assert WordRetriever.models == changed
+    assert opened == [default, changed] * 3
     done = qa("ask", "soup", "--rerank-model", "some/model", "--no-rerank")
     assert (done.exit_code, done.stderr) == (2, "qa: --rerank-model re-ranks; leave out --no-rerank.\n")
 
@@ -235,18 +230,6 @@ def test_ask_no_update_does_not_change_the_index(indexed: Path) -> None:
     assert "    ! file is missing\n" in done.stdout
 
 
-@pytest.mark.parametrize("count", [1, 65])
-def test_ask_does_not_index_large_changes(indexed: Path, count: int) -> None:
-    """If there are many new files or a large one, a single line says to run `qa index`."""
-    for number in range(count):
-        (indexed / f"n{number}.md").write_text("harp " * (10 if count > 1 else 500_000))
-    done = qa("ask", "soup")
-    assert (done.exit_code, done.stderr.count("\n")) == (0, 1)
-    assert done.stderr.startswith(f"qa: {count} new or changed file")
-    assert f"run: qa index {indexed}" in done.stderr
-    assert json.loads(qa("status", "--json").stdout)["generation"] == 1
-
-
 def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a moment, the question is answered from the index as it is, with a note."""
     monkeypatch.setattr(opening, "_WAIT_SECONDS", 0.1)
@@ -263,12 +246,13 @@ def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.Mon
 
 
 def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question never rebuilds a whole collection, but a note says that this is necessary."""
+    """A question never rebuilds a whole collection, but a note says that this is necessary, and how."""
     (indexed / "new.md").write_text(HARP)
     monkeypatch.setattr("corpus.chunking.splitter.VERSION", 10_000)
     done = qa("ask", "soup")
     assert done.exit_code == 0
     assert done.stderr.startswith("qa: this version of qa splits documents differently")
+    assert done.stderr.endswith(f"run: qa index {indexed}\n")
 
 
 def test_exit_code_for_a_damaged_index(indexed: Path) -> None:

@@ -10,32 +10,24 @@ import pytest
 
 from corpus.errors import Unreadable
 from corpus.formats import confirm
-from qa.retrieval import retriever
 from tests.corpus.readers.samples.archives import xlsx
-from tests.qa.commands import BagRetriever, qa
+from tests.qa.commands import qa
 
 
-@pytest.fixture
-def real(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The indexed folder, with the real retriever."""
-    monkeypatch.setattr(retriever, "Retriever", BagRetriever)
-    return indexed
-
-
-def test_similar(real: Path) -> None:
+def test_similar(indexed: Path) -> None:
     done = qa("similar", "talks.md:3")
     assert done.exit_code == 0, done.output
     assert "[1] talks.md:5-7" in done.stdout
     assert "talks.md:1-3" not in done.stdout
 
 
-def test_similar_to_words(real: Path) -> None:
+def test_similar_to_words(indexed: Path) -> None:
     """Several words without quotes are one text."""
     done = qa("similar", "train", "to", "Lyon", "-k", "1", "--json")
     assert [hit["source"]["path"] for hit in json.loads(done.stdout)["passages"]] == ["sub/travel.md"]
 
 
-def test_similar_documents(real: Path) -> None:
+def test_similar_documents(indexed: Path) -> None:
     done = qa("similar", "talks.md:3", "--documents")
     assert done.exit_code == 0
     for part in ("[1] Travel", "sub/travel.md", "alike: talks.md:"):
@@ -43,17 +35,17 @@ def test_similar_documents(real: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("similar", "talks.md:3"), ("topics", "-n", "2")])
-def test_output_saved_in_the_collection_is_no_document(real: Path, command: tuple[str, ...]) -> None:
+def test_output_saved_in_the_collection_is_no_document(indexed: Path, command: tuple[str, ...]) -> None:
     with pytest.raises(Unreadable, match="output of qa"):
         confirm("saved.json", qa(*command, "--json").stdout_bytes)
 
 
-def test_nothing_similar(real: Path) -> None:
+def test_nothing_similar(indexed: Path) -> None:
     done = qa("similar", "talks.md", "--path", "talks.md")
     assert (done.exit_code, done.stdout) == (1, "Nothing in the collection is similar.\n")
 
 
-def test_topics(real: Path) -> None:
+def test_topics(indexed: Path) -> None:
     done = qa("topics", "-n", "2")
     assert done.exit_code == 0
     assert done.stdout.startswith("2 topics of 3 passages\n")
@@ -66,22 +58,22 @@ def test_topics(real: Path) -> None:
     assert "no topic 9" in asked.stderr
 
 
-def test_topics_tell_the_rows_of_a_sheet_apart(real: Path) -> None:
+def test_topics_tell_the_rows_of_a_sheet_apart(indexed: Path) -> None:
     rows: list[list[str | float]] = [["Hook", "Opens"], ["left", "Shed"], ["right", "Gate"]]
-    (real / "keys.xlsx").write_bytes(xlsx({"Keys": rows}))
+    (indexed / "keys.xlsx").write_bytes(xlsx({"Keys": rows}))
     qa("index")
     shown = qa("topics", "-n", "1", "--path", "keys.xlsx").stdout
     assert "keys.xlsx, sheet 1  Keys" in shown
     assert {"Row 2", "Row 3"} <= {line.rpartition(" › ")[2] for line in shown.splitlines()}
 
 
-def test_map(real: Path) -> None:
+def test_map(indexed: Path) -> None:
     done = qa("map", "-o", "../map.html")
     assert (done.exit_code, done.stdout[:18]) == (0, "Wrote ../map.html "), done.output
-    assert (real.parent / "map.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (indexed.parent / "map.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     for name, *options in (("map.svg", "--svg"), ("other.SVG",)):
         assert qa("map", *options, "-o", f"../{name}").exit_code == 0
-        assert (real.parent / name).read_text(encoding="utf-8").startswith("<svg ")
+        assert (indexed.parent / name).read_text(encoding="utf-8").startswith("<svg ")
     for refused in (["-o", "map.png"], ["--svg", "-o", "map.html"]):
         done = qa("map", *refused)
         assert (done.exit_code, done.stderr.count("a page (.html) or a picture (.svg)")) == (2, 1), done.output
@@ -90,9 +82,9 @@ def test_map(real: Path) -> None:
     assert "nowhere" in failed.stderr
 
 
-def test_a_map_is_written_through_a_link(real: Path) -> None:
+def test_a_map_is_written_through_a_link(indexed: Path) -> None:
     """The link stays; what it points at is replaced."""
-    target, link = real.parent / "target.html", real.parent / "link.html"
+    target, link = indexed.parent / "target.html", indexed.parent / "link.html"
     target.write_text("old")
     link.symlink_to(target.name)
     assert qa("map", "-o", link).exit_code == 0
@@ -101,9 +93,9 @@ def test_a_map_is_written_through_a_link(real: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-def test_a_map_is_written_into_a_pipe(real: Path) -> None:
+def test_a_map_is_written_into_a_pipe(indexed: Path) -> None:
     """A pipe or a device is not replaced by a file."""
-    pipe = real.parent / "pipe"
+    pipe = indexed.parent / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
@@ -116,16 +108,16 @@ def test_a_map_is_written_into_a_pipe(real: Path) -> None:
 
 @pytest.mark.parametrize("name", ["-", "/dev/fd/1"])
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names for open files")  # noqa: PTH110 - a device
-def test_a_map_on_stdout(real: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_map_on_stdout(indexed: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Nothing else is printed there."""
     assert qa("map", "--svg", "-o", name).stdout == ""
     written = capfd.readouterr().out
     assert written.startswith("<svg ")
     assert written.rstrip().endswith("</svg>")
-    assert not (real / "-").exists()
+    assert not (indexed / "-").exists()
 
 
-def test_the_folder_may_come_first(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_may_come_first(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It does in every command; a folder alone is what others are compared with."""
     monkeypatch.chdir(tmp_path)
     done = qa("similar", "notes", "talks.md:3")
@@ -135,5 +127,5 @@ def test_the_folder_may_come_first(real: Path, tmp_path: Path, monkeypatch: pyte
         assert qa(*command).exit_code == 0
     assert (tmp_path / "map.svg").exists()
     assert qa("topics", "notes", "--index", "notes").exit_code == 2
-    monkeypatch.chdir(real)
+    monkeypatch.chdir(indexed)
     assert qa("similar", "sub/", "-k", "1").stdout.startswith("[1] sub/travel.md:1-3")

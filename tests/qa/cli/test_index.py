@@ -16,7 +16,7 @@ import pytest
 from index.encoder.devices import Device
 from qa.collection import build
 from tests.encoders import BagEncoder
-from tests.qa.commands import TALKS, documents, qa
+from tests.qa.commands import documents, qa
 from tests.qa.indexes import write
 
 
@@ -89,11 +89,13 @@ def test_index_of_a_file_updates_its_collection(indexed: Path) -> None:
 
 
 def test_index_reports_a_path_without_documents(indexed: Path) -> None:
+    """A skipped file is in the report anyway."""
     (indexed / ".gitignore").write_text("draft.md\n")
     (indexed / "draft.md").write_text("A draft.")
-    done = qa("index", "draft.md")
+    (indexed / "picture.png").write_bytes(b"x")
+    done = qa("index", "draft.md", "picture.png")
     assert done.stdout.startswith("Up to date: 2 documents")
-    assert done.stderr.splitlines()[1] == ("qa: nothing was indexed from draft.md: it is empty, or excluded")
+    assert done.stderr.splitlines()[1:] == ["qa: nothing was indexed from draft.md: it is empty, or excluded"]
 
 
 @pytest.mark.parametrize("paths", [["gone"], ["gone.md", "sub"], ["talks.md", "sub", "gone/"]])
@@ -209,15 +211,6 @@ def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytes
     assert json.loads(qa("status", "--json").stdout)["model"] == "other"
 
 
-def test_full_reads_everything(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--full detects other bytes where no time shows it."""
-    monkeypatch.setattr("index.update.diff._is_touched", lambda *_: False)
-    (indexed / "talks.md").write_text(TALKS.replace("Monday", "Friday"))
-    os.utime(indexed / "talks.md", (1_000_000_000, 1_000_000_000))
-    assert json.loads(qa("index", "--json").stdout)["changed"] == 0
-    assert json.loads(qa("index", "--full", "--json").stdout)["changed"] == 1
-
-
 def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The device is the named one, by default any available."""
     used: list[Device] = []
@@ -227,7 +220,5 @@ def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None
         return BagEncoder(name=name)
 
     monkeypatch.setattr(build, "load_encoder", load)
-    assert [qa("index", *more).exit_code for more in ([], ["--device", "cpu"], ["--device", "mps"])] == [0, 0, 0]
-    assert used == [Device.AUTO, Device.CPU, Device.MPS]
-    done = qa("index", "--device", "tpu")
-    assert (done.exit_code, "'tpu' is not one of 'auto', 'cpu', 'cuda', 'mps'" in done.stderr) == (2, True)
+    assert [qa("index", *more).exit_code for more in ([], ["--device", "mps"])] == [0, 0]
+    assert used == [Device.AUTO, Device.MPS]

@@ -56,14 +56,10 @@ def test_show_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch, pla
     [
         ("talks.md:99", "talks.md has 7 lines; there is no line 99"),
         ("talks.md:5-3", "5-3 is not a range of lines"),
-        ("talks.md:0", "0-0 is not a range of lines"),
         ("talks.md#page=4", "talks.md has no numbered parts: write talks.md:LINE, or a passage id"),
         ("gone.md", "gone.md is not in the collection"),
-        ("0123456789abcdef", "is not in the collection"),
         ("../../etc/passwd", "is not in the collection"),
-        ("/etc/passwd:1", "is not in the collection"),
         (".", "is not in the collection"),
-        ("", "is not in the collection"),
         ("a\x00b", "is not in the collection"),
     ],
 )

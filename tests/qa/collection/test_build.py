@@ -50,12 +50,6 @@ def test_the_model_of_a_damaged_index(talks: Path) -> None:
     assert build.model_of(talks / "nowhere") == DEFAULT_MODEL
 
 
-@pytest.mark.parametrize(("name", "words"), [("talks.md", "is a file"), ("gone", "does not exist")])
-def test_only_folders_can_be_indexed(talks: Path, name: str, words: str) -> None:
-    with pytest.raises(CorpusError, match=words):
-        build.build_index(talks / name, encoder=BagEncoder())
-
-
 def test_a_string_is_a_single_pattern(talks: Path) -> None:
     (talks / "drafts").mkdir()
     (talks / "drafts" / "a.md").write_text("A draft.\n")

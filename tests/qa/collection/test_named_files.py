@@ -14,7 +14,7 @@ from index import BuildMode
 from index.update.report import Request
 from index.update.update import rebuild_index
 from qa.collection import build
-from qa.collection.named_files import Collection, collection_of, without_documents
+from qa.collection.named_files import Collection, collection_of
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.qa.commands import built_documents, documents
@@ -143,17 +143,7 @@ def test_a_damaged_index_is_rebuilt_with_its_limits(home: Path) -> None:
     assert again == sorted([*before, "notes/e.md", "notes/f.txt"])
 
 
-def test_named_paths_without_documents_are_found(home: Path) -> None:
-    """Skipped files, which the report explains, are left out."""
-    (home / ".gitignore").write_text("notes/\n")
-    (home / "picture.png").write_bytes(b"x")
-    paths = ("notes/", "papers/", "picture.png")
-    report = build.build_index(home, paths=paths, encoder=BagEncoder())
-    assert without_documents(home, paths, report) == ("notes/",)
-    assert without_documents(home, (), report) == ()
-
-
-@pytest.mark.parametrize("paths", ["notes", ("notes/",), "./notes", Path("notes"), [Path("papers", "..", "notes")]])
+@pytest.mark.parametrize("paths", ["./notes", ("notes/",), Path("notes"), [Path("papers", "..", "notes")]])
 def test_paths_in_python_may_be_written_in_any_way(home: Path, paths: Any) -> None:
     """Also as an absolute path, if it is in the folder, even one reached through a link."""
     link = home.parent / "link"
@@ -167,7 +157,6 @@ def test_paths_in_python_may_be_written_in_any_way(home: Path, paths: Any) -> No
     ("paths", "error", "words"),
     [
         (["notes", "absent"], CorpusError, "/home/absent does not exist. Nothing was written."),
-        (Path("absent"), CorpusError, "/home/absent does not exist. Nothing was written."),
         (["notes", "../else.md"], CorpusError, "/else.md is not in .*/home. Index it separately."),
         ([5], TypeError, "^paths must be of type str or PathLike, not int$"),
         (None, TypeError, "^paths must be of type str or PathLike, not NoneType$"),

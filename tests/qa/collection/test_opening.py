@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -142,17 +140,6 @@ def test_another_writer_is_waited_for(
     assert [hit.source.path for hit in retriever.ask("harp").passages][:1] == ["new.md"]
 
 
-@pytest.mark.usefixtures("encoder")
-def test_a_long_writer_is_not_waited_for_to_the_end(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The question is answered from the index as it is, with a note."""
-    monkeypatch.setattr(opening, "_WAIT_SECONDS", 0.2)
-    (retriever.root / "new.md").write_text("A harp.\n")
-    with writer_lock(retriever.root / ".qa"):
-        found = opening.refresh_if_small(retriever)
-    assert found.note.startswith(f"index not updated: {retriever.root}/.qa is being written by another thread of this")
-    assert found.note.endswith("Answering from the index as it is.")
-
-
 def test_a_folder_that_was_moved_is_followed_at_once(retriever: Retriever, encoder: BagEncoder) -> None:
     """However many files it has: all their passages are known, so nothing is embedded."""
     (retriever.root / "old").mkdir()
@@ -179,40 +166,3 @@ def test_only_so_much_that_was_moved_is_read(retriever: Retriever, monkeypatch: 
     for name in MANY:
         (retriever.root / name).rename(retriever.root / "old" / name)
     assert opening.refresh_if_small(retriever).note.startswith("65 new or changed files are not indexed yet")
-
-
-ASK = """
-import sys
-from pathlib import Path
-sys.path[:0] = sys.argv[2:]
-from qa.collection import opening
-from tests.encoders import BagEncoder
-from tests.qa.indexes import opened
-opening.load_encoder = lambda *_, **__: BagEncoder()
-with opened(Path(sys.argv[1])) as retriever:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    found = opening.refresh_if_small(retriever)
-    embedded = 0 if found.report is None else found.report.embedded
-    print(repr((found.note, retriever.snapshot.info.generation, embedded)))
-"""
-
-
-def test_parallel_questions_after_a_change_are_all_answered_from_it(retriever: Retriever) -> None:
-    """One process indexes it, and the others wait for that."""
-    (retriever.root / "new.md").write_text("A harp.\n")
-    command = [sys.executable, "-c", ASK, str(retriever.root), *sys.path]
-    with ExitStack() as running:
-        asking = [
-            running.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-            for _ in range(3)
-        ]
-        for process in asking:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        for process in asking:
-            assert process.stdin is not None
-            process.stdin.write("\n")
-            process.stdin.flush()
-        said = sorted(process.communicate()[0] for process in asking)
-    assert said == [*["('', 2, 0)\n"] * 2, "('', 2, 1)\n"]

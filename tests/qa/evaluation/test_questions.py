@@ -71,38 +71,30 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         ("{", "is not JSON"),
         ("[1]", "is not a JSON object"),
-        ("\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "is not JSON"),
         ({"question": 3, "file": "a"}, '"question" must'),
         ({"question": " ", "file": "a"}, "is empty"),
         ({"id": [], "question": "?", "file": "a"}, '"id"'),
         ({"question": "?", "answerable": "yes", "file": "a"}, '"answerable"'),
         ({"question": "?"}, "no answer given"),
-        ({"question": "?", "evidence": []}, "no answer given"),
         ({"question": "?", "relevant": {}}, "no grade above 0"),
         ({"question": "?", "relevant": {"a": -1}}, '"relevant"'),
-        ({"question": "?", "relevant": {"a": True}}, '"relevant"'),
-        ({"question": "?", "relevant": ["a"]}, '"relevant"'),
         ({"question": "?", "evidence": "it"}, "must be a list"),
         ({"question": "?", "evidence": ["it"]}, "must be an object"),
-        ({"question": "?", "evidence": [{"text": "it"}]}, 'needs a "file"'),
         ({"question": "?", "evidence": [{"file": "a", "text": ""}]}, '"text"'),
-        ({"question": "?", "spans": [[1, 2]]}, 'needs a "file"'),
         ({"question": "?", "file": 3}, 'needs a "file"'),
         ({"question": "?", "file": "a", "start": 1}, '"start" and "end"'),
         ({"question": "?", "file": "a", "start": 5, "end": 5}, '"start" and "end"'),
-        ({"question": "?", "file": "a", "start": -1, "end": 5}, '"start" and "end"'),
-        ({"question": "?", "file": "a", "start": 0.0, "end": 5}, '"start" and "end"'),
     ],
 )
-def test_an_invalid_line(write: Write, line: Any, says: str) -> None:
+def test_an_invalid_line(write: Write, line: Any, message: str) -> None:
     file = write({"id": "good", "question": "?", "file": "a"}, line)
     with pytest.raises(UsageError, match=r"questions\.jsonl line 2") as caught:
         read_questions(file)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -162,8 +154,6 @@ def gold(asked: dict[str, Any], collection: DocumentLookup, write: Write) -> Gol
         ("b.md", ["notes/b.md", "old/b.md"]),
         ("home/me/notes/c.md", ["notes/c.md"]),
         ("other/c.md", []),
-        ("d.md", []),
-        ("A.md", []),
     ],
 )
 def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collection: DocumentLookup) -> None:
@@ -191,8 +181,6 @@ def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collect
             ((GoldSpan("a.md", (4, 6)),),),
             (),
         ),
-        # An unanswerable question needs no place.
-        ({"answerable": False, "file": "d.md"}, (), ()),
     ],
 )
 def test_evidence_is_looked_up(

@@ -35,7 +35,7 @@ def place(tmp_path: Path) -> Places:
     return Places(tmp_path, tmp_path)
 
 
-def test_vimgrep(tmp_path: Path, place: Places) -> None:
+def test_vimgrep(place: Places) -> None:
     """A line points to the answering sentence, with its column in bytes; passages without lines are left out."""
     hits = [
         _hit("a.md", "text/markdown", lines=(2, 3)),
@@ -44,15 +44,15 @@ def test_vimgrep(tmp_path: Path, place: Places) -> None:
         _hit("c.pdf", "application/pdf", page=3),
         _hit("d.docx", "application/docx"),
     ]
-    assert vimgrep(_result(*hits), tmp_path, place) == (
+    assert vimgrep(_result(*hits), place) == (
         "a.md:2:5:Ö. Soup is served.\na.md:3:11:Bring *a* spoon␛.\nb.html:40:1:Ö. Soup is served.\n"
     )
 
 
-def test_markdown(tmp_path: Path, place: Places) -> None:
+def test_markdown(place: Places) -> None:
     """Markdown is quoted unchanged; other text is escaped, so that it reads as in its file."""
     hits = [_hit("a b.md", "text/markdown", lines=(2, 3)), _hit("c.pdf", "application/pdf", page=3)]
-    assert markdown(_result(*hits), tmp_path, place).splitlines() == [
+    assert markdown(_result(*hits), place).splitlines() == [
         r"**what \[is\] it?**",
         "",
         r"> Soup is \*served\*. \[1\]",
@@ -67,13 +67,13 @@ def test_markdown(tmp_path: Path, place: Places) -> None:
         "   > Ö. Soup is served.",
         r"   > Bring \*a\* spoon␛.",
     ]
-    assert "No passage answers this with confidence." in markdown(_result(found=False), tmp_path, place)
+    assert "No passage answers this with confidence." in markdown(_result(found=False), place)
 
 
-def test_bibtex(tmp_path: Path, place: Places) -> None:
+def test_bibtex(place: Places) -> None:
     """There is one entry per document, however many of its passages are cited, with each place once."""
     hits = [_hit("a_%.md", "text/markdown", lines=lines) for lines in ((2, 3), (9, 9), (2, 3))]
-    assert bibtex(_result(*hits), tmp_path, place) == (
+    assert bibtex(_result(*hits), place) == (
         "@misc{a-abcdef,\n"
         "  title = {Food\\_1},\n"
         "  howpublished = {a\\_\\%.md},\n"
@@ -93,13 +93,13 @@ def test_bibtex_of_a_bibliography(tmp_path: Path, place: Places) -> None:
     notes = [_hit(f"{name}.md", "text/markdown", lines=(4, 4)) for name in "abc"]
     hits = [_hit("refs.bib", "text/x-bibtex", lines=lines) for lines in ((4, 5), (2, 3), (9, 9))]
     hits[2] = replace(hits[2], title="Tar")
-    found = bibtex(_result(*hits, *notes), tmp_path, place)
+    found = bibtex(_result(*hits, *notes), place)
     assert found.startswith(f"{entry}\n\n@misc(tar, title = {{Tar}})\n\n@misc{{lund2003,\n")
     assert found.count("ida2001") == 1
     assert "@misc{b-abcdef,\n" in found
     assert "@misc{c-abcdef,\n" in found
     changed = replace(hits[0], source=replace(hits[0].source, state=State.CHANGED))
-    assert bibtex(_result(changed), tmp_path, place).startswith("@misc{refs-abcdef,\n")
+    assert bibtex(_result(changed), place).startswith("@misc{refs-abcdef,\n")
 
 
 def test_bibtex_of_a_paper_with_an_entry(tmp_path: Path, place: Places) -> None:
@@ -110,16 +110,16 @@ def test_bibtex_of_a_paper_with_an_entry(tmp_path: Path, place: Places) -> None:
     (tmp_path / "sub" / "damaged.bib").write_bytes(b"\0")
     paper = _hit("sub/a.pdf", "application/pdf", page=3)
     own = _hit("refs.bib", "text/x-bibtex", lines=(2, 3))
-    assert bibtex(_result(paper, own), tmp_path, place) == f"{entry}\n"
+    assert bibtex(_result(paper, own), place) == f"{entry}\n"
     others = [
         replace(paper, title="Food"),
         replace(paper, title=""),
         replace(paper, source=replace(paper.source, state=State.UNCHECKED)),
     ]
     for other in others:
-        assert bibtex(_result(other), tmp_path, place).startswith("@misc{a-abcdef,\n")
+        assert bibtex(_result(other), place).startswith("@misc{a-abcdef,\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_no_passages(tmp_path: Path, place: Places, name: str) -> None:
-    assert "[1]" not in FORMATS[name](_result(found=False), tmp_path, place)
+def test_no_passages(place: Places, name: str) -> None:
+    assert "[1]" not in FORMATS[name](_result(found=False), place)

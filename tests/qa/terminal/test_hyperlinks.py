@@ -44,21 +44,15 @@ def test_a_url_can_be_decoded_to_the_file_name(name: bytes) -> None:
         ({"TERM": "xterm-256color"}, True, False),
         ({"TERM": "xterm-256color", "VTE_VERSION": "7003"}, True, True),
         ({"TERM": "xterm-256color", "VTE_VERSION": "7003"}, False, False),
-        ({"TERM": "xterm-256color", "VTE_VERSION": "5000"}, True, False),
-        ({"TERM": "xterm-256color", "VTE_VERSION": "new"}, True, False),
-        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "220401"}, True, True),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, True, True),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, True, False),
         ({"TERM": "xterm-kitty"}, True, True),
-        ({"WT_SESSION": "x"}, True, True),
         ({"TERM": "dumb", "VTE_VERSION": "7003"}, True, False),
         ({"TERM": "tmux-256color", "VTE_VERSION": "7003"}, True, False),
         ({"TERM": "xterm-kitty", "TMUX": "/run/tmux"}, True, False),
         ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, True, False),
         ({"TERM": "dumb", "FORCE_HYPERLINK": "1"}, False, True),
-        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": ""}, True, True),
-        ({"TERM": "xterm-kitty", "NO_COLOR": "1"}, True, True),
-        ({}, True, False),
+        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "", "NO_COLOR": "1"}, True, True),
     ],
 )
 def test_which_terminals_get_links(environ: dict[str, str], terminal: bool, expected: bool) -> None:
@@ -71,17 +65,17 @@ def _hit(media_type: str, path: str, page: int | None, state: State = State.VERI
     return Hit(1, "p1", 0.9, "Text", "", ("A heading that fills the line",), source)
 
 
-def _shown(hit: Hit, look: TerminalStyle) -> str:
-    return answers.result(result(hit), look, Places(Path("/notes"), Path("/notes")))
+def _shown(hit: Hit, style: TerminalStyle) -> str:
+    return answers.result(result(hit), style, Places(Path("/notes"), Path("/notes")))
 
 
 def test_a_citation_is_a_link() -> None:
     """A PDF's link has the page, a slide's has not; a file that is gone has no link."""
-    look = TerminalStyle(linked=True)
+    style = TerminalStyle(linked=True)
     link = f"\x1b]8;;file://{os.uname().nodename}/notes/a.pdf#page=3\x1b\\a.pdf, p. 3\x1b]8;;\x1b\\"
-    assert f"[1] {link}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), look)
-    assert "/talk.pptx\x1b" in _shown(_hit("application/x-slides", "talk.pptx", 3), look)
-    assert "\x1b" not in _shown(_hit("text/markdown", "a.md", None, State.MISSING), look)
+    assert f"[1] {link}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), style)
+    assert "/talk.pptx\x1b" in _shown(_hit("application/x-slides", "talk.pptx", 3), style)
+    assert "\x1b" not in _shown(_hit("text/markdown", "a.md", None, State.MISSING), style)
 
 
 @pytest.mark.parametrize("width", range(30, 60))

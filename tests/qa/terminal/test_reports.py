@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 import pytest
 
 from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport, Note
 from qa.answer.display import count
+from qa.collection.watch import EventKind, FileEvent, Update
 from qa.terminal.answers import TerminalStyle
-from qa.terminal.reports import build, duration, megabytes, preview
+from qa.terminal.reports import build, duration, megabytes, preview, watched
 
 
 def _report(
@@ -67,3 +71,19 @@ def test_preview() -> None:
         "Dry run: 2 files added, 1 changed. Nothing was written.\n"
     )
     assert preview(_report(unchanged=2), TerminalStyle()) == "Dry run: nothing to do. Nothing was written.\n"
+
+
+def test_each_update_is_reported_on_one_line() -> None:
+    at = datetime(2025, 1, 2, 14, 3, 22)
+
+    def line(*events: FileEvent, embedded: int = 3, problem: str = "") -> str:
+        done = None if problem else replace(_report(embedded=embedded), seconds=0.2149)
+        return watched(Update(at, events, done, problem), TerminalStyle())
+
+    changed = FileEvent("talks/a.md", EventKind.CHANGED)
+    assert line(changed) == "14:03:22  talks/a.md changed: 3 passages embedded, 0.21 s\n"
+    assert line(FileEvent("b.md", EventKind.REMOVED), embedded=0) == "14:03:22  b.md removed: 0.21 s\n"
+    skipped = FileEvent("x\n.pdf", EventKind.SKIPPED, "encrypted")
+    assert line(skipped, embedded=0) == "14:03:22  x\\n.pdf skipped (encrypted): 0.21 s\n"
+    assert line(*[changed] * 5, embedded=1).endswith("talks/a.md changed and 2 more: 1 passage embedded, 0.21 s\n")
+    assert line(problem="disk\x1b full.") == "14:03:22  update failed: disk\\x1b full.\n"

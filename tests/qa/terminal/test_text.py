@@ -39,9 +39,7 @@ def test_harmless_text_is_not_changed(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "in_prose", "in_names"),
     [
-        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m", r"\x1b[31mred\x1b[0m"),
         ("\x1b]52;c;ZXZpbA==\x07", "␛]52;c;ZXZpbA==␇", r"\x1b]52;c;ZXZpbA==\x07"),
-        ("\x1b]8;;http://x\x1b\\link", "␛]8;;http://x␛\\link", r"\x1b]8;;http://x\x1b" + "\\link"),
         ("\x9b31m", "\ufffd31m", r"\x9b31m"),
         ("safe\rEVIL", "safe EVIL", r"safe\rEVIL"),
         ("a\tb\nc", "a    b\nc", r"a\tb\nc"),
