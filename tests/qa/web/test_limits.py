@@ -190,18 +190,6 @@ def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> 
     assert caplog.records == []
 
 
-async def test_work_errors_are_raised_to_the_request() -> None:
-    def fails() -> None:
-        raise KeyError
-
-    lane = Lane("test", workers=1, places=1, each=1, seconds=30)
-    for _ in range(2):
-        with pytest.raises(KeyError):
-            await lane.run("a", fails)
-        await asyncio.sleep(0.01)
-    lane.close()
-
-
 @pytest.mark.parametrize(
     "begun",
     [
