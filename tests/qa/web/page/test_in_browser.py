@@ -402,7 +402,7 @@ def test_a_source_outside_the_collection(page: Page, server: RunningServer) -> N
 
 
 def test_documents_run_nothing(page: Page, server: RunningServer) -> None:
-    """Neither the texts nor the names of thirty hostile documents become elements, in passages or in sources."""
+    """Neither the texts nor the names of hostile documents become elements, in passages or in sources."""
     page.open(address(server, q="alert script zqword", k=60, path="hostile/"))
     shown = page.run("[...document.querySelectorAll('a[data-hit]')].map((a) => a.href)")
     assert len(shown) >= len(DOCUMENTS)
