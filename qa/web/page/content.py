@@ -22,8 +22,8 @@ from qa.web.service.private import public_note
 if TYPE_CHECKING:
     from index import Index
 
-# With more files or types, the page has a text field for the type instead of a list.
-_MAX_COUNTED, _MAX_TYPES = 20_000, 30
+# Of more files, the types are not counted.
+_MAX_COUNTED = 20_000
 # How many more passages a link shows.
 _MORE = 10
 
@@ -149,6 +149,6 @@ class PageMaker:
             if self._types[0] != generation:
                 files = snapshot.documents() if snapshot.info.files <= _MAX_COUNTED else ()
                 counts = Counter(PurePosixPath(file.path).suffix.lower()[1:] for file in files)
-                types = sorted(((name, n) for name, n in counts.items() if name), key=lambda pair: (-pair[1], pair[0]))
-                self._types = (generation, tuple(types) if len(types) <= _MAX_TYPES else ())
+                del counts[""]
+                self._types = (generation, tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))))
             return self._types[1]

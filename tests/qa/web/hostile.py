@@ -10,7 +10,7 @@ _ELEMENTS = """\
 
 <meta http-equiv="refresh" content="0;url=//evil.example"><base href="//evil.example/"><style>@import "//evil.example";
 
-<form action="//evil.example"><button formaction="javascript:alert(1)"> <a href="#" onclick=alert(1) style="inset:0">x</a>
+<form action="//evil.example"><button formaction="javascript:alert(1)"> <a href="#" onclick=alert(1) style="a:b">x</a>
 """
 # Names and texts; `write_hostile` adds a unique word to each text, by which it is found.
 DOCUMENTS: tuple[tuple[str, str], ...] = (

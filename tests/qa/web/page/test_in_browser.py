@@ -189,10 +189,11 @@ def test_filter_by_type_path_and_field(page: Page, server: RunningServer) -> Non
     """Filters are counted, are part of the address, and can be removed."""
     page.open(address(server, q="herons and otters at the river"))
     click(page, ".filters summary")
-    page.run("document.querySelector('select[name=type]').value = 'pdf'")
+    assert page.run("document.querySelector('#types').options[0].label").startswith("md (")
+    page.run("document.querySelector('input[name=type]').value = 'pdf, docx'")
     click(page, ".sheet button")
     assert set(places(page)) == {"weirs.pdf, p. 1", "weirs.pdf, p. 2"}
-    assert query(page) == {"q": "herons and otters at the river", "type": "pdf"}
+    assert query(page) == {"q": "herons and otters at the river", "type": "pdf, docx"}
     assert text(page, ".filters .count") == "1 set"
     page.go(address(server, q="What colour is the bridge?", where="author=ida", path="*.md"))
     assert sorted(places(page)) == [f"{LONG_NAME}:1-3", f"{LONG_NAME}:4-6"]  # its front matter and its text

@@ -335,7 +335,3 @@ def test_pictures_are_cached_up_to_a_limit(samples: Library, sandbox: Sandbox, m
     kept.draw(sandbox, data, "e", 1)
     assert kept.draw(sandbox, data, "d", 1) is first
     assert kept.draw(sandbox, data, "d", 2) is not second
-
-
-def test_page_accepts_the_api_question_parameter() -> None:
-    assert PageState.read({"question": " who? "}) == PageState.read({"q": "who?", "question": "x"}) == PageState("who?")
