@@ -142,7 +142,12 @@ def mean_silhouette(distances: Vectors, labels: Labels) -> float:
 def _centroids(vectors: Vectors, labels: Labels) -> Vectors:
     sums = np.zeros((labels.max() + 1, vectors.shape[1]), dtype=np.float32)
     np.add.at(sums, labels, vectors)
-    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return unit_rows(sums)
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Scale vectors to unit L2 norm; zeros stay zeros."""
+    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
     return unit
 
 
