@@ -13,7 +13,7 @@ import pytest
 from corpus import errors
 from qa.web.api.endpoints import ENDPOINTS
 from qa.web.api.openapi import describe
-from qa.web.service.problems import client_message
+from qa.web.service.problems import problem_of
 from tests.qa.web.servers import RunningServer
 
 GIVEN: dict[str, dict[str, str]] = {
@@ -82,8 +82,9 @@ def test_every_error_class_has_a_problem_type() -> None:
     def is_error(thing: Any) -> bool:
         return isinstance(thing, type) and issubclass(thing, errors.QAError)
 
-    kinds = {name: client_message(thing("x"))[0] for name, thing in vars(errors).items() if is_error(thing)}
-    assert {name: (kind.name, kind.status) for name, kind in kinds.items()} == {
+    problems = {name: problem_of(thing("x")) for name, thing in vars(errors).items() if is_error(thing)}
+    found = {name: (problem.type.partition("#")[2], problem.status) for name, problem in problems.items()}
+    assert found == {
         "QAError": ("internal-error", 500),
         "UsageError": ("invalid-request", 400),
         "CorpusError": ("folder-unavailable", 503),
