@@ -15,6 +15,7 @@ from qa.explore import labels
 from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine, spread
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items, columns_of
+from qa.explore.parameters import MOST_TOPICS
 from qa.explore.results import Topic, Topics
 from qa.explore.similar import stored_vectors
 from qa.filters import EVERYTHING, Filter, select
@@ -29,7 +30,6 @@ _DIVIDED = 24
 _PARTS = 6
 # A cluster's central passages are chosen from this many nearest to its centroid, without near-duplicates.
 _NEAREST = 8
-MOST_TOPICS = 200
 
 
 def find_topics(

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from corpus.errors import UsageError
 from qa.collection.served import Served
-from qa.web.api.parameters import (
+from qa.explore.parameters import (
     CONTEXT,
     DOCUMENTS,
     FILTERS,
@@ -24,8 +24,8 @@ from qa.web.api.parameters import (
     TOPICS,
     K,
     Parameter,
-    read_parameters,
 )
+from qa.web.api.parameters import read_parameters
 from qa.web.service.private import public_body
 from qa.web.service.problems import NOT_FOUND, Problem
 from qa.web.service.service import Service
