@@ -57,21 +57,17 @@ def find_topics(
     return grouping
 
 
-def saved_topics(snapshot: Index) -> Grouping:
-    """Return the saved topics, brought up to date; if there are none, find them with default settings."""
-    before = read_grouping(snapshot)
-    if before is None:
-        return find_topics(snapshot)
-    return find_topics(snapshot, unit=before.unit, wanted=before.wanted or None)
-
-
 def scope_of(snapshot: Index, topic: str, only: Filter = EVERYTHING) -> Among:
     """Return the passages of a topic by its id, such as "3" or "3.1", as the scope of a search.
+
+    The topics are the saved ones, brought up to date; if there are none, they are found with default settings.
 
     Raises:
         UsageError: No topic has this id.
     """
-    grouping = saved_topics(snapshot)
+    saved = read_grouping(snapshot)
+    unit, wanted = (saved.unit, saved.wanted or None) if saved else (PASSAGES, None)
+    grouping = find_topics(snapshot, unit=unit, wanted=wanted)
     if topic not in grouping.ids:
         raise UsageError(f"there is no topic {topic}; `qa topics` lists them.")
     members = grouping.members(grouping.ids.index(topic))
