@@ -20,7 +20,8 @@ from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_open
 
 from qa.prose.endpoint import EndpointError, LLMEndpoint
 
-# Bytes of a response, and of one that reports an error; characters of an error message.
+# Bytes of a line, of a response, and of one that reports an error; characters of an error message.
+_LONGEST_LINE = 1 << 20
 _LONGEST = 16 << 20
 _LONGEST_ERROR = 1 << 16
 _LONGEST_MESSAGE = 300
@@ -178,9 +179,9 @@ def _proxies(target: SplitResult) -> dict[str, str]:
 def _lines(response: HTTPResponse) -> Iterator[bytes]:
     """Yield the lines of a response as they arrive."""
     total = 0
-    while line := response.readline(_LONGEST):
+    while line := response.readline(_LONGEST_LINE):
         total += len(line)
-        if total >= _LONGEST:
+        if len(line) == _LONGEST_LINE or total > _LONGEST:
             raise EndpointError("its answer is too long")
         yield line
 
