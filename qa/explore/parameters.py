@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from qa.answer.results import MAX_HITS, Mode
-from qa.retrieval.question_text import LONGEST_QUESTION
 
 MOST_TOPICS = 200
+# Of a question, in characters; that of `qa.retrieval.question_text`, whose folder imports from this one.
+_LONGEST_QUESTION = 10_000
 _TEXT = {"type": "string"}
 _BOOLEAN = {"type": "boolean"}
 
@@ -38,7 +39,7 @@ class Parameter:
 QUESTION = Parameter(
     "question",
     "In plain language, and complete: name who, what and when.",
-    {**_TEXT, "minLength": 1, "maxLength": LONGEST_QUESTION},
+    {**_TEXT, "minLength": 1, "maxLength": _LONGEST_QUESTION},
     required=True,
     example="who gave the keynote?",
 )

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from corpus import errors
+from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.web.api.endpoints import ENDPOINTS
 from qa.web.api.openapi import describe
 from qa.web.service.problems import problem_of
@@ -68,6 +69,7 @@ def test_all_endpoints_are_described(description: dict[str, Any]) -> None:
     assert described.keys() == {*GIVEN, "health"} == {*(one.name for one in ENDPOINTS), "health"}
     for one in ENDPOINTS:
         assert [each["name"] for each in described[one.name]["parameters"]] == [each.name for each in one.parameters]
+    assert described["ask"]["parameters"][0]["schema"]["maxLength"] == LONGEST_QUESTION
 
 
 def test_fields_are_described_by_the_docstrings_of_their_types() -> None:
