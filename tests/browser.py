@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -35,9 +34,7 @@ class Page:
         self._rest = b""
         self.events: list[dict[str, Any]] = []
 
-    def open(
-        self, where: Path | str, *, width: int = 1200, height: int = 800, dark: bool = False, scripts: bool = True
-    ) -> None:
+    def open(self, where: Path | str, *, width: int = 1200, height: int = 800, scripts: bool = True) -> None:
         """Open a file or an address anew, in the one tab, and wait until the page is ready."""
         address = where if isinstance(where, str) else where.as_uri()
         if not self._session:
@@ -47,13 +44,16 @@ class Page:
                 self.call(f"{domain}.enable")
         self.events.clear()
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[theme])
+        self.set_theme("light")
         self._scripts = scripts
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         if self.run("location.href").partition("#")[0] == address.partition("#")[0]:  # else it would only scroll
             self.call("Page.navigate", url="about:blank")
         self.go(address)
+
+    def set_theme(self, name: str) -> None:
+        """Prefer the dark or the light theme."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     def go(self, address: str) -> None:
         """Navigate this tab and wait until the page reports that it is ready, or is loaded if scripts are disabled."""
@@ -140,10 +140,6 @@ class Page:
         """Type into the focused element."""
         self.call("Input.insertText", text=text)
         self.settle()
-
-    def screenshot(self) -> bytes:
-        """Return a PNG screenshot of the window."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     @property
     def problems(self) -> list[str]:

@@ -43,9 +43,25 @@ def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUST
         Their centroids, `(k, dim) float32`, unit L2 norm, the largest cluster first; fewer than wanted if vectors are
         equal.
     """
+    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only needed to cluster
+
     # Small inputs are done before other threads wake up: with them, topics of 35 articles took three times as long.
     with _thread_pools().limit(limits=1 if len(vectors) <= _TREE_MOST else None):
-        return _learn(vectors, wanted, most)
+        sample = vectors[spread(len(vectors), _TREE_MOST)]
+        if len(sample) < 2 or wanted == 1:
+            return _centroids(sample, np.zeros(len(sample), dtype=np.int64))
+        squares = 2 - 2 * np.clip(sample @ sample.T, -1, 1)
+        np.fill_diagonal(squares, 0)
+        tree = linkage(np.sqrt(squares[np.triu_indices(len(sample), 1)], dtype=np.float64), "ward")
+
+        def cut(number: int) -> Labels:
+            labels: Labels = np.unique(fcluster(tree, number, "maxclust"), return_inverse=True)[1]
+            return labels
+
+        number = wanted or _best_number(squares, cut, min(most, int(len(vectors) ** 0.5)))
+        centroids = refine(vectors, _centroids(sample, cut(number)))
+        counts = np.bincount(nearest(vectors, centroids)[0], minlength=len(centroids))
+        return centroids[np.argsort(-counts, kind="stable")]
 
 
 @cache
@@ -55,26 +71,6 @@ def _thread_pools() -> Any:
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415
 
     return ThreadpoolController()
-
-
-def _learn(vectors: Vectors, wanted: int | None, most: int) -> Vectors:
-    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only needed to cluster
-
-    sample = vectors[spread(len(vectors), _TREE_MOST)]
-    if len(sample) < 2 or wanted == 1:
-        return _centroids(sample, np.zeros(len(sample), dtype=np.int64))
-    squares = 2 - 2 * np.clip(sample @ sample.T, -1, 1)
-    np.fill_diagonal(squares, 0)
-    tree = linkage(np.sqrt(squares[np.triu_indices(len(sample), 1)], dtype=np.float64), "ward")
-
-    def cut(number: int) -> Labels:
-        labels: Labels = np.unique(fcluster(tree, number, "maxclust"), return_inverse=True)[1]
-        return labels
-
-    number = wanted or _best_number(squares, cut, min(most, int(len(vectors) ** 0.5)))
-    centroids = refine(vectors, _centroids(sample, cut(number)))
-    counts = np.bincount(nearest(vectors, centroids)[0], minlength=len(centroids))
-    return centroids[np.argsort(-counts, kind="stable")]
 
 
 def refine(vectors: Vectors, start: Vectors) -> Vectors:
@@ -142,7 +138,12 @@ def mean_silhouette(distances: Vectors, labels: Labels) -> float:
 def _centroids(vectors: Vectors, labels: Labels) -> Vectors:
     sums = np.zeros((labels.max() + 1, vectors.shape[1]), dtype=np.float32)
     np.add.at(sums, labels, vectors)
-    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return unit_rows(sums)
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Scale vectors to unit L2 norm; zeros stay zeros."""
+    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
     return unit
 
 

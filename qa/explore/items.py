@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from index import Among, Index, PassageColumns, Scope, StoredPassage, Vectors
-from qa.explore.clusters import Labels, spread
-from qa.explore.similar import group_of, unit_rows
+from qa.explore.clusters import Labels, spread, unit_rows
+from qa.explore.similar import group_of
 
 PASSAGES, DOCUMENTS = "passages", "documents"
 # How many passages' vectors are in memory at once.

@@ -180,8 +180,8 @@ def _overlap(topic: _Class, term: str, other: str) -> float:
     """Return the share of passages with either term that have both; 1 for terms with the same prefix."""
     if term[:_SHARED_PREFIX] == other[:_SHARED_PREFIX]:
         return 1.0
-    ours, theirs = topic.places[term], topic.places[other]
-    return len(ours & theirs) / len(ours | theirs)
+    places, other_places = topic.places[term], topic.places[other]
+    return len(places & other_places) / len(places | other_places)
 
 
 def _joined(topic: _Class, chosen: Sequence[str], candidates: Iterable[str]) -> tuple[str, ...]:

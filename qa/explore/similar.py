@@ -15,7 +15,7 @@ from corpus.types import Block, BlockKind, Document
 from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import DEFAULT_K, MAX_HITS, cite
-from qa.explore.clusters import spread
+from qa.explore.clusters import spread, unit_rows
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
@@ -154,10 +154,10 @@ def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vecto
     """Yield the pairs of passages with the highest cosines, each passage in at most one pair."""
     cosines = unit_rows(compared.vectors) @ unit_rows(vectors).T
     for _ in range(min(_PAIRS, *cosines.shape)):
-        ours, theirs = divmod(int(cosines.argmax()), cosines.shape[1])
-        own = cite_passages([compared.passages[ours]]) if compared.passages else ""
-        yield own, cite_passages([passages[theirs]])
-        cosines[ours, :] = cosines[:, theirs] = -np.inf
+        own, other = divmod(int(cosines.argmax()), cosines.shape[1])
+        cited_own = cite_passages([compared.passages[own]]) if compared.passages else ""
+        yield cited_own, cite_passages([passages[other]])
+        cosines[own, :] = cosines[:, other] = -np.inf
 
 
 def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
@@ -227,12 +227,6 @@ def stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vector
 
 def _all_words(passages: Sequence[StoredPassage]) -> frozenset[str]:
     return frozenset().union(*map(words_of, passages))
-
-
-def unit_rows(vectors: Vectors) -> Vectors:
-    """Scale vectors to unit L2 norm; zeros stay zeros."""
-    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
-    return unit
 
 
 def unit_mean(vectors: Vectors) -> Vectors:

@@ -15,6 +15,7 @@ from qa.explore import labels
 from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine, spread
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items, columns_of
+from qa.explore.parameters import MOST_TOPICS
 from qa.explore.results import Topic, Topics
 from qa.explore.similar import stored_vectors
 from qa.filters import EVERYTHING, Filter, select
@@ -29,7 +30,6 @@ _DIVIDED = 24
 _PARTS = 6
 # A cluster's central passages are chosen from this many nearest to its centroid, without near-duplicates.
 _NEAREST = 8
-MOST_TOPICS = 200
 
 
 def find_topics(
@@ -57,21 +57,17 @@ def find_topics(
     return grouping
 
 
-def saved_topics(snapshot: Index) -> Grouping:
-    """Return the saved topics, brought up to date; if there are none, find them with default settings."""
-    before = read_grouping(snapshot)
-    if before is None:
-        return find_topics(snapshot)
-    return find_topics(snapshot, unit=before.unit, wanted=before.wanted or None)
-
-
 def scope_of(snapshot: Index, topic: str, only: Filter = EVERYTHING) -> Among:
     """Return the passages of a topic by its id, such as "3" or "3.1", as the scope of a search.
+
+    The topics are the saved ones, brought up to date; if there are none, they are found with default settings.
 
     Raises:
         UsageError: No topic has this id.
     """
-    grouping = saved_topics(snapshot)
+    saved = read_grouping(snapshot)
+    unit, wanted = (saved.unit, saved.wanted or None) if saved else (PASSAGES, None)
+    grouping = find_topics(snapshot, unit=unit, wanted=wanted)
     if topic not in grouping.ids:
         raise UsageError(f"there is no topic {topic}; `qa topics` lists them.")
     members = grouping.members(grouping.ids.index(topic))

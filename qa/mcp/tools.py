@@ -3,109 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
 
 from corpus.errors import UsageError
-from qa.answer.results import MAX_HITS
+from qa.explore.parameters import FILTERS, PLACE, QUESTION, TOPICS, K, Parameter
 from qa.explore.schemas import Schemas, body_schema
-from qa.retrieval.question_text import LONGEST_QUESTION
 
 _Schema = dict[str, Any]
 
-_QUESTION: _Schema = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": LONGEST_QUESTION,
-    "description": "In plain language, and complete: name who, what and when.",
-}
-_K: _Schema = {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "How many passages; 5 by default."}
-_TEXTS: _Schema = {"type": ["string", "array"], "items": {"type": "string"}}
-_FILTERS: dict[str, _Schema] = {
-    "path": {
-        **_TEXTS,
-        "description": "Only files whose path matches this pattern, or one of several, in .gitignore syntax: *.pdf.",
-    },
-    "type": {**_TEXTS, "description": "Only files of this type, or of one of several: pdf, or text/markdown."},
-    "since": {"type": "string", "description": "Only files changed since a day, month or year: 2024-05."},
-    "until": {"type": "string", "description": "Only files last changed up to a day, month or year."},
-    "where": {
-        **_TEXTS,
-        "description": "Only documents with this field: author=Ida; of several, all must match.",
-    },
-}
-_PLACE: _Schema = {
-    "type": "string",
-    "minLength": 1,
-    "description": "A citation: path:line, path:first-last, 'path, p. 3', 'path § heading' or a passage id; or a path.",
-}
-_TOPICS: _Schema = {
-    "type": "integer", "minimum": 1, "maximum": 200,
-    "description": "How many; by default, as many as the data suggest.",
-}  # fmt: skip
-
-
 # Name (also that of the command whose `--json` object it returns), title, description and arguments.
-_TOOLS: tuple[tuple[str, str, str, dict[str, _Schema]], ...] = (
+_TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
     (
         "ask",
         "Answer a question",
         "Answer a question from the documents, word for word, with the passages that say so. `found` is false if "
         "they do not answer it: then the passages are only the closest. Cite `source.path` with its lines or page.",
-        {"question": _QUESTION, "k": _K, **_FILTERS},
+        (QUESTION, K, *FILTERS),
     ),
     (
         "search",
         "Search passages",
         "The passages that match a query best, without an answer: for reading around a subject.",
-        {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, **_FILTERS},
+        (replace(QUESTION, name="query", about="A question, or words to look for."), K, *FILTERS),
     ),
     (
         "show",
         "Read a place",
         "The text of a citation with the lines around it, or of a whole document, and whether the file has changed "
         "since it was indexed.",
-        {"place": _PLACE},
+        (PLACE,),
     ),
-    ("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since.", {}),
+    ("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since.", ()),
     (
         "similar",
         "More like this",
         "The passages most like a place, a document or a text, by meaning.",
-        {"place": {**_PLACE, "description": f"{_PLACE['description'][:-1]}; or any text."}, "k": _K, **_FILTERS},
+        (replace(PLACE, about=f"{PLACE.about[:-1]}; or any text."), K, *FILTERS),
     ),
     (
         "topics",
         "What it is about",
         "The topics of the collection on two levels, with their most central passages; slow the first time.",
-        {"n": _TOPICS, **_FILTERS},
+        (TOPICS, *FILTERS),
     ),
 )
-_REQUIRED = ("question", "query", "place", "collection")
 _READS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
 def tools(collections: Sequence[str]) -> dict[str, types.Tool]:
     """Return the tools by name, each with a required argument `collection` if there are several collections."""
-    enum = {"type": "string", "enum": list(collections), "description": "Which collection."}
-    which: dict[str, _Schema] = {"collection": enum} if len(collections) > 1 else {}
+    schema = {"type": "string", "enum": list(collections)}
+    which = (Parameter("collection", "Which collection.", schema, required=True),) if len(collections) > 1 else ()
     return {
         name: types.Tool(
             name=name,
             title=title,
             description=description,
-            input_schema={
-                "type": "object",
-                "properties": {**arguments, **which},
-                "required": [argument for argument in (*arguments, *which) if argument in _REQUIRED],
-                "additionalProperties": False,
-            },
+            input_schema=_input_schema((*parameters, *which)),
             output_schema=_output_schema(name),
             annotations=_READS,
         )
-        for name, title, description, arguments in _TOOLS
+        for name, title, description, parameters in _TOOLS
     }
+
+
+def _input_schema(parameters: Sequence[Parameter]) -> _Schema:
+    """Return the schema of a tool's arguments; one that may be repeated is a text or a list."""
+    properties = {
+        each.name: {
+            **({"type": ["string", "array"], "items": each.schema} if each.repeated else each.schema),
+            "description": each.about,
+        }
+        for each in parameters
+    }
+    required = [each.name for each in parameters if each.required]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def _output_schema(name: str) -> _Schema:

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import socket
 import ssl
 import threading
 import time
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.error import URLError
+from urllib.parse import SplitResult
+from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_opener, getproxies, proxy_bypass
 
 from qa.prose.endpoint import EndpointError, LLMEndpoint
 
-# Bytes of a line of an event stream and of a whole response; characters of an error message.
+# Bytes of a line, of a response, and of one that reports an error; characters of an error message.
 _LONGEST_LINE = 1 << 20
 _LONGEST = 16 << 20
+_LONGEST_ERROR = 1 << 16
 _LONGEST_MESSAGE = 300
-_PIECE = 1 << 16
-# Seconds after the limit until an abandoned thread gives up connecting.
-_GRACE = 10
+# Seconds after the limit until an abandoned thread gives up waiting for a response.
+_GRACE = 1
 _MEANINGS = {
     400: "it rejects the request",
     401: "it needs a valid key; set QA_LLM_KEY",
@@ -78,6 +79,15 @@ def _received(pieces: queue.SimpleQueue[_Piece], limit: float) -> Iterator[str]:
     raise EndpointError(f"no complete answer within {limit:g} s")
 
 
+class _AnyStatus(HTTPErrorProcessor):
+    """Accepts responses of every status, so that no redirect is followed."""
+
+    def http_response(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        return response
+
+    https_response = http_response
+
+
 class _Exchange:
     """One request to an endpoint; `pieces` receives the answer, and finally None or the error."""
 
@@ -85,7 +95,6 @@ class _Exchange:
         self.pieces: queue.SimpleQueue[_Piece] = queue.SimpleQueue()
         self._endpoint = endpoint
         self._target = endpoint.target()
-        self._connection: HTTPConnection | None = None
         self._socket: socket.socket | None = None
         self._opened = ExitStack()
         self._is_abandoned = False
@@ -109,11 +118,9 @@ class _Exchange:
     def abandon(self) -> None:
         """End the exchange from any thread, even while a read is blocked."""
         self._is_abandoned = True
-        # While connecting through a proxy, or during the TLS handshake, only the connection has the socket.
-        for sock in (self._socket, self._connection and self._connection.sock):
-            if sock:
-                with suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
+        if self._socket is not None:
+            with suppress(OSError):  # it is closed already
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def _answer(self) -> Iterator[str]:
         response = self._posted(self._request)
@@ -130,27 +137,16 @@ class _Exchange:
             raise EndpointError(f"it answers with {kind[:80]}, not an event stream; is this the URL of its API?")
 
     def _posted(self, body: Mapping[str, Any]) -> HTTPResponse:
-        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "Connection": "close"}
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
-        path = self._target.path
-        proxy = _proxy_for(self._target)
-        peer, is_tls = proxy or self._target, self._target.scheme == "https"
-        connect = HTTPSConnection if is_tls else HTTPConnection
-        connection = self._connection = connect(f"{peer.hostname}", peer.port, timeout=self._endpoint.limit + _GRACE)
-        if proxy is not None:
-            credentials = _credentials(proxy)
-            if is_tls:
-                connection.set_tunnel(f"{self._target.hostname}", self._target.port or 443, credentials)
-            else:
-                path, headers = self._target.geturl(), {**headers, **credentials, "Host": self._target.netloc}
-        self._opened.callback(connection.close)
-        connection.connect()
-        self._socket = connection.sock
-        if self._is_abandoned:
-            raise EndpointError("cancelled")
-        connection.request("POST", path, json.dumps(body), headers)
-        return self._opened.enter_context(connection.getresponse())
+        request = Request(self._target.geturl(), json.dumps(body).encode(), headers)  # noqa: S310 - only HTTP
+        opener = build_opener(_AnyStatus, ProxyHandler(_proxies(self._target)))
+        opener.addheaders = []
+        response: HTTPResponse = self._opened.enter_context(opener.open(request, timeout=self._endpoint.limit + _GRACE))
+        # The response itself cannot be closed while another thread reads from it.
+        self._socket = self._opened.enter_context(socket.socket(fileno=os.dup(response.fileno())))
+        return response
 
     def _require_success(self, response: HTTPResponse) -> None:
         if response.status == 200:
@@ -160,45 +156,34 @@ class _Exchange:
                 f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust that, use it"
             )
         meaning = _MEANINGS.get(response.status, "it failed" if response.status >= 500 else "it rejects the request")
-        text = response.read(_PIECE).decode("utf-8", "replace")
+        text = response.read(_LONGEST_ERROR).decode("utf-8", "replace")
         with suppress(ValueError, EndpointError):
             text = _error_message(_parsed(text.encode())) or text
         message = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
         raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if message else ''}{message})")
 
 
-def _proxy_for(target: SplitResult) -> SplitResult | None:
-    """Return the proxy that the environment sets for a host; None for this machine."""
-    host = f"{target.hostname}"
+def _proxies(target: SplitResult) -> dict[str, str]:
+    """Return the proxy that the environment sets for a host, by the URL's scheme; {} for this machine."""
+    host, proxy = f"{target.hostname}", getproxies().get(target.scheme)
     with suppress(ValueError):
         if ip_address(host).is_loopback:
-            return None
-    address = getproxies().get(target.scheme)
-    if host == "localhost" or not address or proxy_bypass(host):
-        return None
-    proxy = urlsplit(address if "://" in address else f"http://{address}")
-    if proxy.scheme != "http" or not proxy.hostname:
-        raise EndpointError("the proxy set in the environment is not an http:// one")
-    return proxy
-
-
-def _credentials(proxy: SplitResult) -> dict[str, str]:
-    if proxy.username is None:
+            return {}
+    if host == "localhost" or not proxy or proxy_bypass(host):
         return {}
-    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+    if "://" in proxy and not proxy.startswith("http://"):
+        raise EndpointError("the proxy set in the environment is not an http:// one")
+    return {target.scheme: proxy}
 
 
 def _lines(response: HTTPResponse) -> Iterator[bytes]:
     """Yield the lines of a response as they arrive."""
-    rest, total = b"", 0
-    while piece := response.read1(_PIECE):
-        total += len(piece)
-        *whole, rest = (rest + piece).split(b"\n")
-        if len(rest) > _LONGEST_LINE or total > _LONGEST:
+    total = 0
+    while line := response.readline(_LONGEST_LINE):
+        total += len(line)
+        if len(line) == _LONGEST_LINE or total > _LONGEST:
             raise EndpointError("its answer is too long")
-        yield from whole
-    yield rest
+        yield line
 
 
 def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
@@ -209,7 +194,7 @@ def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
     """
     is_over = False
     for line in lines:
-        name, _, data = line.strip(b"\r").partition(b":")
+        name, _, data = line.rstrip(b"\r\n").partition(b":")
         if name != b"data" or not data.strip():
             continue
         if data.strip() == b"[DONE]":
@@ -265,6 +250,8 @@ def _one_line(text: str) -> str:
 
 def _explanation(error: Exception) -> str:
     """Return the likely cause of a network error."""
+    if isinstance(error, URLError) and isinstance(error.reason, Exception):
+        error = error.reason
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate cannot be trusted: {error.verify_message}"
     known = (meaning for kind, meaning in _FAILURES.items() if isinstance(error, kind))

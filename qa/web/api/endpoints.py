@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from corpus.errors import UsageError
 from qa.collection.served import Served
-from qa.web.api.parameters import (
+from qa.explore.parameters import (
     CONTEXT,
     DOCUMENTS,
     FILTERS,
@@ -24,10 +24,10 @@ from qa.web.api.parameters import (
     TOPICS,
     K,
     Parameter,
-    read_parameters,
 )
+from qa.web.api.parameters import read_parameters
 from qa.web.service.private import public_body
-from qa.web.service.problems import NOT_FOUND, problem
+from qa.web.service.problems import NOT_FOUND, Problem
 from qa.web.service.service import Service
 
 Arguments = dict[str, Any]
@@ -76,7 +76,7 @@ async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Res
         body = await service.run(request, partial(_body, endpoint, given), slow=endpoint.slow)
     except UsageError as error:
         if type(error) is UsageError and endpoint.can_be_missing:
-            return problem(NOT_FOUND, str(error))
+            return Problem.of(NOT_FOUND, str(error)).response()
         raise
     return JSONResponse(body)
 

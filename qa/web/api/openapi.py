@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from qa.explore.parameters import Parameter
 from qa.explore.schemas import COUNT, PLAIN, Schema, Schemas, body_schema, object_of
 from qa.web.api.endpoints import ENDPOINTS, Endpoint
-from qa.web.api.parameters import Parameter
 from qa.web.service.problems import KINDS, MEDIA_TYPE
 
 _SCHEMAS = "#/components/schemas/"

@@ -14,16 +14,16 @@ from corpus.formats import PDF
 from qa.answer.results import MAX_HITS, Mode, Result
 from qa.collection.served import Served
 from qa.explore.results import Similar
-from qa.web.page.problems import PageProblem, problem_of
 from qa.web.page.source import Sources, SourceView
 from qa.web.page.state import PageState, number_in
 from qa.web.service.private import public_note
+from qa.web.service.problems import Problem, problem_of
 
 if TYPE_CHECKING:
     from index import Index
 
-# With more files or types, the page has a text field for the type instead of a list.
-_MAX_COUNTED, _MAX_TYPES = 20_000, 30
+# Of more files, the types are not counted.
+_MAX_COUNTED = 20_000
 # How many more passages a link shows.
 _MORE = 10
 
@@ -55,13 +55,13 @@ class PageContent:
     more: int = 0
     similar: Similar | None = None
     note: str = ""
-    source: SourceView | PageProblem | None = None
-    problem: PageProblem | None = None
+    source: SourceView | Problem | None = None
+    problem: Problem | None = None
 
     @property
     def status(self) -> int:
         """The response's status: that of the first problem, or 200."""
-        problem = self.problem or (self.source if isinstance(self.source, PageProblem) else None)
+        problem = self.problem or (self.source if isinstance(self.source, Problem) else None)
         return problem.status if problem else 200
 
 
@@ -110,22 +110,23 @@ class PageMaker:
                 more = min(k + _MORE, MAX_HITS) if len(result.passages) == k < MAX_HITS else 0
                 content = replace(content, result=result, more=more)
         except UsageError as error:
-            content = replace(content, problem=problem_of(error, "Invalid request"))
+            content = replace(content, problem=problem_of(error))
         content = replace(content, note=public_note(served.retriever.note, served.root))
         return replace(content, source=self.source(served, state)) if state.open else content
 
-    def failed(self, problem: PageProblem) -> PageContent:
+    def failed(self, problem: Problem) -> PageContent:
         """Return the content of a page if nothing can be asked."""
         return replace(self._last, problem=problem)
 
-    def source(self, served: Served, state: PageState) -> SourceView | PageProblem:
+    def source(self, served: Served, state: PageState) -> SourceView | Problem:
         """Return the open source, or why it cannot be shown."""
         try:
             if not state.open:
                 raise UsageError("no place given.")
             return self._sources.view(served.root, served.snapshot, state, served.boxes.sandbox)
         except QAError as error:
-            return problem_of(error, "This place cannot be shown")
+            problem = problem_of(error)
+            return replace(problem, title="This place cannot be shown") if type(error) is UsageError else problem
 
     def picture(self, served: Served, path: str, page: int) -> bytes:
         """Return a page of a PDF in the collection as PNG.
@@ -149,6 +150,6 @@ class PageMaker:
             if self._types[0] != generation:
                 files = snapshot.documents() if snapshot.info.files <= _MAX_COUNTED else ()
                 counts = Counter(PurePosixPath(file.path).suffix.lower()[1:] for file in files)
-                types = sorted(((name, n) for name, n in counts.items() if name), key=lambda pair: (-pair[1], pair[0]))
-                self._types = (generation, tuple(types) if len(types) <= _MAX_TYPES else ())
+                del counts[""]
+                self._types = (generation, tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))))
             return self._types[1]

@@ -11,8 +11,8 @@ from qa.answer.display import FLAGS, OTHER_VALUE, confidence_word, count, percen
 from qa.web.page.content import PageContent
 from qa.web.page.pictures import PictureView
 from qa.web.page.present import citation, is_code, passage, sentence, subject, trail
-from qa.web.page.problems import PageProblem
 from qa.web.page.state import PageState
+from qa.web.service.problems import Problem
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,7 +39,7 @@ def _environment() -> Environment:
         {function.__name__: function for function in functions}, flags=FLAGS, other_value=OTHER_VALUE
     )
     environment.filters["name"] = _name
-    environment.tests["problem"] = lambda value: isinstance(value, PageProblem)
+    environment.tests["problem"] = lambda value: isinstance(value, Problem)
     return environment
 
 

@@ -12,9 +12,9 @@ from starlette.routing import BaseRoute, Route
 
 from qa.collection.served import Served
 from qa.web.page.content import PageContent, PageMaker
-from qa.web.page.problems import problem_of
 from qa.web.page.render import render
 from qa.web.page.state import PageState, number_in
+from qa.web.service.problems import problem_of
 from qa.web.service.service import Service
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}

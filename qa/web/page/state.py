@@ -48,12 +48,8 @@ class PageState:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> PageState:
-        """Return the state in a URL's query, where `question` is another name for `q`.
-
-        Other parameters are ignored, as whoever sent the link may have added them.
-        """
-        given = {"q": query.get("question", ""), **query}
-        return cls(**{field.name: given.get(field.name, "").strip() for field in fields(cls)})
+        """Return the state in a URL's query; other parameters are ignored, as others may have added them to a link."""
+        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
 
     def link(self, **changes: Any) -> str:
         """Return the URL of the page with some parameters changed."""

@@ -22,14 +22,14 @@ class Lane:
     Args:
         name: Names its threads.
         workers: How many threads it has.
-        places: How many requests it holds at most, running or waiting.
-        each: How many of them may be one client's.
+        capacity: How many requests it holds at most, running or waiting.
+        per_client: How many of them may be of the same client.
         seconds: How long a request may wait and run.
     """
 
-    def __init__(self, name: str, *, workers: int, places: int, each: int, seconds: float) -> None:
+    def __init__(self, name: str, *, workers: int, capacity: int, per_client: int, seconds: float) -> None:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix=f"qa-{name}")
-        self._places, self._each, self._seconds = places, each, seconds
+        self._capacity, self._per_client, self._seconds = capacity, per_client, seconds
         self._open_requests: Counter[str] = Counter()
 
     async def run(self, client: str, call: Callable[[], _T]) -> _T:
@@ -39,10 +39,10 @@ class Lane:
             HTTPException: 429 if this client has too many open requests, 503 if all together have, if time is up, or if
                 the lane is closed.
         """
-        if self._open_requests[client] >= self._each:
-            raise HTTPException(429, f"you have {self._each} requests in progress. Try again when one is done.")
-        if self._open_requests.total() >= self._places:
-            raise HTTPException(503, f"the server is busy ({self._places} requests). Try again in a moment.")
+        if self._open_requests[client] >= self._per_client:
+            raise HTTPException(429, f"you have {self._per_client} requests in progress. Try again when one is done.")
+        if self._open_requests.total() >= self._capacity:
+            raise HTTPException(503, f"the server is busy ({self._capacity} requests). Try again in a moment.")
         try:
             future = self._threads.submit(call)
         except RuntimeError:

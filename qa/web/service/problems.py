@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -39,13 +40,34 @@ class ProblemKind(NamedTuple):
     title: str
 
 
-INVALID = ProblemKind("invalid-request", 400, "Invalid request")
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem as clients see it; the fields are those of RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+    @classmethod
+    def of(cls, kind: ProblemKind, detail: str) -> Problem:
+        """Return a problem of one of the kinds that the API documents."""
+        return cls(f"/api/v1/docs#{kind.name}", kind.title, kind.status, detail)
+
+    def response(self, headers: Mapping[str, str] | None = None) -> Response:
+        """Return the problem as a response."""
+        retry = {"Retry-After": RETRY_AFTER} if self.status in (429, 503) else {}
+        return Response(
+            json.dumps(asdict(self), ensure_ascii=False), self.status, {**retry, **(headers or {})}, MEDIA_TYPE
+        )
+
+
 NOT_FOUND = ProblemKind("not-in-collection", 404, "Not in the collection")
 BUG = ProblemKind("internal-error", 500, "Internal error")
 # An error is of the first kind whose class it is an instance of.
 _KINDS: dict[type[QAError], ProblemKind] = {
     CorpusError: ProblemKind("folder-unavailable", 503, "The folder of documents is not available"),
-    UsageError: INVALID,
+    UsageError: ProblemKind("invalid-request", 400, "Invalid request"),
     NoIndexError: ProblemKind("no-index", 503, "There is no index"),
     DamagedIndexError: ProblemKind("index-damaged", 500, "The index is damaged"),
     IncompatibleError: ProblemKind("index-incompatible", 500, "The index is of another version or model"),
@@ -55,38 +77,27 @@ _KINDS: dict[type[QAError], ProblemKind] = {
 KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 
 
-def client_message(error: Exception) -> tuple[ProblemKind, str]:
-    """Return the kind of an error, and the message for the client.
+def problem_of(error: Exception) -> Problem:
+    """Return how an error is reported to a client, be it a refused request (an unknown path, too many requests) or not.
 
     Faults of the server itself are explained on its terminal only, as those messages name folders, hosts and commands.
     """
+    if isinstance(error, HTTPException):
+        status = HTTPStatus(error.status_code)
+        detail = _NO_ADDRESS if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
+        return Problem("about:blank", status.phrase, status, detail)
     if not isinstance(error, QAError):
         name = type(error).__name__
         _log.warning("internal error: %s: %s. This is a bug in qa; QA_DEBUG=1 shows where.", name, error)
         _log.debug("unexpected error", exc_info=error)
-        return BUG, "A bug in qa. See the server's terminal for details."
+        return Problem.of(BUG, "A bug in qa. See the server's terminal for details.")
     kind = next((kind for error_class, kind in _KINDS.items() if isinstance(error, error_class)), BUG)
     if kind.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return kind, str(error)
+        return Problem.of(kind, str(error))
     _log.warning("%s", error)
-    return kind, "See the server's terminal for details."
-
-
-def problem(kind: ProblemKind, detail: str) -> Response:
-    """Return a problem as a response."""
-    return _response(f"/api/v1/docs#{kind.name}", kind.title, kind.status, detail)
+    return Problem.of(kind, "See the server's terminal for details.")
 
 
 def on_error(_request: Request, error: Exception) -> Response:
-    """Answer a request that was refused (an unknown path or method, a missing token, too many requests) or failed."""
-    if not isinstance(error, HTTPException):
-        return problem(*client_message(error))
-    title = HTTPStatus(error.status_code).phrase
-    detail = _NO_ADDRESS if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
-    return _response("about:blank", title, error.status_code, detail, error.headers)
-
-
-def _response(kind: str, title: str, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
-    body = {"type": kind, "title": title, "status": status, "detail": detail}
-    retry = {"Retry-After": RETRY_AFTER} if status in (429, 503) else {}
-    return Response(json.dumps(body, ensure_ascii=False), status, {**retry, **(headers or {})}, MEDIA_TYPE)
+    """Answer a request with its problem."""
+    return problem_of(error).response(getattr(error, "headers", None))

@@ -20,9 +20,9 @@ class Service:
 
     def __init__(self, collection: ServedCollection) -> None:
         self.collection = collection
-        self._questions = Lane("question", workers=2 * cores(), places=128, each=64, seconds=60)
+        self._questions = Lane("question", workers=2 * cores(), capacity=128, per_client=64, seconds=60)
         # Requests that read the whole collection must neither delay questions nor pile up.
-        self._slow_requests = Lane("look", workers=1, places=8, each=4, seconds=120)
+        self._slow_requests = Lane("slow", workers=1, capacity=8, per_client=4, seconds=120)
 
     async def run(self, request: Request, call: Callable[[Served], _T], *, slow: bool = False) -> _T:
         """Call with the newest state and return the result; `slow` is for calls that read the whole collection."""

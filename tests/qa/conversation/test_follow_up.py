@@ -80,7 +80,7 @@ def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], asked: str) ->
         "is it possible to book an Uber?",
         "Do reviewers change their scores?",
         "Did Zhu say who sets his value function?",
-        "is there a pharmacy near Expo?",
+        "is there a pharmacy nearby, and is it open?",
         "the paper that won",
         "Then and now: what changed?",
         "and",

@@ -62,10 +62,10 @@ def test_the_page_is_self_contained(retriever: Retriever) -> None:
     page = retriever.map_html()
     assert not re.search(r"https?://|//\w+\.\w|\bsrc=|\bhref=|url\(|@import|\bon\w+=", page.partition('id="points"')[0])
     assert page.count("<script>") == page.count("<style>") == 1
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
-    assert policy is not None
-    assert policy[1].startswith("default-src 'none'; style-src 'sha256-")
-    assert "unsafe" not in policy[1]
+    allowed = (
+        "default-src 'none'; style-src 'sha256-[^ ]*'; script-src 'sha256-[^ ]*'; base-uri 'none'; form-action 'none'"
+    )
+    assert re.search(f'Content-Security-Policy" content="{allowed}"', page)
     assert "{{" not in page
 
 
@@ -110,7 +110,7 @@ def test_a_map_of_documents_or_matching_files(retriever: Retriever) -> None:
     assert facts_of(retriever.map_html(path="bread.md"))["total"] == 30
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, 9])
+@pytest.mark.parametrize("count", [0, 1, 9])
 def test_small_collections(tmp_path: Path, count: int) -> None:
     texts = {f"{number}.txt": f"Number {number} of whales.\n" for number in range(count)}
     build(tmp_path, {"empty.txt": "", **texts})

@@ -155,17 +155,6 @@ def test_page_makes_no_errors_or_requests(drawn: Path, page: Page) -> None:
     assert page.problems == []
 
 
-def test_content_security_policy_blocks_all_requests(page: Page) -> None:
-    """Even a script in the page could not load or send anything."""
-    image = (
-        "new Promise((done, refused) => { const i = new Image(); i.onload = done; i.onerror = () => refused(1);"
-        "i.src = 'https://example.org/x.png'; })"
-    )
-    for program in ("fetch('https://example.org/')", image):
-        assert page.run(f"{program}.then(() => 'sent', () => 'refused')") == "refused"
-    page.events.clear()
-
-
 def test_a_narrow_window(page: Page) -> None:
     """Nothing is wider than the window."""
     page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=False)

@@ -70,12 +70,8 @@ def test_scores_are_cosines_with_the_stored_vector(retriever: Retriever) -> None
     vectors = retriever.snapshot.vectors(columns.vectors.tolist()).astype(np.float64)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = vectors @ vectors[columns.vectors.tolist().index(own.vector)]
-    expected = sorted({round(float(one), 6) for one in cosines}, reverse=True)
-    found = retriever.similar(own.key, keep_all=True)
-    assert found.passages is not None
-    assert [hit.score for hit in found.passages] == pytest.approx(sorted(h.score for h in found.passages)[::-1])
-    assert found.passages[0].score == pytest.approx(expected[0], abs=1e-3)
-    assert {round(hit.score, 3) for hit in found.passages} <= {round(max(one, 0.0), 3) for one in expected}
+    found = retriever.similar(own.key, k=len(cosines), keep_all=True)
+    assert [hit.score for hit in found.passages or ()] == pytest.approx(sorted(cosines)[::-1], abs=1e-3)
 
 
 def test_k_and_a_filter(retriever: Retriever) -> None:
@@ -127,13 +123,3 @@ def test_records_are_documents(tmp_path: Path) -> None:
         assert found.documents is not None
         assert [one.title for one in found.documents] == ["Arctic", "Train times"]
         assert found.documents[0].place == "papers.csv, row 4"
-
-
-def test_the_json(retriever: Retriever) -> None:
-    passages = retriever.similar("a.md:3").as_json()
-    documents = retriever.similar("a.md", unit="documents").as_json()
-    assert passages.keys() == {"version", "of", "passages"}
-    assert passages["passages"][0].keys() >= {"rank", "id", "score", "text", "source", "also_in"}
-    assert documents.keys() == {"version", "of", "documents"}
-    assert documents["documents"][0].keys() >= {"rank", "score", "path", "title", "because"}
-    assert isinstance(documents["documents"][0]["because"][0], list)

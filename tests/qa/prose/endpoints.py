@@ -124,13 +124,6 @@ def _murmurs(handler: _Handler) -> None:
         handler.wfile.write(event("la "))
 
 
-def _drips_headers(handler: _Handler) -> None:
-    for byte in b"HTTP/1.1 200 OK\r\nX-Header: value\r\n" * 40:  # more than a minute
-        if handler.server.over.wait(0.05):
-            return
-        handler.wfile.write(bytes([byte]))
-
-
 def _redirects(handler: _Handler) -> None:
     # To the same server under another name, so that a request which follows is recorded.
     handler.start(307, Location=handler.server.url("says").replace("127.0.0.1", "localhost") + "/chat/completions")
@@ -149,7 +142,6 @@ PARTS: dict[str, Callable[[_Handler], None]] = {
     "mute": _mute,
     "stalls": _stalls,
     "murmurs": _murmurs,
-    "drips-headers": _drips_headers,
     "garbage": _sends(b"data: {not json\n\n"),
     "other-json": _sends(b'{"hello": 1}', kind="application/json"),
     "endless": _endless,

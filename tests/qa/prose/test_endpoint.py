@@ -56,7 +56,7 @@ def test_bad_endpoints_give_clear_errors(part: str, server: Player) -> None:
     assert [path for path, _, _ in server.asked] == [f"/{part}/v1/chat/completions"]
 
 
-@pytest.mark.parametrize("part", ["mute", "stalls", "drips-headers"])
+@pytest.mark.parametrize("part", ["mute", "stalls"])
 def test_no_thread_is_left_running(part: str, server: Player) -> None:
     """A thread that the other side keeps waiting ends when the time limit is reached."""
     failure(server.url(part))
@@ -87,11 +87,11 @@ def test_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tls_mismatch_is_reported(server: Player) -> None:
-    assert "does not speak TLS" in failure(server.url("says").replace("http://", "https://"))
+    assert "does not speak TLS" in failure(server.url("says").replace("http://", "https://"), limit=20)
     with raw(b"\x15\x03\x01\x00\x02\x02\x46") as tls:
-        assert "does not speak HTTP; is it https://" in failure(f"http://{tls}")
+        assert "does not speak HTTP; is it https://" in failure(f"http://{tls}", limit=20)
     with raw(b"") as closed:
-        assert "closed the connection" in failure(f"http://{closed}")
+        assert "closed the connection" in failure(f"http://{closed}", limit=20)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")

@@ -49,47 +49,30 @@ def is_guarded(reply: Reply) -> bool:
 
 
 @pytest.mark.parametrize(
-    "host",
+    ("header", "value", "status"),
     [
-        *("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil.example"),
-        *("localhost@evil.example", "evil.example#localhost", "192.168.1.1", "169.254.169.254"),
-        *("0.0.0.0", "[::ffff:8.8.8.8]", "[localhost", "2130706433", "", " "),  # noqa: S104 - a name that is refused
+        *(("Host", name, 421) for name in ("evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "")),
+        *(("Host", name, 421) for name in ("192.168.1.1", "0.0.0.0", "[::ffff:8.8.8.8]", "[localhost", "2130706433")),  # noqa: S104
+        *(("Origin", origin, 403) for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "")),
     ],
 )
-def test_other_host_names_are_refused(server: RunningServer, host: str) -> None:
-    """DNS rebinding: an attacker's name that points to this machine."""
-    reply = server.get(ASK, {"Host": host})
-    assert reply.status == 421
+def test_other_names_and_origins_are_refused(server: RunningServer, header: str, value: str, status: int) -> None:
+    """DNS rebinding: an attacker's name that points to this machine; and pages of other sites."""
+    reply = server.get(ASK, {header: value})
+    assert reply.status == status
     assert is_guarded(reply)
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "localhost:9000", "127.0.0.1", "127.1.2.3:80", "[::1]:8765", "LOCALHOST"]
-)
+@pytest.mark.parametrize("host", ["LOCALHOST", "localhost:9000", "127.1.2.3", "[::1]:8765"])
 def test_names_of_this_machine_are_accepted(server: RunningServer, host: str) -> None:
     """Even with another port, as through a tunnel."""
     assert server.get("/api/v1/health", {"Host": host}).status == 200
 
 
 @pytest.mark.parametrize(
-    "origin",
-    [
-        *("http://evil.example", "http://127.0.0.1:1", "http://localhost.evil.example", "https://[::1]"),
-        *("file://", "null", ""),
-    ],
-)
-def test_other_origins_are_refused(server: RunningServer, origin: str) -> None:
-    reply = server.get(ASK, {"Origin": origin})
-    assert reply.status == 403
-    assert is_guarded(reply)
-
-
-@pytest.mark.parametrize(
     ("path", "site", "mode", "kind"),
     [
         pytest.param(ASK, "cross-site", "no-cors", "image", id="picture"),
-        pytest.param(ASK, "cross-site", "no-cors", "script", id="script"),
-        pytest.param(ASK, "cross-site", "cors", "empty", id="fetch"),
         pytest.param(ASK, "cross-site", "navigate", "document", id="link into the API"),
         pytest.param(ASK, "same-site", "cors", "empty", id="neighbour"),
         pytest.param("/", "cross-site", "navigate", "iframe", id="frame"),
@@ -115,12 +98,8 @@ def test_own_pages_and_typed_addresses_are_accepted(server: RunningServer) -> No
         pytest.param("POST", ASK, {"Origin": "http://evil.example"}, 403, id="cross-site POST"),
         pytest.param("POST", "/login", {}, 403, id="POST from nowhere"),
         pytest.param("POST", ASK, {}, 405, id="POST to the API"),
-        pytest.param(
-            "POST", ASK, {"Content-Type": "text/plain", "Origin": "null"}, 403, id="POST of a sandboxed frame"
-        ),
         pytest.param("POST", "/login", {"Origin": "http://evil.example"}, 403, id="cross-site login"),
         pytest.param("POST", ASK, {"Sec-Fetch-Site": "same-origin"}, 405, id="own POST to what only reads"),
-        pytest.param("PUT", "/api/v1/show?place=awards.md", {}, 405, id="PUT"),
         pytest.param("DELETE", "/api/v1/show?place=awards.md", {}, 405, id="DELETE"),
         pytest.param("OPTIONS", ASK, {"Origin": "http://evil.example"}, 403, id="preflight"),
         pytest.param("TRACE", ASK, {}, 405, id="TRACE"),
@@ -143,25 +122,20 @@ def test_a_post_to_the_api_is_told_what_to_send(server: RunningServer) -> None:
 
 PLACES = [
     # Outside the collection
-    *("../outside.md", "../../../../../../etc/passwd", "/etc/passwd", "//etc/passwd", "file:///etc/passwd"),
-    *("talks/../../outside.md", "talks/../../outside.md:1", "..\\outside.md", "%2e%2e/outside.md"),
-    *("%2e%2e%2foutside.md", "..%2foutside.md", "..;/outside.md", "....//outside.md", "~/.ssh/id_rsa"),
+    *("../outside.md", "/etc/passwd", "file:///etc/passwd", "talks/../../outside.md:1", "..\\outside.md"),
+    *("%2e%2e%2foutside.md", "~/.ssh/id_rsa"),
     # Hidden, excluded, or a link
-    *(".hidden.md", "./.hidden.md", ".hidden.md:1", ".qa/index.db", ".qa", "link.md", "linked/outside.md"),
-    *("drafts/excluded.md", "drafts/excluded.md:1", "drafts/excluded.md, p. 1"),
+    *(".hidden.md", "./.hidden.md:1", ".qa/index.db", "link.md", "linked/outside.md", "drafts/excluded.md, p. 1"),
     # Not a file
-    *("awards.md\0.png", "\0", ".", "..", "a" * 5000),
+    *("awards.md\0.png", ".", "a" * 5000),
 ]
 
 
 @pytest.mark.parametrize("name", ["show", "similar"])
 @pytest.mark.parametrize("place", PLACES, ids=[repr(place[:40]) for place in PLACES])
-@pytest.mark.parametrize("times", [1, 2])
-def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: str, times: int) -> None:
-    """No file that is outside the collection, hidden, excluded or a link is shown, even if encoded twice."""
-    for _ in range(times):
-        place = quote(place, safe="")
-    reply = server.get(f"/api/v1/{name}?place={place}")
+def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: str) -> None:
+    """No file that is outside the collection, hidden, excluded or a link is shown."""
+    reply = server.get(f"/api/v1/{name}?place={quote(place, safe='')}")
     # `similar` takes anything that is not a place for a text, for which no file is read.
     assert reply.status in ((400, 404) if name == "show" else (200, 400, 404))
     assert UNSEEN not in reply.body
@@ -185,10 +159,8 @@ def test_an_unindexed_file_is_treated_like_a_missing_one(server: RunningServer, 
 @pytest.mark.parametrize(
     "path",
     [
-        *("/../outside.md", "/..%2foutside.md", "/%2e%2e/outside.md", "/%252e%252e%252foutside.md"),
-        *("/static/../../outside.md", "/static/%2e%2e/%2e%2e/%2e%2e/outside.md", "/static//etc/passwd"),
-        *("/api/v1/../../outside.md", "/api/v1/show/../../../outside.md", "/api/v1/ask/", "/api//v1/ask"),
-        *("/awards.md", "/.qa/index.db", "/.hidden.md", "//evil.example/", "http://evil.example/"),
+        *("/../outside.md", "/%2e%2e%2foutside.md", "/static/../../outside.md", "/static/%2e%2e/%2e%2e/outside.md"),
+        *("/static//etc/passwd", "/api/v1/ask/", "/awards.md", "//evil.example/", "http://evil.example/"),
     ],
 )
 def test_no_address_leads_to_a_file(server: RunningServer, path: str) -> None:
@@ -224,7 +196,6 @@ POST = b"POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\
     [
         pytest.param(b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, id="request line"),
         pytest.param(HEAD + b"X: " + b"a" * 200_000 + b"\r\n\r\n", 400, id="header"),
-        pytest.param(HEAD + b"X: a\r\n" * 50_000 + b"\r\n", 400, id="many headers"),
         pytest.param(b"a" * 200_000, 400, id="no HTTP"),
         pytest.param(POST + b"Content-Length: 1000000\r\n\r\n" + b"a" * 1_000_000, 413, id="body"),
         pytest.param(
@@ -246,14 +217,10 @@ def test_oversized_requests_are_refused(server: RunningServer, request_: bytes, 
     "request_",
     [
         pytest.param(HEAD + b"X: a\rSet-Cookie: b=c\r\n\r\n", id="CR in a header"),
-        pytest.param(HEAD + b"X : a\r\n\r\n", id="space before the colon"),
-        pytest.param(HEAD + b"X: a\0b\r\n\r\n", id="NUL in a header"),
         pytest.param(HEAD + b"Host: evil.example\r\n\r\n", id="two hosts"),
         pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="no host"),
-        pytest.param(b"GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n", id="space in the address"),
         pytest.param(b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n", id="bytes in the address"),
         pytest.param(POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", id="two lengths"),
-        pytest.param(POST + b"Content-Length: -1\r\n\r\n", id="negative length"),
         pytest.param(POST + b"Content-Length: 4\r\nTransfer-Encoding: identity\r\n\r\nabcd", id="unknown encoding"),
         pytest.param(b"GET / HTTP/9.9\r\nHost: localhost\r\nConnection: close\r\n\r\n", id="unknown version"),
         pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2"),
@@ -279,17 +246,3 @@ def test_a_smuggled_request_is_not_answered(server: RunningServer) -> None:
     answer = raw(server, POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner)
     assert answer.count(b"HTTP/1.1 ") == 1
     assert b'"generation"' not in answer
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/%0d%0aSet-Cookie:%20a=b",
-        "/api/v1/show?place=%0d%0aSet-Cookie:%20a=b",
-        "/api/v1/ask?question=a&%0d%0aSet-Cookie:%20a=b",
-        "/?q=%0d%0aSet-Cookie:%20a=b",
-        "/source?file=%0d%0aSet-Cookie:%20a=b",
-    ],
-)
-def test_input_never_becomes_a_header(server: RunningServer, path: str) -> None:
-    assert "set-cookie" not in server.get(path).headers

@@ -11,9 +11,8 @@ from tests.qa.web.servers import RunningServer
 from tests.qa.web.test_attacks import is_guarded
 
 
-def test_all_thirty_are_indexed(library: RunningServer) -> None:
+def test_hostile_documents_are_indexed(library: RunningServer) -> None:
     status = library.api("status").json
-    assert len(DOCUMENTS) == 30
     assert status["skipped"] == []
     assert status["changes"]["added"] == 0
 

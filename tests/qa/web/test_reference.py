@@ -11,9 +11,10 @@ import jsonschema
 import pytest
 
 from corpus import errors
+from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.web.api.endpoints import ENDPOINTS
 from qa.web.api.openapi import describe
-from qa.web.service.problems import client_message
+from qa.web.service.problems import problem_of
 from tests.qa.web.servers import RunningServer
 
 GIVEN: dict[str, dict[str, str]] = {
@@ -48,11 +49,13 @@ def close(schema: Any) -> None:
         schema["additionalProperties"] = False
 
 
-@pytest.mark.parametrize("name", GIVEN)
-def test_responses_match_their_schemas(server: RunningServer, description: dict[str, Any], name: str) -> None:
+@pytest.mark.parametrize(("name", "given"), [*GIVEN.items(), ("similar", {"place": "awards.md", "documents": "true"})])
+def test_responses_match_their_schemas(
+    server: RunningServer, description: dict[str, Any], name: str, given: dict[str, str]
+) -> None:
     responses = description["paths"][f"/api/v1/{name}"]["get"]["responses"]
     schema = responses["200"]["content"]["application/json"]["schema"]
-    check(server.api(name, **GIVEN[name]).json, schema, description)
+    check(server.api(name, **given).json, schema, description)
 
 
 def test_problems_match_their_schema(server: RunningServer, description: dict[str, Any]) -> None:
@@ -66,6 +69,7 @@ def test_all_endpoints_are_described(description: dict[str, Any]) -> None:
     assert described.keys() == {*GIVEN, "health"} == {*(one.name for one in ENDPOINTS), "health"}
     for one in ENDPOINTS:
         assert [each["name"] for each in described[one.name]["parameters"]] == [each.name for each in one.parameters]
+    assert described["ask"]["parameters"][0]["schema"]["maxLength"] == LONGEST_QUESTION
 
 
 def test_fields_are_described_by_the_docstrings_of_their_types() -> None:
@@ -80,8 +84,9 @@ def test_every_error_class_has_a_problem_type() -> None:
     def is_error(thing: Any) -> bool:
         return isinstance(thing, type) and issubclass(thing, errors.QAError)
 
-    kinds = {name: client_message(thing("x"))[0] for name, thing in vars(errors).items() if is_error(thing)}
-    assert {name: (kind.name, kind.status) for name, kind in kinds.items()} == {
+    problems = {name: problem_of(thing("x")) for name, thing in vars(errors).items() if is_error(thing)}
+    found = {name: (problem.type.partition("#")[2], problem.status) for name, problem in problems.items()}
+    assert found == {
         "QAError": ("internal-error", 500),
         "UsageError": ("invalid-request", 400),
         "CorpusError": ("folder-unavailable", 503),

@@ -15,15 +15,15 @@ function withoutSource(address) {
 }
 
 async function load(address) {
-  const mine = ++turn;
+  const number = ++turn;
   document.body.classList.add("busy");
   at("results").setAttribute("aria-busy", "true");
   try {
     const response = await fetch(address, { headers: { Accept: "text/html" } });
     const text = await response.text();
-    return mine === turn ? new DOMParser().parseFromString(text, "text/html") : null;
+    return number === turn ? new DOMParser().parseFromString(text, "text/html") : null;
   } finally {
-    if (mine === turn) {
+    if (number === turn) {
       document.body.classList.remove("busy");
       at("results").removeAttribute("aria-busy");
     }
@@ -80,7 +80,7 @@ function settle(isSame, isOpen, focus, before) {
     if (focus) at("source-title").focus({ preventScroll: true });
   } else if (isSame) {
     const was = new URL(before).searchParams.get("open");
-    const link = links().find((one) => opens(one) === was);
+    const link = links().find((candidate) => opens(candidate) === was);
     if (link && focus) link.focus();
   } else if (focus) {
     at("results").focus({ preventScroll: true });
@@ -134,7 +134,7 @@ window.addEventListener("popstate", () => go(location.href, { push: false, focus
 function step(by) {
   const all = links();
   if (!all.length) return false;
-  const now = all.findIndex((one) => one.closest("li").contains(document.activeElement));
+  const now = all.findIndex((link) => link.closest("li").contains(document.activeElement));
   const next = now < 0 ? (by > 0 ? 0 : -1) : now + by;
   if (next < 0) at("q").focus();
   else if (next < all.length) all[next].focus();

@@ -21,12 +21,12 @@ from qa.web.page.content import PageMaker
 from qa.web.page.markdown import MarkdownView, markdown_view
 from qa.web.page.marks import MarkedText, Marks, window
 from qa.web.page.pictures import PictureView
-from qa.web.page.problems import problem_of
 from qa.web.page.render import render
 from qa.web.page.source import ROOM, Sources, SourceView
 from qa.web.page.state import PageState
 from qa.web.page.table_view import TableView
 from qa.web.page.text_views import BlocksView, LinesView
+from qa.web.service.problems import problem_of
 from tests.corpus.readers.samples.files import FILES
 from tests.encoders import BagEncoder
 from tests.qa.indexes import write
@@ -310,7 +310,7 @@ def test_a_window_contains_its_place(length: int, start: int, size: int, edges: 
     [
         (DamagedIndexError("<b>index.db</b> is damaged."), "The index is damaged", 500),
         (NoIndexError("<b>none</b>"), "There is no index", 503),
-        (HTTPException(503, "the server is busy (<b>128</b> requests in progress)."), "Busy", 503),
+        (HTTPException(503, "the server is busy (<b>128</b> requests in progress)."), "Service Unavailable", 503),
         (ZeroDivisionError("<b>"), "Internal error", 500),
     ],
 )
@@ -335,7 +335,3 @@ def test_pictures_are_cached_up_to_a_limit(samples: Library, sandbox: Sandbox, m
     kept.draw(sandbox, data, "e", 1)
     assert kept.draw(sandbox, data, "d", 1) is first
     assert kept.draw(sandbox, data, "d", 2) is not second
-
-
-def test_page_accepts_the_api_question_parameter() -> None:
-    assert PageState.read({"question": " who? "}) == PageState.read({"q": "who?", "question": "x"}) == PageState("who?")

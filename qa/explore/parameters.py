@@ -1,0 +1,87 @@
+"""The parameters of requests, defined once for the HTTP API and the MCP server, with their JSON Schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from qa.answer.results import MAX_HITS, Mode
+
+MOST_TOPICS = 200
+# Of a question, in characters; that of `qa.retrieval.question_text`, whose folder imports from this one.
+_LONGEST_QUESTION = 10_000
+_TEXT = {"type": "string"}
+_BOOLEAN = {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a request.
+
+    Attributes:
+        name: Its name.
+        about: What it means.
+        schema: JSON Schema of its value, by which the API also parses it.
+        required: Whether it must be given.
+        repeated: Whether it may have several values.
+        example: An example value.
+    """
+
+    name: str
+    about: str
+    schema: Mapping[str, Any]
+    required: bool = False
+    repeated: bool = False
+    example: str = ""
+
+
+QUESTION = Parameter(
+    "question",
+    "In plain language, and complete: name who, what and when.",
+    {**_TEXT, "minLength": 1, "maxLength": _LONGEST_QUESTION},
+    required=True,
+    example="who gave the keynote?",
+)
+K = Parameter(
+    "k",
+    "How many passages to return; 5, unless the collection's settings say otherwise.",
+    {"type": "integer", "minimum": 1, "maximum": MAX_HITS},
+)
+FILTERS = (
+    Parameter(
+        "path",
+        "Only files whose path matches this pattern, or one of several, in .gitignore syntax: *.pdf.",
+        _TEXT,
+        repeated=True,
+    ),
+    Parameter("type", "Only files of this type, or of one of several: pdf, or text/markdown.", _TEXT, repeated=True),
+    Parameter("since", "Only files changed since a day, month or year, such as 2024-05.", _TEXT),
+    Parameter("until", "Only files last changed up to a day, month or year.", _TEXT),
+    Parameter("where", "Only documents with this field: author=Ida; of several, all must match.", _TEXT, repeated=True),
+)
+MODE = Parameter(
+    "mode",
+    "Search by words and meaning (hybrid), meaning (dense) or words (keyword).",
+    {"type": "string", "enum": [mode.value for mode in Mode]},
+)
+RERANK = Parameter("rerank", "Whether to re-rank the first passages; false is faster and less accurate.", _BOOLEAN)
+PLACE = Parameter(
+    "place",
+    "A citation: path:line, path:first-last, 'path, p. 3', 'path § heading' or a passage id; or a path.",
+    {**_TEXT, "minLength": 1},
+    required=True,
+    example="notes/talks.md:9-14",
+)
+CONTEXT = Parameter(
+    "context", "Lines before and after it; 3 by default.", {"type": "integer", "minimum": 0, "maximum": 10_000}
+)
+DOCUMENTS = Parameter(
+    "documents", "Return whole documents and records, such as abstracts, instead of passages.", _BOOLEAN
+)
+TOPIC = Parameter("topic", "Only passages of this topic, by its id.", {"type": "string", "maxLength": 20})
+TOPICS = Parameter(
+    "n",
+    "How many topics; by default, as many as the data suggest.",
+    {"type": "integer", "minimum": 1, "maximum": MOST_TOPICS},
+)
