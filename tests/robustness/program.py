@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +61,12 @@ while True:
 def command(arguments: Sequence[str]) -> list[str]:
     """The command that runs `qa` with these arguments."""
     return [sys.executable, "-m", "qa", *arguments]
+
+
+def allow_interrupts() -> None:
+    """Stop ignoring Ctrl-C, as processes do that a shell starts in the background; children would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @cache

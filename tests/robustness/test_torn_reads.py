@@ -30,9 +30,8 @@ from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.marks import needs_fork
 from tests.robustness import torn_reads
-from tests.robustness.interrupts import allow_interrupts
 from tests.robustness.process import value_of
-from tests.robustness.program import command, held
+from tests.robustness.program import allow_interrupts, command, held
 
 QUESTION = torn_reads.QUESTIONS[0]
 
