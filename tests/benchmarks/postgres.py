@@ -90,11 +90,6 @@ def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
             vectors = {text: encoder.encode_query(text) for text in texts}
             found["model_cpu_ms"] = round(1000 * (time.process_time() - used) / len(texts), 2)
             found["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
-        sizes = server.run(
-            "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class "
-            "WHERE relkind = 'r' AND relnamespace = 'qa_size'::regnamespace"
-        )
-        found["bytes_of"] = {str(one): size for one, size in sizes if isinstance(size, int) and size > 1e5}
         found["one_file_edited"] = _edits(root, encoder)
         with tempfile.TemporaryDirectory() as name:
             np.save(Path(name) / "known.npy", np.array(list(vectors.values())))

@@ -126,7 +126,6 @@ class Program:
         mounts: str = READ_ONLY,
         stdin: bytes | None = None,
         cwd: Path = REPOSITORY,
-        timeout: float = 600,
         environ: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command, and log its sockets.
@@ -139,7 +138,6 @@ class Program:
             mounts: The script that does so.
             stdin: Its input.
             cwd: The folder to run it in.
-            timeout: In seconds.
             environ: Additional environment variables.
         """
         self._log.unlink(missing_ok=True)
@@ -155,7 +153,7 @@ class Program:
             env=self.environ() | dict(environ or {}),
             capture_output=True,
             check=False,
-            timeout=timeout,
+            timeout=600,
         )
 
     def environ(self) -> dict[str, str]:

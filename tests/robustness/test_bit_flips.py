@@ -124,8 +124,9 @@ def test_old_log_is_not_applied_to_a_newer_database(tmp_path: Path) -> None:
     old = value_of(partial(make, "log", tmp_path / "corpus", documents=12))
     later = Sample(old.name, old.root, expected=dict(old.expected))
     later.files = value_of(partial(_write_on, later))
-    later.newest, picture = value_of(later.ask)
-    later.expected[later.newest] = picture
+    generation, picture = value_of(later.ask)
+    assert generation is not None
+    later.newest, later.expected[generation] = generation, picture
     found = value_of(partial(_with_old_logs, later, old.files["index.db-wal"]))
     assert len(found) >= 3
     assert [one for one in found if one[0] not in GOOD] == []
