@@ -71,7 +71,7 @@ def test_a_kill_costs_only_the_batches_in_progress(cluster: Cluster, tmp_path: P
     """The other node takes over; only one is left for the tests below."""
     plain = write(tmp_path / "plain", 32)
     build(plain)
-    assert worker_kills.kill(victim, write(tmp_path / "corpus", 32), contents(plain), cluster) == []
+    assert worker_kills.kill(victim, write(tmp_path / "corpus", 32), contents(plain), 0.3, cluster).wrong == []
 
 
 def test_lost_workers_or_scheduler_give_one_error_and_the_next_build_resumes(

@@ -64,7 +64,7 @@ def test_a_kill_costs_only_the_batches_in_progress(tmp_path: Path, victim: str) 
     """A killed process is replaced; if the build is killed, its processes end, and the next build continues."""
     plain = write(tmp_path / "plain", 32)
     build(plain)
-    assert worker_kills.kill(victim, write(tmp_path / "corpus", 32), contents(plain)) == []
+    assert worker_kills.kill(victim, write(tmp_path / "corpus", 32), contents(plain), 0.3).wrong == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
