@@ -1,4 +1,4 @@
-"""`pytest -m trust` selects the robustness tests; every run reports how long they took."""
+"""`pytest -m trust` selects the robustness tests."""
 
 from __future__ import annotations
 
@@ -82,16 +82,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(TRUST):
             item.add_marker(pytest.mark.trust)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Report how long the robustness tests took, fixtures included, summed over all processes."""
-    reports = [
-        one
-        for several in terminalreporter.stats.values()
-        for one in several
-        if isinstance(one, pytest.TestReport) and one.nodeid.startswith(TRUST)
-    ]
-    if reports:
-        seconds = sum(one.duration for one in reports)
-        terminalreporter.write_line(f"trust: {len({one.nodeid for one in reports})} tests, {seconds:.0f} s")

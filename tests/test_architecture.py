@@ -321,14 +321,6 @@ def test_code_that_changes_files_is_recognised(line: str) -> None:
     assert list(file_changes(ast.parse(line)))
 
 
-def test_class_names_are_unique() -> None:
-    """No two classes share a name, even with a leading underscore, except the frameworks' retrievers."""
-    names = Counter(
-        node.name.lstrip("_") for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-    )
-    assert {name for name, count in names.items() if count > 1} == {"QARetriever"}
-
-
 def test_the_tree_of_errors_is_complete() -> None:
     """The tree in QAError's docstring matches the class hierarchy, and each class has its own docstring."""
     classes = {

@@ -106,17 +106,6 @@ def test_off_topic_questions_are_not_found(retriever: Retriever, question: str) 
     assert len(result.passages) == 5
 
 
-def test_the_test_of_time_award(answers: tuple[Result, ...]) -> None:
-    """The very first question is answered with the paper, not with anything else in its sentence."""
-    first = answers[0]
-    assert first.id == "SQ001"
-    assert first.found
-    assert first.answer is not None
-    assert first.answer.text == "Adam: A Method for Stochastic Optimization"
-    assert first.answer.citations[0] == 1
-    assert first.passages[0].source.path == "awards.md"
-
-
 def test_citations_are_exact(sample: Path, answers: tuple[Result, ...]) -> None:
     """Each passage and each highlight is exactly the text of its file at that position, and marked as verified."""
     texts = {

@@ -16,22 +16,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from qa import Retriever, build_index
 from qa.answer import confidence
-from qa.answer.confidence import Features
-from qa.evaluation.evidence import Gold
+from qa.answer.confidence import Features, asks_yes_or_no
 from qa.evaluation.metrics import auroc
-from qa.evaluation.questions import EvalQuestion, read_questions, sample
+from qa.evaluation.questions import read_questions, sample
 from qa.retrieval.question_text import AskRequest
-from tests import gold_questions
 from tests.benchmarks.common import copied, result_parser, write_result
 
-Q = TypeVar("Q", EvalQuestion, Gold)
 Array = npt.NDArray[np.float64]
 
 
@@ -70,48 +67,36 @@ def _chances(features: Array, bias: float, weights: Sequence[float]) -> Array:
     return chances
 
 
-def gather(root: Path, questions: Sequence[Gold], *, reads: bool, rerank: bool) -> tuple[Array, Array]:
-    """The features of each question, and whether it is answerable."""
-    rows, labels = [], []
-    with Retriever.open(root, reader=reads) as retriever:
-        for asked in questions:
-            _, features = retriever._answer(AskRequest.of(asked.question, rerank=rerank))
-            rows.append(astuple(features or Features(0.0, 0.0, 0.0)))
-            labels.append(asked.answerable)
-    return np.array(rows), np.array(labels, dtype=np.float64)
-
-
-# For each dataset, by question: features, labels, files, and whether the question is answerable.
-Sets = list[tuple[Array, Array, list[str], npt.NDArray[np.bool_]]]
-
-
-def of_kind(asked: Sequence[Q], *, yes_no: bool) -> list[Q]:
-    """The questions that ask for yes or no, or the others."""
-    return [one for one in asked if confidence.asks_yes_or_no(one.question) == yes_no]
+# For each dataset, by question: features, whether it is answerable, and its file.
+Sets = list[tuple[Array, Array, list[str]]]
 
 
 def ask_all(given: argparse.Namespace, pairs: Sequence[Sequence[str]]) -> Sets:
     """Ask the questions of each corpus and question file."""
     found: Sets = []
     for corpus, file in pairs:
-        asked = sample(of_kind(read_questions(Path(file)), yes_no=given.yes_no), given.sample)
+        kind = [one for one in read_questions(Path(file)) if asks_yes_or_no(one.question) == given.yes_no]
+        questions = sample(kind, given.sample)
+        rows = []
         with copied(Path(corpus)) as root:
             build_index(root)
-            golds = sample(of_kind(gold_questions.read_questions(Path(file), root), yes_no=given.yes_no), given.sample)
-            reads = not (given.no_reader or given.no_rerank)
-            features, labels = gather(root, golds, reads=reads, rerank=not given.no_rerank)
-        found.append((features, labels, [each.file for each in asked], np.array([each.answerable for each in asked])))
+            with Retriever.open(root, reader=not (given.no_reader or given.no_rerank)) as retriever:
+                for one in questions:
+                    _, features = retriever._answer(AskRequest.of(one.question, rerank=not given.no_rerank))
+                    rows.append(astuple(features or Features(0.0, 0.0, 0.0)))
+        labels = np.array([one.answerable for one in questions], dtype=np.float64)
+        found.append((np.array(rows), labels, [one.file for one in questions]))
     return found
 
 
 def halves(sets: Sets) -> tuple[Sets, Sets]:
     """The questions on every other file of each dataset, and the rest."""
     parts: tuple[Sets, Sets] = ([], [])
-    for features, labels, files, answerable in sets:
+    for features, labels, files in sets:
         order = sorted(set(files))
         first = np.array([order.index(file) % 2 == 0 for file in files])
         for part, chosen in zip(parts, (first, ~first), strict=True):
-            part.append((features[chosen], labels[chosen], [], answerable[chosen]))
+            part.append((features[chosen], labels[chosen], []))
     return parts
 
 
@@ -144,11 +129,11 @@ def main() -> None:
         "fitted_on": len(labels),
         "checked": [],
     }
-    for x, truth, _, answerable in checked:
+    for x, truth, _ in checked:
         row: dict[str, Any] = {"questions": len(truth), "answered": round(float(truth.mean()), 3)}
         for name, model in (("fitted here", (bias, weights)), ("as they are now", (now.bias, now.weights))):
             chances = _chances(x, *model)
-            area = auroc(chances[answerable], chances[~answerable])
+            area = auroc(chances[truth == 1], chances[truth == 0])
             row[name] = {
                 "auroc_answerable": None if area is None else round(area, 3),
                 "ece": round(calibration_error(chances, truth, given.share), 3),

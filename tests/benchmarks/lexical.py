@@ -1,6 +1,6 @@
 """Our keyword index against tantivy and SQLite's FTS5: building, bytes, the first question and later ones.
 
-    QA_DATA=DIR python -m tests.benchmarks.lexical --venvs DIR [--passages N] [--engines NAME,NAME] [--out FILE.json]
+    QA_DATA=DIR python -m tests.benchmarks.lexical --venvs DIR [--passages N] [--out FILE.json]
 
 QA_DATA holds datasets with `corpus.jsonl` ({"title", "text"}) and `queries.jsonl` ({"text"}). A passage is three to
 seven consecutive sentences of a text: first all runs of three, then all of four, and so on, until there are enough; so
@@ -163,7 +163,6 @@ def main() -> None:
     parser = result_parser(__doc__)
     parser.add_argument("--venvs", type=Path, required=True, metavar="DIR", help="folder for virtual environments")
     parser.add_argument("--passages", type=int, default=240_000)
-    parser.add_argument("--engines", default=",".join(ENGINES))
     given = parser.parse_args()
     data = Path(os.environ.get("QA_DATA", "data"))
     result: dict[str, Any] = {**provenance("lexical"), "passages": given.passages}
@@ -172,7 +171,7 @@ def main() -> None:
         with file.open("w", encoding="utf-8") as out:
             out.writelines(json.dumps(one) + "\n" for one in passages(data, given.passages))
         asked = questions(data)
-        benches = {name: Bench(name, given.venvs, Path(folder)) for name in given.engines.split(",")}
+        benches = {name: Bench(name, given.venvs, Path(folder)) for name in ENGINES}
         built = {name: bench.build(file) for name, bench in benches.items()}
         # In turn, because the load of the machine may vary.
         for question in asked[:_COLD]:

@@ -5,30 +5,24 @@ This process stays small, because Linux counts the memory of a parent into the p
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.paths import REPOSITORY
 
-_SOURCES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "qa", "index", "corpus")
 _TORCH = "torch==2.13.0"  # installed first and pinned: a newer one may bring gigabytes for GPUs
 _MODEL = (_TORCH, "transformers==5.23.0", "sentence-transformers==6.2.0")
 _FAISS = "faiss-cpu==1.15.1"
 _CHROMA = (*_MODEL, "chromadb==1.5.9", "onnx==1.23.2", "onnxscript==0.7.2")  # onnx: only to convert the model
 _SHOWN = ("faiss-cpu", "onnxruntime", "openvino", "sentence-transformers", "torch", "transformers")
-_HOUR = 3600
 
 
 class FailedError(Exception):
@@ -41,7 +35,7 @@ class Tool:
 
     Attributes:
         name: Its name in the results.
-        home: Name of its virtual environment and driver.
+        home: Name of its virtual environment and driver; qa runs from this checkout, in this environment.
         package: Its distribution.
         pins: What to install.
         model: The model name for its driver; "" for the model's folder.
@@ -60,9 +54,13 @@ class Tool:
         """The script that runs the tool."""
         return str(Path(__file__).with_name("peer_drivers") / f"{self.home}_driver.py")
 
+    def python(self, venvs: Path) -> str:
+        """The interpreter that runs it."""
+        return str(venvs / self.home / "bin" / "python") if self.pins else sys.executable
 
-OURS = Tool("qa", "qa", "qa")
-QUICK = Tool("qa --no-rerank", "qa", "qa", quick=True)
+
+OURS = Tool("qa", "qa", "qa-passages")
+QUICK = Tool("qa --no-rerank", "qa", "qa-passages", quick=True)
 PEERS = (
     Tool("txtai", "txtai", "txtai", (*_MODEL, _FAISS, "txtai==9.14.0")),
     Tool("chroma", "chroma", "chromadb", _CHROMA),
@@ -79,10 +77,9 @@ PEERS = (
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What a process cost: wall-clock seconds, CPU seconds of all cores, and peak resident memory in MiB."""
+    """What a process cost: wall-clock seconds, and peak resident memory in MiB."""
 
     seconds: float
-    cpu_seconds: float
     peak_mib: float
 
 
@@ -100,34 +97,19 @@ def install(tool: Tool, venvs: Path) -> None:
     Raises:
         FailedError: pip failed.
     """
-    folder = venvs / tool.home
-    pins = "\n".join(tool.pins or (_digest(),))
+    folder, pins = venvs / tool.home, "\n".join(tool.pins)
     marker = folder / "peers-pins.txt"
     if marker.is_file() and marker.read_text(encoding="utf-8") == pins:
         return
     run([sys.executable, "-m", "venv", "--clear", str(folder)])
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    if tool.home == OURS.home:
-        _install_checkout(pip)
-    else:
-        run([*pip, _TORCH])
-        run([*pip, *tool.pins])
+    for packages in ([_TORCH], tool.pins):
+        run([tool.python(venvs), "-m", "pip", "install", "--quiet", *packages])
     marker.write_text(pins, encoding="utf-8")
-
-
-def _install_checkout(pip: Sequence[str]) -> None:
-    """Install this checkout with the versions in constraints.txt."""
-    with tempfile.TemporaryDirectory() as copy:  # building leaves files next to the sources
-        for file in sources():
-            target = Path(copy) / file.relative_to(REPOSITORY)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-        run([*pip, "--disable-pip-version-check", "-c", str(REPOSITORY / "constraints.txt"), copy])
 
 
 def versions(tool: Tool, venvs: Path) -> dict[str, str]:
     """The versions of the tool and of the libraries that matter."""
-    listed = json.loads(run([str(venvs / tool.home / "bin" / "python"), "-m", "pip", "list", "--format", "json"]))
+    listed = json.loads(run([tool.python(venvs), "-m", "pip", "list", "--format", "json"]))
     return {entry["name"]: entry["version"] for entry in listed if entry["name"] in (tool.package, *_SHOWN)}
 
 
@@ -158,7 +140,7 @@ def finished(process: subprocess.Popen[Any], begun: float, accepted: Sequence[in
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in accepted:
         raise FailedError(f"exit code {process.returncode}")
-    return Process(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return Process(seconds, usage.ru_maxrss / 1024)
 
 
 def last_line(text: str) -> str:
@@ -168,19 +150,7 @@ def last_line(text: str) -> str:
     return (errors or lines or ["it said nothing"])[-1][:500]
 
 
-def sources() -> list[Path]:
-    """The files in this checkout's distribution."""
-    files = [
-        file for name in _SOURCES for file in (REPOSITORY / name, *(REPOSITORY / name).rglob("*")) if file.is_file()
-    ]
-    return sorted(file for file in files if "__pycache__" not in file.parts)
-
-
-def _digest() -> str:
-    digest = hashlib.sha256()
-    for file in sources():
-        digest.update(f"{file.relative_to(REPOSITORY)}\n".encode() + file.read_bytes())
-    return digest.hexdigest()
+_QA = (sys.executable, "-m", "qa")
 
 
 class Bench:
@@ -194,7 +164,7 @@ class Bench:
 
     Attributes:
         paths: The file of each passage.
-        counts: Files, bytes, passages and characters of the corpus.
+        counts: Files and passages of the corpus.
 
     Raises:
         FailedError: A process failed, here that of qa indexing the corpus; likewise in all methods.
@@ -208,7 +178,7 @@ class Bench:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
         places = {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(self.cache), "HF_HUB_OFFLINE": "1"}
         no_telemetry = {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        self.environment = {**kept, **places, **no_telemetry}
+        self.environment = {**kept, **places, **no_telemetry, "PYTHONPATH": str(REPOSITORY)}
         (work / "home").mkdir()
         (work / "stores").mkdir()
         exported = json.loads(self._run(OURS, "export", str(self.corpus), str(self.passages)))
@@ -228,7 +198,7 @@ class Bench:
         """Build a tool's store from scratch."""
         shutil.rmtree(self.store(tool), ignore_errors=True)
         if tool is OURS:
-            return self._timed([self._program(tool, "qa"), "index", str(self.corpus)])[0]
+            return self._timed([*_QA, "index", str(self.corpus)])[0]
         return self._timed([*self._driver(tool, "index"), str(self.passages)])[0]
 
     def ask(self, tool: Tool) -> Process:
@@ -239,7 +209,7 @@ class Bench:
             _ids(printed.splitlines())
             return cost
         options = ["--index", str(self.corpus), "--json", *(["--no-rerank"] if tool.quick else [])]
-        command = [self._program(tool, "qa"), "ask", *options, "--", question]
+        command = [*_QA, "ask", *options, "--", question]
         cost, printed = self._timed(command, accepted=(0, 1))  # 1: passages found, but no answer
         if not json.loads(printed)["passages"]:
             raise FailedError("no passage was printed")
@@ -258,29 +228,25 @@ class Bench:
             assert process.stdin
             assert process.stdout
             try:
-                with _at_most_an_hour(process):
-                    for question in [self.questions[0], *self.questions]:
-                        begun = time.perf_counter()
-                        process.stdin.write(json.dumps(question) + "\n")
-                        process.stdin.flush()
-                        session.answers.append(_ids(process.stdout))
-                        session.milliseconds.append(1000 * (time.perf_counter() - begun))
+                for question in [self.questions[0], *self.questions]:
+                    begun = time.perf_counter()
+                    process.stdin.write(json.dumps(question) + "\n")
+                    process.stdin.flush()
+                    session.answers.append(_ids(process.stdout))
+                    session.milliseconds.append(1000 * (time.perf_counter() - begun))
             except (FailedError, OSError) as error:
                 process.kill()
                 raise FailedError(f"{error}; {self._last_error()}") from error
         return Session(session.milliseconds[1:], session.answers[1:])
 
-    def _program(self, tool: Tool, name: str) -> str:
-        return str(self.venvs / tool.home / "bin" / name)
-
     def _driver(self, tool: Tool, action: str) -> list[str]:
         if tool.home == OURS.home:
             quick = ["--no-rerank"] if tool.quick else []
-            return [self._program(tool, "python"), tool.driver, action, str(self.corpus), *quick]
-        return [self._program(tool, "python"), tool.driver, action, str(self.store(tool)), tool.model or self.model]
+            return [sys.executable, tool.driver, action, str(self.corpus), *quick]
+        return [tool.python(self.venvs), tool.driver, action, str(self.store(tool)), tool.model or self.model]
 
     def _run(self, tool: Tool, *arguments: str) -> str:
-        return run([self._program(tool, "python"), tool.driver, *arguments], **self.environment)
+        return run([tool.python(self.venvs), tool.driver, *arguments], **self.environment)
 
     def _last_error(self) -> str:
         return last_line(self.errors.read_text(encoding="utf-8", errors="replace"))
@@ -294,8 +260,7 @@ class Bench:
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=self.environment, cwd=self.work
             )
             try:
-                with _at_most_an_hour(process):
-                    return finished(process, begun, accepted), out.read_text(encoding="utf-8")
+                return finished(process, begun, accepted), out.read_text(encoding="utf-8")
             except FailedError as error:
                 raise FailedError(f"{error}; {self._last_error()}") from error
 
@@ -308,13 +273,3 @@ def _ids(printed: Iterable[str]) -> list[str]:
             if found:
                 return found
     raise FailedError("no passage was printed")
-
-
-@contextmanager
-def _at_most_an_hour(process: subprocess.Popen[Any]) -> Iterator[None]:
-    limit = threading.Timer(_HOUR, process.kill)
-    limit.start()
-    try:
-        yield
-    finally:
-        limit.cancel()

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.peers CORPUS QUESTIONS.jsonl --venvs DIR --out FILE [--runs N] [--peers NAME,NAME]
 
-Each tool has a virtual environment in DIR, which is kept as long as its pins match; only creating it needs a network.
+The other tools have virtual environments in DIR, kept as long as their pins match; only creating one needs a network.
 qa indexes a copy of CORPUS; the others get its passages, which they embed, store and search with the same files of
 all-MiniLM-L6-v2 and their own default settings. Whole processes are timed, the tools taking turns: building an index
 from scratch, then asking one question. Then a process that stays open is asked up to 200 questions. The first round
@@ -18,7 +18,6 @@ large collections, GPUs, other models and non-default settings.
 from __future__ import annotations
 
 import argparse
-import resource
 import shutil
 import statistics
 import sys
@@ -90,7 +89,7 @@ def figures(record: Record, bytes_stored: int, golds: Sequence[Gold], paths: dic
     found: dict[str, Any] = {"versions": record.versions}
     for phase, processes in (("index", record.index), ("ask", record.ask)):
         if processes:
-            names = ("seconds", "cpu_seconds", "peak_mib")
+            names = ("seconds", "peak_mib")
             found[phase] = {name: _spread([getattr(process, name) for process in processes]) for name in names}
             found[phase]["runs"] = len(processes)
     if record.index:
@@ -136,8 +135,9 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     result = provenance("peers")
     records = {}
     for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in given.peers.split(","))):
-        sys.stderr.write(f"virtual environment of {tool.name}\n")
-        install(tool, given.venvs)
+        if tool.pins:
+            sys.stderr.write(f"virtual environment of {tool.name}\n")
+            install(tool, given.venvs)
         records[tool] = Record(versions(tool, given.venvs))
     golds = sample(read_questions(given.questions, given.corpus), _QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
@@ -155,8 +155,6 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
         "question": golds[0].question,
         "runs": given.runs,
         "first_build": asdict(first),
-        # The peak of this process, which starts the others: lower peaks cannot be observed.
-        "least_peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "tools": tools,
     }
 

@@ -5,13 +5,12 @@
     python -m tests.benchmarks.postgres overlap DATA... --out FILE.json      (each with files/ and questions.jsonl)
     python -m tests.benchmarks.postgres readers --questions 10000 --out FILE.json
     python -m tests.benchmarks.postgres kills --kills 17 --out FILE.json
-    python -m tests.benchmarks.postgres full --out FILE.json
 
 `prepare` creates a server's data from an indexed folder, such as SQuAD's paragraphs: passages of two sentences each,
 with vectors mixed from those of real passages (see `postgres_collection`). `size` asks it 1,000 questions of SQuAD,
 from 1 and from 16 processes at once, with the model and with precomputed vectors; edits a file; and measures recall
 against comparing all vectors. `overlap` builds with the real model, copies the index to a server, and asks both 200
-questions of each dataset without re-ranking. For the other three, see `postgres_faults`.
+questions of each dataset without re-ranking. For the other two, see `postgres_faults`.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from index import Encoder, Hint, Index, load_encoder, open_index
 from index.storage.vectors import Vectors
 from index.update.copy import copy_index
 from qa import Retriever, build_index
-from tests.benchmarks.common import EncoderWrapper, machine, read_lines, result_parser, write_result
-from tests.benchmarks.postgres_collection import documents, prepare, prepared, questions
-from tests.benchmarks.postgres_faults import full_disk, kills, readers
+from tests.benchmarks.common import machine, read_lines, result_parser, write_result
+from tests.benchmarks.postgres_collection import KnownVectors, documents, prepare, prepared, questions
+from tests.benchmarks.postgres_faults import kills, readers
 from tests.postgres_server import Server, running_server
 
 _QUESTIONS = 200
@@ -45,18 +44,6 @@ _EDITS = 3
 _SHARES = (0.001, 0.01, 0.25)
 _CLIENTS = (1, 16)
 _FIGURES = ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "server_cpu_ms")
-
-
-class KnownQuestions(EncoderWrapper):
-    """The real model with precomputed vectors of questions, so that only the store is measured."""
-
-    def __init__(self, model: Encoder, known: dict[str, Vectors]) -> None:
-        super().__init__(model)
-        self._known = known
-
-    def encode_query(self, text: str) -> Vectors:
-        """Return the vector of a question, computed if it is not known."""
-        return self._known[text] if text in self._known else self._model.encode_query(text)
 
 
 def overlap(data: Sequence[Path], server: Server) -> dict[str, Any]:
@@ -103,11 +90,6 @@ def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
             vectors = {text: encoder.encode_query(text) for text in texts}
             found["model_cpu_ms"] = round(1000 * (time.process_time() - used) / len(texts), 2)
             found["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
-        sizes = server.run(
-            "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class "
-            "WHERE relkind = 'r' AND relnamespace = 'qa_size'::regnamespace"
-        )
-        found["bytes_of"] = {str(one): size for one, size in sizes if isinstance(size, int) and size > 1e5}
         found["one_file_edited"] = _edits(root, encoder)
         with tempfile.TemporaryDirectory() as name:
             np.save(Path(name) / "known.npy", np.array(list(vectors.values())))
@@ -181,7 +163,7 @@ def _ask(how: tuple[str, Path | None], texts: list[str], part: list[str], barrie
         encoder = opened.encoder
         if known is not None:
             vectors = dict(zip(texts, np.load(known), strict=True))
-            encoder = cast("Encoder", KnownQuestions(encoder, vectors))
+            encoder = cast("Encoder", KnownVectors(encoder, vectors))
         with Retriever.open(store=address, encoder=encoder, reader=False) as asked:
             for text in texts[:5]:
                 asked.search(text, k=10, rerank=False)
@@ -222,7 +204,7 @@ def table(results: dict[str, Any]) -> str:
 def main() -> None:
     """Run the command line."""
     parser = result_parser(__doc__)
-    parser.add_argument("what", choices=["prepare", "size", "overlap", "readers", "kills", "full"])
+    parser.add_argument("what", choices=["prepare", "size", "overlap", "readers", "kills"])
     parser.add_argument("data", nargs="*", type=Path)
     parser.add_argument("--at", type=Path, help="folder of the prepared server")
     parser.add_argument("--passages", type=int, default=100_000)
@@ -241,8 +223,6 @@ def main() -> None:
 def _measured(given: argparse.Namespace, work: Path) -> dict[str, Any]:
     if given.what == "size":
         return size(given.data[0], given.at, given.questions or _ASKED)
-    if given.what == "full":
-        return full_disk(work)
     with running_server() as server:
         if given.what == "overlap":
             return overlap(given.data, server)

@@ -24,12 +24,16 @@ _NAME = "size"
 _SETTINGS = ("shared_buffers=1GB",)
 
 
-class MixedVectors(EncoderWrapper):
-    """The real model with vectors of known texts, which are mixed from those of real passages."""
+class KnownVectors(EncoderWrapper):
+    """The real model with precomputed vectors of some texts, so that only the store is measured."""
 
     def __init__(self, model: Encoder, known: dict[str, Vectors]) -> None:
         super().__init__(model)
         self._known = known
+
+    def encode_query(self, text: str) -> Vectors:
+        """Return the vector of a question, computed by the model if it is not known."""
+        return self._known[text] if text in self._known else self._model.encode_query(text)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of passages, computed by the model if they are not known."""
@@ -85,7 +89,7 @@ def prepare(base: Path, at: Path, passages: int) -> None:
             parts.append(f"## Section {i}\n\n{body}\n")
         (folder / f"{number}.md").write_text("\n".join(parts))
     with prepared(at) as (_, address):
-        build_index(documents(at, address), encoder=cast("Encoder", MixedVectors(model, known)))
+        build_index(documents(at, address), encoder=cast("Encoder", KnownVectors(model, known)))
 
 
 def questions(squad: Path, count: int) -> list[str]:

@@ -1,26 +1,21 @@
-"""A collection in PostgreSQL with a concurrent writer, with kills at random moments, and with a full disk."""
+"""A collection in PostgreSQL with a concurrent writer, and with kills at random moments."""
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import QAError
-from index.stores import open_index, verify_index
+from index.stores import verify_index
 from index.update.report import Request
 from index.update.update import update_index
 from qa import Retriever
 from tests.encoders import BagEncoder
-from tests.index.postgres.killing import KILLS, killed, numbers_in, numbers_of, write_number, writing
-from tests.postgres_server import Server, kept_server, use_store
+from tests.index.postgres.killing import KILLS, killed, numbers_of, write_number, writing
+from tests.postgres_server import Server, use_store
 
 _READERS = 4
 # Questions that a reader asks before it checks for a new generation.
@@ -88,55 +83,3 @@ def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
                 first = reported + 2
             found[f"{what} {moment}"] = dict(Counter(outcomes))
     return found
-
-
-def full_disk(work: Path) -> dict[str, Any]:
-    """Return the error and the state of the collection when a server's disk fills up while the collection grows."""
-    volume = work / "server" / "data"
-    volume.mkdir(parents=True)
-    work.chmod(0o755)
-    if os.geteuid() != 0 or sys.platform != "linux":
-        return {"skipped": "mounting a small volume needs root and Linux"}
-    mount = ["mount", "-t", "tmpfs", "-o", "size=96m,mode=700,uid=65534,gid=65534", "tmpfs", str(volume)]
-    mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
-    if mounted.returncode:
-        return {"skipped": mounted.stderr.strip()}
-    try:
-        with kept_server(volume.parent, "shared_buffers=16MB", "max_wal_size=32MB", "min_wal_size=32MB") as server:
-            return _filled(work, server)
-    finally:
-        subprocess.run(["umount", "-l", volume], check=True)
-
-
-def _filled(work: Path, server: Server) -> dict[str, Any]:
-    """Write until the volume is full; then free some space and continue."""
-    root, ballast = work / "docs", server.data / "ballast"
-    root.mkdir()
-    use_store(root / ".qa", f"{server.url}#full")
-    ballast.write_bytes(bytes(16 * 1024 * 1024))
-    error, last = "", 99
-    while not error:
-        last += 1
-        write_number(root, last)
-        for i in range(50):
-            (root / f"{last}-{i}.md").write_text(" ".join(random.Random(i).choices("abcdefgh ", k=4000)))  # noqa: S311
-        try:
-            update_index(Request(root, BagEncoder()))
-        except QAError as found:
-            error = f"{type(found).__name__}: {found}".replace(server.url, "URL")
-    ballast.unlink()
-    died = server.process is not None and server.process.poll() is not None
-    if died:
-        server.start()
-    time.sleep(1)
-    with open_index(root / ".qa") as index:
-        (seen,) = {one for one in numbers_in(index) if int(one) in (last - 1, last)}
-    intact = verify_index(root / ".qa").problems == ()
-    update_index(Request(root, BagEncoder()))
-    return {
-        "said": error,
-        "server_died": died,
-        "generation": "old" if int(seen) == last - 1 else "new",
-        "intact": intact,
-        "next_build_intact": verify_index(root / ".qa").problems == (),
-    }

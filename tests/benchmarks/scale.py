@@ -25,7 +25,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,7 +38,7 @@ from index.integrity.verify import verify
 from index.storage.database import DATABASE, open_for_reading
 from index.storage.vectors import Vectors, read_vectors
 from qa import Retriever, build_index
-from tests.benchmarks.common import read_lines, result_parser, write_result
+from tests.benchmarks.common import EncoderWrapper, read_lines, result_parser, write_result
 from tests.benchmarks.peer_tools import finished
 
 _SECTIONS = 100
@@ -53,16 +53,13 @@ _COLD_RUNS = 5
 Array = npt.NDArray[Any]
 
 
-class Precomputed:
+class Precomputed(EncoderWrapper):
     """The default model with precomputed vectors of passages."""
 
     def __init__(self, work: Path) -> None:
-        self._model = load_encoder()
+        super().__init__(load_encoder())
         self._digests: Array = np.load(work / "digests.npy", mmap_mode="r")
         self._vectors: Array = np.load(work / "vectors.npy", mmap_mode="r")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -83,8 +80,9 @@ def _digest(text: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(" ".join(text.split()).encode(), digest_size=8).digest(), "big"))
 
 
-def generate(pool: Path, work: Path, size: int) -> None:
-    """Write a corpus of `size` passages, and their vectors in the order of their digests."""
+def generate(work: Path, pool: Path) -> dict[str, Any]:
+    """Write a corpus of as many passages as `work` is named for, and their vectors in the order of their digests."""
+    size = int(work.name)
     rng = np.random.default_rng(size)
     texts = read_lines(pool / "texts.jsonl")
     known: Array = np.load(pool / "vectors.npy", mmap_mode="r")
@@ -125,9 +123,10 @@ def generate(pool: Path, work: Path, size: int) -> None:
         held[start : start + 100_000] = vectors[by_digest[start : start + 100_000]]
     (work / "unsorted.npy").unlink()
     (work / "corpus.json").write_text(json.dumps({"bytes": written}), encoding="utf-8")
+    return {"bytes": written}
 
 
-def build(work: Path) -> dict[str, Any]:
+def build(work: Path, _: Path) -> dict[str, Any]:
     """Build from scratch, then again after editing and deleting a file, and after no change."""
     root = work / "corpus"
     shutil.rmtree(root / ".qa", ignore_errors=True)
@@ -218,6 +217,11 @@ def check(work: Path, _: Path) -> dict[str, Any]:
     return {"check_seconds": time.perf_counter() - begun}
 
 
+STEPS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
+    step.__name__: step for step in (generate, build, ask, cold, check)
+}
+
+
 def _timed(call: Any, *values: Any, **named: Any) -> float:
     begun = time.perf_counter()
     call(*values, **named)
@@ -233,7 +237,7 @@ def _peak() -> float:
 
 
 def _step(name: str, given: argparse.Namespace, size: int) -> dict[str, Any]:
-    """Run one step in a process of its own."""
+    """Run one of `STEPS` in a process of its own."""
     command = [sys.executable, "-m", "tests.benchmarks.scale", str(given.pool), str(given.work), "--step", name]
     done = subprocess.run([*command, "--sizes", str(size)], stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -284,26 +288,19 @@ def main() -> None:
     """Run the command line."""
     parser = result_parser(__doc__, "pool", "work")
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
-    parser.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     if given.step:
         work = given.work / str(sizes[0])
         work.mkdir(parents=True, exist_ok=True)
-        if given.step == "generate":
-            found: dict[str, Any] = {}
-            generate(given.pool, work, sizes[0])
-        elif given.step == "build":
-            found = build(work)
-        else:
-            found = {"ask": ask, "cold": cold, "check": check}[given.step](work, given.pool)
-        json.dump(found, sys.stdout)
+        json.dump(STEPS[given.step](work, given.pool), sys.stdout)
         return
     result: dict[str, Any] = {"cores": os.cpu_count(), "sizes": {}}
     for size in sizes:
         if not (given.work / str(size) / "corpus.json").is_file():
             _step("generate", given, size)
-        result["sizes"][str(size)] = {step: _step(step, given, size) for step in ("build", "ask", "cold", "check")}
+        result["sizes"][str(size)] = {step: _step(step, given, size) for step in STEPS if step != "generate"}
     write_result(result, given.out)
 
 

@@ -12,15 +12,15 @@ is compared with that of `qa ask`.
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -45,44 +45,24 @@ def rated(times: Sequence[float], elapsed: float) -> dict[str, float]:
     return {"per_second": round(len(times) / elapsed, 2), **percentiles(times)}
 
 
-def library(root: Path) -> None:
-    """For each line of stdin, a number of threads and questions, answer the questions and print the rate."""
-    with Retriever.open(root) as retriever:
-
-        def timed(question: str) -> float:
-            begun = time.perf_counter()
-            retriever.ask(question)
-            return time.perf_counter() - begun
-
-        timed("who?")
-        for line in sys.stdin:
-            threads, questions = json.loads(line)
-            begun = time.perf_counter()
-            with ThreadPoolExecutor(threads) as pool:
-                times = list(pool.map(timed, questions))
-            sys.stdout.write(json.dumps(rated(times, time.perf_counter() - begun)) + "\n")
-            sys.stdout.flush()
+@cache
+def opened(root: Path) -> Retriever:
+    """The retriever of this process."""
+    return Retriever.open(root)
 
 
-class OwnProcess:
-    """The library in a process of its own."""
+def ask_library(root: Path, threads: int, questions: Sequence[str]) -> dict[str, float]:
+    """Ask the questions from several threads."""
 
-    def __init__(self, root: Path) -> None:
-        command = [sys.executable, "-c", f"from tests.benchmarks.serve import *; library(Path({str(root)!r}))"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def timed(question: str) -> float:
+        begun = time.perf_counter()
+        opened(root).ask(question)
+        return time.perf_counter() - begun
 
-    def ask(self, threads: int, questions: Sequence[str]) -> dict[str, float]:
-        """Ask the questions from several threads."""
-        if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("no pipes")
-        self._process.stdin.write(json.dumps([threads, questions]) + "\n")
-        self._process.stdin.flush()
-        found: dict[str, float] = json.loads(self._process.stdout.readline())
-        return found
-
-    def close(self) -> None:
-        """End it."""
-        self._process.communicate()
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        times = list(pool.map(timed, questions))
+    return rated(times, time.perf_counter() - begun)
 
 
 async def client(server: RunningServer, paths: list[str], times: list[float]) -> None:
@@ -121,17 +101,21 @@ def memory(process: subprocess.Popen[str]) -> float:
 
 def rates(root: Path, server: RunningServer, asked: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Median rates of several rounds, each of which asks the same questions in every way, in a different order."""
-    own = OwnProcess(root)
-    ways: dict[str, tuple[Callable[[int, Sequence[str]], dict[str, float]], int]]
-    ways = {f"library, {n} thread{'s' if n > 1 else ''}": (own.ask, n) for n in CLIENTS[:2]}
-    ways |= {f"qa serve, {n} client{'s' if n > 1 else ''}": (partial(ask_server, server), n) for n in CLIENTS}
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
-    for number, questions in enumerate(asked):
-        names = list(ways)
-        for name in names[number % len(names) :] + names[: number % len(names)]:
-            how, count = ways[name]
-            found[name].append(how(count, questions))
-    own.close()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
+
+        def library(threads: int, questions: Sequence[str]) -> dict[str, float]:
+            return own.submit(ask_library, root, threads, questions).result()
+
+        library(1, ["who?"] * 2)  # loads everything
+        ways: dict[str, tuple[Callable[[int, Sequence[str]], dict[str, float]], int]]
+        ways = {f"library, {n} thread{'s' if n > 1 else ''}": (library, n) for n in CLIENTS[:2]}
+        ways |= {f"qa serve, {n} client{'s' if n > 1 else ''}": (partial(ask_server, server), n) for n in CLIENTS}
+        found: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
+        for number, questions in enumerate(asked):
+            names = list(ways)
+            for name in names[number % len(names) :] + names[: number % len(names)]:
+                how, count = ways[name]
+                found[name].append(how(count, questions))
     return {
         name: {key: round(statistics.median(one[key] for one in several), 2) for key in several[0]}
         for name, several in found.items()

@@ -17,7 +17,8 @@ from tests.robustness.samples import Sample, make
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    return value_of(partial(make, "plain", tmp_path_factory.mktemp("foreign") / "corpus", documents=12))
+    """Of the shape with every kind of segment."""
+    return value_of(partial(make, "compressed", tmp_path_factory.mktemp("foreign") / "corpus", documents=12))
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-/* Loaded with LD_PRELOAD: counts every call that changes a file under one folder, and at a chosen one ends the process
- * or fails. Armed through ctypes; see fault_library.py. A mapped file, such as SQLite's -shm, changes without a call, and need
- * not survive anyway. */
+/* Loaded with LD_PRELOAD: counts every call by which Python's `os` or SQLite changes a file under one folder, and at a
+ * chosen one ends the process or fails. Armed through ctypes; see fault_library.py. A mapped file, such as SQLite's -shm,
+ * changes without a call, and need not survive anyway. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum action { NOTHING, KILL, KILL_HALFWAY, FAIL, HALF };
@@ -46,15 +45,6 @@ static int is_inside(const char *path) {
     return !strncmp(path, folder, folder_length) && (path[folder_length] == '/' || !path[folder_length]);
 }
 
-static int name_of(int descriptor, char *name) {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-    ssize_t length = readlink(link, name, PATH_MAX - 1);
-    if (length < 0) return 0;
-    name[length] = 0;
-    return 1;
-}
-
 /* What to do at this operation, which counts if it is in the folder; `end` stands for KILL_HALFWAY. */
 static int decide(const char *operation, const char *path) {
     if (!folder_length || !is_inside(path)) return NOTHING;
@@ -68,23 +58,23 @@ static int decide(const char *operation, const char *path) {
     return NOTHING;
 }
 
-static int decide_at(const char *operation, int parent, const char *path) {
+static int decide_at(const char *operation, const char *path) {
     char name[2 * PATH_MAX];
     if (!folder_length) return NOTHING;
     if (path[0] == '/') return decide(operation, path);
-    if (parent == AT_FDCWD) {
-        if (!getcwd(name, PATH_MAX)) return NOTHING;
-    } else if (!name_of(parent, name)) {
-        return NOTHING;
-    }
+    if (!getcwd(name, PATH_MAX)) return NOTHING;
     size_t length = strlen(name);
     snprintf(name + length, PATH_MAX, "/%s", path);
     return decide(operation, name);
 }
 
 static int decide_on(const char *operation, int descriptor) {
-    char name[PATH_MAX];
-    if (!folder_length || !name_of(descriptor, name)) return NOTHING;
+    char link[64], name[PATH_MAX];
+    if (!folder_length) return NOTHING;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, name, PATH_MAX - 1);
+    if (length < 0) return NOTHING;
+    name[length] = 0;
     return decide(operation, name);
 }
 
@@ -123,11 +113,9 @@ static void *real(void **pointer, const char *name) {
         return result;                                    \
     } while (0)
 
-POINTER(write); POINTER(pwrite); POINTER(pwrite64); POINTER(writev); POINTER(pwritev); POINTER(pwritev64);
-POINTER(fsync); POINTER(fdatasync); POINTER(rename); POINTER(renameat); POINTER(renameat2); POINTER(unlink);
-POINTER(unlinkat); POINTER(rmdir); POINTER(ftruncate); POINTER(ftruncate64); POINTER(fallocate); POINTER(fallocate64);
-POINTER(posix_fallocate); POINTER(posix_fallocate64); POINTER(mkdir); POINTER(mkdirat);
-static void *pointer_open, *pointer_open64, *pointer_openat, *pointer_openat64;
+POINTER(write); POINTER(pwrite); POINTER(pwrite64); POINTER(fsync); POINTER(fdatasync); POINTER(ftruncate);
+POINTER(ftruncate64); POINTER(rename); POINTER(unlink); POINTER(rmdir); POINTER(mkdir);
+static void *pointer_open, *pointer_open64;
 
 ssize_t write(int d, const void *data, size_t n) {
     PARTLY(decide_on("write", d), REAL(write)(d, data, n), REAL(write)(d, data, n / 2), n);
@@ -138,76 +126,28 @@ ssize_t pwrite(int d, const void *data, size_t n, off_t at) {
 ssize_t pwrite64(int d, const void *data, size_t n, off64_t at) {
     PARTLY(decide_on("write", d), REAL(pwrite64)(d, data, n, at), REAL(pwrite64)(d, data, n / 2, at), n);
 }
-ssize_t writev(int d, const struct iovec *parts, int n) {
-    PARTLY(decide_on("write", d), REAL(writev)(d, parts, n), REAL(writev)(d, parts, n / 2), n);
-}
-ssize_t pwritev(int d, const struct iovec *parts, int n, off_t at) {
-    PARTLY(decide_on("write", d), REAL(pwritev)(d, parts, n, at), REAL(pwritev)(d, parts, n / 2, at), n);
-}
-ssize_t pwritev64(int d, const struct iovec *parts, int n, off64_t at) {
-    PARTLY(decide_on("write", d), REAL(pwritev64)(d, parts, n, at), REAL(pwritev64)(d, parts, n / 2, at), n);
-}
 int fsync(int d) { WHOLE(decide_on("sync", d), REAL(fsync)(d)); }
 int fdatasync(int d) { WHOLE(decide_on("sync", d), REAL(fdatasync)(d)); }
 int ftruncate(int d, off_t size) { WHOLE(decide_on("truncate", d), REAL(ftruncate)(d, size)); }
 int ftruncate64(int d, off64_t size) { WHOLE(decide_on("truncate", d), REAL(ftruncate64)(d, size)); }
-int fallocate(int d, int mode, off_t at, off_t n) {
-    WHOLE(decide_on("allocate", d), REAL(fallocate)(d, mode, at, n));
-}
-int fallocate64(int d, int mode, off64_t at, off64_t n) {
-    WHOLE(decide_on("allocate", d), REAL(fallocate64)(d, mode, at, n));
-}
-int posix_fallocate(int d, off_t at, off_t n) {
-    int decided = decide_on("allocate", d);
-    return decided == FAIL || decided == HALF ? error_number : REAL(posix_fallocate)(d, at, n);
-}
-int posix_fallocate64(int d, off64_t at, off64_t n) {
-    int decided = decide_on("allocate", d);
-    return decided == FAIL || decided == HALF ? error_number : REAL(posix_fallocate64)(d, at, n);
-}
-int rename(const char *from, const char *to) {
-    WHOLE(decide_at("rename", AT_FDCWD, to), REAL(rename)(from, to));
-}
-int renameat(int a, const char *from, int b, const char *to) {
-    WHOLE(decide_at("rename", b, to), REAL(renameat)(a, from, b, to));
-}
-int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
-    WHOLE(decide_at("rename", b, to), REAL(renameat2)(a, from, b, to, flags));
-}
-int unlink(const char *path) { WHOLE(decide_at("delete", AT_FDCWD, path), REAL(unlink)(path)); }
-int unlinkat(int d, const char *path, int flags) { WHOLE(decide_at("delete", d, path), REAL(unlinkat)(d, path, flags)); }
-int rmdir(const char *path) { WHOLE(decide_at("delete", AT_FDCWD, path), REAL(rmdir)(path)); }
-int mkdir(const char *path, mode_t mode) { WHOLE(decide_at("make folder", AT_FDCWD, path), REAL(mkdir)(path, mode)); }
-int mkdirat(int d, const char *path, mode_t mode) { WHOLE(decide_at("make folder", d, path), REAL(mkdirat)(d, path, mode)); }
+int rename(const char *from, const char *to) { WHOLE(decide_at("rename", to), REAL(rename)(from, to)); }
+int unlink(const char *path) { WHOLE(decide_at("delete", path), REAL(unlink)(path)); }
+int rmdir(const char *path) { WHOLE(decide_at("delete", path), REAL(rmdir)(path)); }
+int mkdir(const char *path, mode_t mode) { WHOLE(decide_at("make folder", path), REAL(mkdir)(path, mode)); }
 
 typedef int opener(const char *, int, ...);
-typedef int opener_at(int, const char *, int, ...);
 
 #define CREATES(flags) (((flags)&O_CREAT) || ((flags)&O_TMPFILE) == O_TMPFILE)
-#define MODE(flags, mode)                 \
-    mode_t mode = 0;                      \
-    if (CREATES(flags)) {                 \
-        va_list rest;                     \
-        va_start(rest, flags);            \
-        mode = va_arg(rest, mode_t);      \
-        va_end(rest);                     \
-    }
-#define OPEN(name)                                                                                        \
-    int name(const char *path, int flags, ...) {                                                          \
-        MODE(flags, mode)                                                                                 \
-        opener *next = (opener *)real(&pointer_##name, #name);                                            \
-        if (!CREATES(flags)) return next(path, flags, mode);                                              \
-        WHOLE(decide_at("create", AT_FDCWD, path), next(path, flags, mode));                              \
-    }
-#define OPEN_AT(name)                                                                                     \
-    int name(int d, const char *path, int flags, ...) {                                                   \
-        MODE(flags, mode)                                                                                 \
-        opener_at *next = (opener_at *)real(&pointer_##name, #name);                                      \
-        if (!CREATES(flags)) return next(d, path, flags, mode);                                           \
-        WHOLE(decide_at("create", d, path), next(d, path, flags, mode));                                  \
+#define OPEN(name)                                                              \
+    int name(const char *path, int flags, ...) {                                \
+        opener *next = (opener *)real(&pointer_##name, #name);                  \
+        if (!CREATES(flags)) return next(path, flags);                          \
+        va_list rest;                                                           \
+        va_start(rest, flags);                                                  \
+        mode_t mode = va_arg(rest, mode_t);                                     \
+        va_end(rest);                                                           \
+        WHOLE(decide_at("create", path), next(path, flags, mode));              \
     }
 
 OPEN(open)
 OPEN(open64)
-OPEN_AT(openat)
-OPEN_AT(openat64)

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,9 @@ from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.robustness import options
-from tests.robustness.picture import Questions, stored_digests
+from tests.robustness.picture import stored_digests
 from tests.robustness.process import Child
-from tests.robustness.scenarios import INTERIM, LONG_AGO, Expected, Scenario, damage_generation, prepared, write
+from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, prepared, write
 
 # The batch size of `index.update.embed_queue`; one batch may be on its way to disk while the model finishes the next.
 BATCH = 64
@@ -38,14 +38,6 @@ MOST_LOST = 2 * BATCH
 FILES = 40
 _PASSAGES = 20
 _SECONDS_A_TEXT = 0.0005
-_WORDS = ("harbour", "cat", "robot", "morning", "ferry", "sea", "dog", "bird", "paper", "note", "mat", "dusk")
-_QUESTIONS = Questions(
-    texts=("Which harbour has a ferry at dusk?", "What did the robot note in the morning?", "the cat and the sea"),
-    words=("harbour", "dusk", "unheard-of"),
-    pattern="part-1/",
-    path="part-1/file-01.md",
-    duplicate="part-0/file-00.md",
-)
 
 
 class SlowEncoder(BagEncoder):
@@ -97,50 +89,29 @@ def _act(root: Path, encoder: Callable[[], Any], run: Callable[[Request], object
     return time.monotonic() - started
 
 
-def _documents(seed: int, count: int) -> dict[str, str]:
-    chance = random.Random(seed)  # noqa: S311 - not for secrets
-
-    def part(number: int, place: int) -> str:
-        words = " ".join(chance.choices(_WORDS, k=chance.randint(2, 12)))
-        return f"# Part {number}.{place}\n\nOf {seed}, {number} and {place}: {words}.\n\n"
-
-    return {
-        f"part-{number % 4}/file-{number:02}.md": "".join(part(number, place) for place in range(_PASSAGES))
-        for number in range(count)
-    }
-
-
-def _first(root: Path, files: int) -> None:
-    write(root, _documents(1, files))
-
-
-def _changed(root: Path, files: int) -> None:
-    _first(root, files)
-    update_index(Request(root, BagEncoder()))
-    write(root, _documents(2, files // 2), at=LONG_AGO + 9)
-    (root / "part-3" / f"file-{files - 1}.md").unlink()
-    (root / "part-3" / f"file-{files - 5}.md").rename(root / "moved.md")
-
-
-def _damaged(root: Path, files: int) -> None:
-    _changed(root, files)
-    damage_generation(root)
+def _prepare(root: Path, files: int, before: Scenario) -> None:
+    """Prepare a folder as for another scenario, and add files with more passages than are embedded at once."""
+    before.prepare(root)
+    for number in range(files):
+        parts = (f"# Part {number}.{part}\n\nOf {number} and {part}.\n" for part in range(_PASSAGES))
+        write(root, {f"part-{number % 4}/{number}.md": "\n".join(parts)})
 
 
 def scenarios(files: int = FILES, *, model: bool = False) -> tuple[Scenario, ...]:
-    """The operations to kill; `files` must be a multiple of four and enough for more than two batches."""
-    encoder = RealEncoder if model else SlowEncoder
-    update, rebuild = (partial(_act, encoder=encoder, run=run) for run in (update_index, rebuild_index))
-    asks: Callable[[], Any] = RealEncoder if model else BagEncoder
-    first = Scenario("first build", partial(_first, files=files), update, encoder=asks, questions=_QUESTIONS)
-    if model:
-        return (first,)
-    return (
-        first,
-        Scenario("update", partial(_changed, files=files), update, questions=_QUESTIONS),
-        Scenario("rebuild", partial(_changed, files=files), rebuild, questions=_QUESTIONS),
-        Scenario("repair", partial(_damaged, files=files), rebuild, INTERIM, questions=_QUESTIONS),
-    )
+    """The operations to kill; there must be enough files for more than two batches."""
+    runs = {"first build": update_index, "update": update_index, "rebuild": rebuild_index, "repair": rebuild_index}
+    encoder: Callable[[], Any] = RealEncoder if model else SlowEncoder
+    found = [
+        replace(
+            one,
+            prepare=partial(_prepare, files=files, before=one),
+            act=partial(_act, encoder=encoder, run=runs[one.name]),
+            encoder=RealEncoder if model else BagEncoder,
+        )
+        for one in SCENARIOS
+        if one.name in runs
+    ]
+    return tuple(found[:1] if model else found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +168,7 @@ def _until_killed(expected: Expected, after: float) -> Iterator[tuple[float, Kil
 
 
 def run(runs: int = 500, seed: int = 0, files: int = FILES, *, model: bool = False) -> dict[str, Any]:
-    """Kill the scenarios in turn, and return the results; `files` is a multiple of four."""
+    """Kill the scenarios in turn, and return the results."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
     found: list[tuple[str, float, Killed]] = []

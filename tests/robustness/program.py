@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +61,12 @@ while True:
 def command(arguments: Sequence[str]) -> list[str]:
     """The command that runs `qa` with these arguments."""
     return [sys.executable, "-m", "qa", *arguments]
+
+
+def allow_interrupts() -> None:
+    """Stop ignoring Ctrl-C, as processes do that a shell starts in the background; children would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @cache
@@ -119,7 +126,6 @@ class Program:
         mounts: str = READ_ONLY,
         stdin: bytes | None = None,
         cwd: Path = REPOSITORY,
-        timeout: float = 600,
         environ: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command, and log its sockets.
@@ -132,7 +138,6 @@ class Program:
             mounts: The script that does so.
             stdin: Its input.
             cwd: The folder to run it in.
-            timeout: In seconds.
             environ: Additional environment variables.
         """
         self._log.unlink(missing_ok=True)
@@ -148,7 +153,7 @@ class Program:
             env=self.environ() | dict(environ or {}),
             capture_output=True,
             check=False,
-            timeout=timeout,
+            timeout=600,
         )
 
     def environ(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,8 @@ from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
-from tests.robustness.picture import Picture, Questions, ask_everything, whole_picture
+from tests.index.segments import limit_sizes
+from tests.robustness.picture import Picture, Questions, Refused, ask_everything
 from tests.robustness.process import value_in_fork
 
 # So long ago that an unchanged file is recognized by its time alone.
@@ -64,7 +65,7 @@ class Sample:
 
     name: str
     root: Path
-    files: dict[str, bytes]
+    files: dict[str, bytes] = field(default_factory=dict)
     past: list[dict[str, bytes]] = field(default_factory=list)
     expected: dict[int, Picture] = field(default_factory=dict)
     newest: int = 0
@@ -88,9 +89,18 @@ class Sample:
             if data is not None:
                 (self.folder / name).write_bytes(data)
 
+    @contextmanager
+    def limits(self) -> Iterator[None]:
+        """While this is open, the segments of the shape `compressed` are small, and FAISS compresses most of them."""
+        with pytest.MonkeyPatch.context() as patch:
+            if self.name == "compressed":
+                limit_sizes(patch, exact=24, most=60)
+            yield
+
     def ask(self) -> tuple[int | None, Picture]:
         """Ask the index every question in its current state."""
-        return ask_everything(self.root, BagEncoder(), QUESTIONS)
+        with self.limits():
+            return ask_everything(self.root, BagEncoder(), QUESTIONS)
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
@@ -154,37 +164,27 @@ def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
     yield from (edit, add, remove, last)
 
 
+SHAPES = ("plain", "log", "compressed")
 _KEPT: list[Snapshot] = []  # until the process ends
 
 
-def _plain(root: Path, documents: int, sections: int, *, logged: bool = False) -> list[dict[str, bytes]]:
-    _first_files(root, documents, sections)
-    update_index(Request(root, BagEncoder()))
-    if logged:
-        # A reader that stays open keeps SQLite from clearing the log, until the process is gone.
-        _KEPT.append(Snapshot(root / ".qa"))
-        _KEPT[0].documents()
-    past = []
-    for step in _later_steps(root):
-        past.append(read_folder(root / ".qa"))
-        step()
-        update_index(Request(root, BagEncoder()))
-    return past
-
-
-def _compressed(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("index.dense.faiss_segments.EXACT_MOST", 48)
-        for module in ("faiss_segments", "merge_policy", "segment_writer"):
-            patch.setattr(f"index.dense.{module}.SEGMENT_MOST", 96)
-        return _plain(root, documents, sections)
-
-
-SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
-    "plain": _plain,
-    "log": partial(_plain, logged=True),
-    "compressed": _compressed,
-}
+def _build(sample: Sample, documents: int, sections: int) -> list[dict[str, bytes]]:
+    """Build with fixed reading times, which an index stores: only identical builds let trials be repeated."""
+    ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
+    with pytest.MonkeyPatch.context() as patch, sample.limits():
+        patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
+        _first_files(sample.root, documents, sections)
+        update_index(Request(sample.root, BagEncoder()))
+        if sample.name == "log":
+            # A reader that stays open keeps SQLite from clearing the log, until the process is gone.
+            _KEPT.append(Snapshot(sample.folder))
+            _KEPT[0].documents()
+        past = []
+        for step in _later_steps(sample.root):
+            past.append(read_folder(sample.folder))
+            step()
+            update_index(Request(sample.root, BagEncoder()))
+        return past
 
 
 def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
@@ -197,13 +197,16 @@ def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sa
         sections: How many each document has; most of them become a passage.
     """
     root.mkdir(parents=True, exist_ok=True)
-    past = value_in_fork(partial(_built, name, root, documents, sections), seconds=120)
+    sample = Sample(name, root)
+    sample.past = value_in_fork(partial(_build, sample, documents, sections), seconds=120)
     # The writer's process id differs every time.
-    files = read_folder(root / ".qa") | {"lock": b'{"pid": 4242, "host": "gone"}'}
-    sample = Sample(name, root, files, past)
+    sample.files = read_folder(sample.folder) | {"lock": b'{"pid": 4242, "host": "gone"}'}
     for state in _states(sample):
         sample.lay_out(state)
-        generation, picture = value_in_fork(lambda: whole_picture(root, BagEncoder(), QUESTIONS))
+        generation, picture = value_in_fork(sample.ask)
+        refused = [one.error for one in picture.values() if isinstance(one, Refused)]
+        if generation is None or refused:
+            raise RuntimeError(f"{name}, {generation}: {refused}")
         sample.expected[generation] = picture
         sample.newest = max(sample.newest, generation)
     sample.lay_out()
@@ -215,14 +218,6 @@ def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sa
 def _vectors(folder: Path) -> list[tuple[int, bytes, bytes, int]]:
     with closing(sqlite3.connect(folder / "index.db")) as connection:
         return connection.execute(VECTORS).fetchall()
-
-
-def _built(name: str, root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
-    """Build with fixed reading times, which an index stores: only identical builds let trials be repeated."""
-    ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
-        return SHAPES[name](root, documents, sections)
 
 
 def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:

@@ -15,15 +15,17 @@ import numpy as np
 import pytest
 
 from corpus.errors import DamagedIndexError
+from index.dense.exact_segments import ExactSegment
+from index.dense.faiss_segments import load
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness import bit_flips
 from tests.robustness.damages import WHOLE, doubled, flip, structures
-from tests.robustness.picture import Picture, Refused, whole_picture
+from tests.robustness.picture import Picture, Refused
 from tests.robustness.process import run, value_in_fork, value_of
-from tests.robustness.samples import QUESTIONS, SHAPES, Sample, commits, make, read_folder, write
+from tests.robustness.samples import SHAPES, Sample, commits, make, read_folder, write
 from tests.robustness.trials import GOOD, Outcome, Repaired, ask_and_judge, compare, try_repair
 
 SEED = 3
@@ -43,7 +45,10 @@ def test_samples_have_the_intended_shapes(samples: dict[str, Sample]) -> None:
         assert len(picture["duplicates"]) == 3
         assert [path for path, *_ in picture["left out"]] == ["skipped/binary.txt"]
     assert len([name for name in samples["plain"].files if name.endswith(".faiss")]) >= 2
-    assert len([name for name in samples["compressed"].files if name.endswith(".faiss")]) >= 3
+    compressed = samples["compressed"]
+    with compressed.limits(), Snapshot(compressed.folder) as snapshot:
+        segments = [load(compressed.folder, segment, dimension=64) for segment in snapshot.info.segments]
+    assert {ExactSegment, faiss.IndexIDMap} == {type(segment) for segment in segments}
     assert sorted(samples["log"].expected) == [1, 2, 3, 4, 5]
     assert "index.db-wal" not in samples["plain"].files
 
@@ -117,10 +122,11 @@ def test_a_repair_drops_a_damaged_vector_that_is_not_in_use(samples: dict[str, S
 def test_old_log_is_not_applied_to_a_newer_database(tmp_path: Path) -> None:
     """If a newer database has an old log, each answer is from one generation or refused."""
     old = value_of(partial(make, "log", tmp_path / "corpus", documents=12))
-    later = Sample(old.name, old.root, {}, expected=dict(old.expected))
+    later = Sample(old.name, old.root, expected=dict(old.expected))
     later.files = value_of(partial(_write_on, later))
-    later.newest, picture = value_of(partial(whole_picture, later.root, BagEncoder(), QUESTIONS))
-    later.expected[later.newest] = picture
+    generation, picture = value_of(later.ask)
+    assert generation is not None
+    later.newest, later.expected[generation] = generation, picture
     found = value_of(partial(_with_old_logs, later, old.files["index.db-wal"]))
     assert len(found) >= 3
     assert [one for one in found if one[0] not in GOOD] == []

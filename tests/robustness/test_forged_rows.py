@@ -40,23 +40,19 @@ def test_recomputing_checksums_changes_nothing(sample: Sample) -> None:
 # Counts and numbers (cases 30 and 31).
 COUNTS = {
     "a document has one passage more": "UPDATE documents SET passages = passages + 1 WHERE id = 3",
-    "a document has a negative number of passages": "UPDATE documents SET passages = -1 WHERE id = 3",
     "a document is gone": "DELETE FROM documents WHERE id = 3",
     "a document occurs twice": "INSERT INTO documents SELECT id + 1000, path || '2', sha256, size, mtime_ns, "
     "checked_ns, media_type, title, passages, records, metadata, checksum FROM documents WHERE id = 3",
     "a document has two records more": "UPDATE documents SET records = records + 2 WHERE id = 3",
-    "a document has a negative number of records": "UPDATE documents SET records = -1 WHERE id = 3",
     "a passage is gone": "DELETE FROM passages WHERE id = 5",
     "a passage occurs twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, "
     "start, end, link_checksum, body, line_first, line_last, page, anchor, title, heading, context, text, text_digest, "
     "checksum FROM passages WHERE id = 5",
     "a passage has a missing vector": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
-    "a passage has a negative vector id": "UPDATE passages SET vector = -3 WHERE id = 5",
     "a passage has a missing document": f"UPDATE passages SET document = {NOWHERE} WHERE id = 5",
     "a vector is gone": "DELETE FROM vectors WHERE id = 7",
     "a vector reference is gone": "DELETE FROM vector_refs WHERE vector = 7",
     "a vector reference counts one passage more": "UPDATE vector_refs SET refcount = refcount + 1 WHERE vector = 7",
-    "no vector reference counts a passage": "UPDATE vector_refs SET refcount = 0",
     "a vector reference is to a missing segment": "UPDATE vector_refs SET segment = 77 WHERE vector = 7",
     "a vector reference is of a missing vector": f"INSERT INTO vector_refs VALUES ({NOWHERE}, 1, 1, 0, 0)",
     "a repeated text is counted once more": "UPDATE duplicates SET passages = passages + 1",
@@ -122,25 +118,16 @@ def test_check_finds_a_swapped_vector(sample: Sample) -> None:
 
 KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
     "a title in bytes": "UPDATE documents SET title = x'ff00ff' WHERE id = 3",
-    "a size in words": "UPDATE documents SET size = 'large' WHERE id = 3",
-    "a number of passages in words": "UPDATE documents SET passages = 'some' WHERE id = 3",
     "a text in bytes": "UPDATE passages SET text = x'ff00ff' WHERE id = 5",
-    "a start in words": "UPDATE passages SET start = 'first' WHERE id = 5",
     "a start after the end": "UPDATE passages SET start = end + 10 WHERE id = 5",
     "a body after the end of the text": "UPDATE passages SET body = 1000000 WHERE id = 5",
     "a line out of range": f"UPDATE passages SET line_first = {2**62} WHERE id = 5",
     "headings that are not JSON": "UPDATE passages SET heading = '[' WHERE id = 5",
     "headings nested very deep": ("UPDATE passages SET heading = ? WHERE id = 5", ("[" * 100_000 + "]" * 100_000,)),
     "headings that are lists": "UPDATE passages SET heading = '[[7], {}]' WHERE id = 5",
-    "a context in bytes": "UPDATE passages SET context = x'ff' WHERE id = 5",
-    "a key in bytes": "UPDATE passages SET key = x'ff' WHERE id = 5",
-    "a text digest in words": "UPDATE passages SET text_digest = 'same' WHERE id = 5",
     "a vector in words": "UPDATE vectors SET vector = 'vector' WHERE id = 7",
-    "a vector digest in words": "UPDATE vectors SET digest = 'digest' WHERE id = 7",
     "a row of the keyword index in words": "UPDATE posting_lists SET data = 'words'",
     "hashes in words": "UPDATE blocks SET hashes = 'words'",
-    "a reason in bytes": "UPDATE skipped SET reason = x'ff'",
-    "a time in words": "UPDATE skipped SET mtime_ns = 'long ago'",
 }
 
 
@@ -188,27 +175,23 @@ META: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "one document more": ("documents", lambda value: value + 1),
     "one passage more": ("passages", lambda value: value + 1),
     "no passages": ("passages", lambda _: 0),
-    "a negative number of passages": ("passages", lambda _: -5),
     "one vector more": ("vectors", lambda value: value + 1),
     "a huge dimension": ("dimension", lambda _: 2**40),
     "another dimension": ("dimension", lambda _: 32),
     "no segments": ("segments", lambda _: []),
     "a segment twice": ("segments", lambda value: [*value, value[0]]),
     "a segment with more vectors": ("segments", lambda value: [value[0] | {"held": value[0]["held"] + 1}, *value[1:]]),
-    "a segment with a huge number": ("segments", lambda value: [value[0] | {"held": 2**62}, *value[1:]]),
     "a segment with more dead": ("segments", lambda value: [value[0] | {"dead": value[0]["dead"] + 1}, *value[1:]]),
     "a segment elsewhere": ("segments", lambda value: [value[0] | {"name": "../../secret.txt"}, *value[1:]]),
     "a segment named as the folder": ("segments", lambda value: [value[0] | {"name": "."}, *value[1:]]),
     "a segment with an extra field": ("segments", lambda value: [value[0] | {"more": 7}, *value[1:]]),
     "segments that are a number": ("segments", lambda _: 7),
     "a passage count in words": ("passages", lambda _: "many"),
-    "a dimension in words": ("dimension", lambda _: "sixty-four"),
     "a fingerprint that is a number": ("fingerprint", lambda _: 7),
     "a model that is a list": ("model", lambda _: ["bag"]),
     "patterns that are numbers": ("include", lambda _: [7, 8]),
     "one skipped file more": ("skipped", lambda value: value + 1),
     "a negative number of skipped files": ("skipped", lambda _: -1),
-    "a generation in words": ("generation", lambda _: "first"),
 }
 
 
@@ -224,28 +207,23 @@ def test_forged_index_metadata_is_detected(sample: Sample, name: str) -> None:
 
 # Case 34.
 OUTSIDE = "The harbour opens with walnut.\n"
-PATHS = [
-    "../secret.txt",
-    "/etc/passwd",
-    "notes/../../secret.txt",
-    "..",
-    "",
-    "notes//03.md",
-    "a\0b",
-    "notes/" + "x" * 5000,
-    "..\\secret.txt",
-    "C:/secret.txt",
-    "\ud800.txt".encode("utf-8", "surrogatepass").decode("utf-8", "replace"),
-]
+PATHS = ["../secret.txt", "/etc/passwd", "notes/../../secret.txt", "..", "", "a\0b"]
+# Strange, but not outside.
+ODD_PATHS = ["notes/" + "x" * 5000, "..\\secret.txt", "C:/secret.txt", "\N{REPLACEMENT CHARACTER}.txt"]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", [*PATHS, *ODD_PATHS])
 def test_forged_paths_never_open_files_outside_the_folder(sample: Sample, path: str) -> None:
-    """Neither questions nor `show` open a file outside the folder, whatever paths the index has."""
+    """Neither questions nor `show` open a file outside the folder; a path that leads there is damage."""
     secret = sample.root.parent / "secret.txt"
     secret.write_text(OUTSIDE, encoding="utf-8")
     edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, QUESTIONS.path)))
     assert value_of(partial(_opened_outside, sample, path, secret)) == []
+    if path in PATHS:
+        judged = asked_and_checked(sample)
+        assert judged.outcome is Outcome.REFUSED, judged.detail
+        assert "listing" in judged.refused
+        assert "document" in judged.check
 
 
 def _opened_outside(sample: Sample, path: str, secret: Path) -> list[str]:
@@ -257,12 +235,3 @@ def _opened_outside(sample: Sample, path: str, secret: Path) -> list[str]:
         with suppress(QAError):
             assert OUTSIDE.strip() not in "".join(line for _, line in show(sample.root, place).lines)
     return [name for name in opened if os.path.normpath(name) in (str(secret), "/etc/passwd")]
-
-
-@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a\0b", ""])
-def test_forged_path_is_reported_as_damage(sample: Sample, path: str) -> None:
-    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, QUESTIONS.path)))
-    judged = asked_and_checked(sample)
-    assert judged.outcome is Outcome.REFUSED, judged.detail
-    assert "listing" in judged.refused
-    assert "document" in judged.check

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +17,8 @@ from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.marks import needs_fork, needs_signals
 from tests.robustness import kills
-from tests.robustness.interrupts import documents, interrupt, wrong_with
 from tests.robustness.process import value_of
+from tests.robustness.program import allow_interrupts, command
 
 
 @needs_fork
@@ -33,9 +37,23 @@ def test_kill_at_any_moment_leaves_the_old_or_new_index(model: bool) -> None:
 def test_ctrl_c_stops_the_build_and_releases_the_lock(tmp_path: Path, times: int) -> None:
     """The exit code is 130, no process or temporary file is left, and the next update works."""
     load_encoder().encode_query("So that the model is compiled.")
-    documents(tmp_path, 60)
-    ended = interrupt(tmp_path, after=0.7, times=times)
-    assert ended.code == 130
-    assert wrong_with(tmp_path, ended) == []
+    for number in range(60):  # which takes some seconds to embed
+        parts = (f"# Part {number}.{part}\n\nParagraph {part} of {number}.\n" for part in range(20))
+        (tmp_path / f"{number}.md").write_text("\n".join(parts), encoding="utf-8")
+    allow_interrupts()
+    build = command(["index", str(tmp_path)])
+    with subprocess.Popen(build, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not (tmp_path / ".qa" / "lock").exists() and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(0.7)
+        for _ in range(times):
+            os.killpg(process.pid, signal.SIGINT)  # like a terminal: to every process of the command
+            time.sleep(0.03)
+        _, errors = process.communicate(timeout=600)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
     assert not list((tmp_path / ".qa").glob("*.tmp"))
     assert update_index(Request(tmp_path, BagEncoder())).documents == 60

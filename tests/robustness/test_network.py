@@ -19,7 +19,7 @@ HERON = "where does the heron wait?"
 def test_socket_use_is_detected(program: Program, tmp_path: Path) -> None:
     """Looking for a missing model on the hub is recorded, so the tests below can rely on the count."""
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
-    done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=600)
+    done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn")
     assert done.returncode == 5
     assert done.stderr.count(b"\n") == 1
     assert b"the model nobody/nothing is not on this machine" in done.stderr

@@ -14,11 +14,13 @@ import pytest
 from tests.robustness.hostile_corpus import write
 from tests.robustness.hostile_files import NAMES, TEXTS
 from tests.robustness.hostile_strings import strings, trespasses
-from tests.robustness.printing import LINK, PRINTERS, offences, shown_by
+from tests.robustness.printing import PRINTERS, offences, shown_by
 from tests.robustness.program import make_old
 
 # `python -m tests.robustness.printing --strings 10000` is the long form.
 COUNT = 100
+# A link to a file, opened and closed on one line; its URL contains only plain characters.
+LINK = re.compile(r"\x1b\]8;;file://[\w.~:/%-]*(?:#page=\d+)?\x1b\\([^\n]*?)\x1b\]8;;\x1b\\", re.ASCII)
 
 
 def test_the_strings_are_hostile() -> None:
@@ -68,13 +70,14 @@ def shown(notes: Path) -> dict[str, str]:
         "check": ["check", *index],
         "trace": ["show", *index, "no\x1b[2J\u202esuch.md"],
     }
-    return shown_by(commands) | shown_by({"links": ask}, links=True)
+    with_links = {f"{name} with links": commands[name] for name in ("ask", "show a name")}
+    return shown_by(commands) | shown_by(with_links, links=True)
 
 
 def test_program_output_on_a_terminal(shown: dict[str, str]) -> None:
     """All output is clean."""
-    for name in shown.keys() - {"links", "JSON"}:
-        assert not trespasses(shown[name], drawing=name == "index"), name
+    for name in shown.keys() - {"JSON"}:
+        assert not trespasses(LINK.sub(r"\1", shown[name]), drawing=name == "index"), name
     assert r"\x1b]52;c;ZXZpbA==\x07.md" in shown["ask"]
     assert "also in" in shown["ask"]
     assert r"copy\x1b[5m\u202e.md" in shown["ask"]
@@ -87,8 +90,11 @@ def test_program_output_on_a_terminal(shown: dict[str, str]) -> None:
 
 def test_links_of_hostile_names(shown: dict[str, str]) -> None:
     """Each cited file is a link to its exact name; without the links the output is the same."""
-    assert LINK.sub(r"\1", shown["links"]) == shown["ask"]
-    urls = [unquote_to_bytes(url) for url in re.findall(r"\x1b\]8;;file://[^/]*(/[^\x1b#]*)", shown["links"])]
+    for name in ("ask", "show a name"):
+        without, count = LINK.subn(r"\1", shown[f"{name} with links"])
+        assert (without, count > 0) == (shown[name], True)
+    linked = shown["ask with links"]
+    urls = [unquote_to_bytes(url) for url in re.findall(r"\x1b\]8;;file://[^/]*(/[^\x1b#]*)", linked)]
     assert len(urls) == shown["ask"].count("\n\x1b[1m[")
     assert all(Path(os.fsdecode(url)).exists() for url in urls)
     assert any(b"\x1b]52;c;ZXZpbA==\x07.md" in url for url in urls)

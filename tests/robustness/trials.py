@@ -9,7 +9,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -96,12 +95,13 @@ def asked_and_checked(sample: Sample) -> Judged:
 def _ask(sample: Sample, *, checked: bool) -> tuple[Outcome, str, list[str], str]:
     generation, found = sample.ask()
     refused = [name for name, answer in found.items() if isinstance(answer, Refused)]
-    return (*compare(sample, generation, found), refused, _check(sample.root) if checked else "")
+    return (*compare(sample, generation, found), refused, _check(sample) if checked else "")
 
 
-def _check(root: Path) -> str:
+def _check(sample: Sample) -> str:
     try:
-        check.check(root)
+        with sample.limits():
+            check.check(sample.root)
     except QAError as error:
         return str(error) if is_clear(error) else f"UNCLEAR: {error}"
     return ""
@@ -147,7 +147,8 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
         sound = _sound_vectors(sample)
         encoder = BagEncoder()
         try:
-            kind = _repair(sample, encoder)
+            with sample.limits():
+                kind = _repair(sample, encoder)
         except NewerFormatError:
             return Repaired("", 0, "of a later version")  # which must not be overwritten
         generation, found = sample.ask()

@@ -1,4 +1,4 @@
-"""Run qa for `tests.benchmarks.peers` where there is no command for it, in a virtual environment of its own.
+"""Run qa for `tests.benchmarks.peers` where there is no command for it.
 
     python qa_driver.py export FOLDER PASSAGES.jsonl
     python qa_driver.py ask FOLDER [--no-rerank]
@@ -18,23 +18,19 @@ from qa import Retriever, build_index
 
 
 def export(folder: Path, passages: Path) -> None:
-    """Write the passages for the other tools; print their number and files, and the model's folder."""
+    """Write the passages for the other tools; print the number of their files, and the model's folder."""
     build_index(folder)
     paths: dict[str, str] = {}
-    characters = 0
     with Retriever.open(folder) as retriever, passages.open("w", encoding="utf-8") as file:
         documents = [document.path for document in retriever.snapshot.documents()]
         for path in documents:
             for passage in retriever.snapshot.passages_of(path):
                 file.write(json.dumps({"id": passage.key, "text": passage.text}, ensure_ascii=False) + "\n")
                 paths[passage.key] = path
-                characters += len(passage.text)
     printed = {
         "model": str(model_files.find(model_files.DEFAULT_MODEL).folder),
         "files": len(documents),
-        "bytes": sum((folder / path).stat().st_size for path in documents),
         "passages": len(paths),
-        "characters": characters,
         "paths": paths,
     }
     print(json.dumps(printed))

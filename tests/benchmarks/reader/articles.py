@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from .examples import Example, Passages, answered, most_similar, passages_of, unanswered
+from .examples import Example, Passages, answered, beside_others, most_similar, passages_of
 from .sources import DATA
 from .wording import as_typed
 
 ARTICLES = Path(__file__).parent / "articles"
-# At most so many other passages of the article are added to a question, each with this probability.
-_OTHERS = 3
-_OFTEN = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +67,4 @@ def article_groups(work: Path, random: Random, texts: Path = DATA / "squad-dev-v
             continue
         question = as_typed(asked.question, random)
         right = answered(f"article-{number}", question, here[0], asked.answer, "article")
-        others = [part for part in ranked if asked.answer not in part["text"]][:_OTHERS]
-        chosen = [part for part in others if random.random() < _OFTEN]
-        yield [right, *(unanswered(right, part, 0, "article-hard") for part in chosen)]
+        yield beside_others(right, ranked, "article-hard", random)

@@ -21,7 +21,6 @@ from tests.benchmarks.common import path_parser, read_lines, write_lines
 from .articles import article_groups
 from .batches import tokenise
 from .cloze import cloze_groups, heading_groups
-from .edits import edit_groups
 from .examples import UNKNOWN, Example, passages_of, unanswered
 from .notes import pages
 from .pages import page_groups
@@ -93,9 +92,7 @@ def training_groups(options: argparse.Namespace) -> list[list[Example]]:
     for time in range(options.times):
         groups += _named(human_groups(options.work), f"human-{time}")
         groups += _named(article_groups(options.work, random), f"article-{time}")
-    for time in range(options.times):
         groups += _named(contract_groups(options.work, random), f"contract-{time}")
-    for time in range(options.times):
         groups += _named(heading_groups(sample, random), f"sample-{time}")
     for time in range(options.page_times):
         groups += _named(page_groups(written, random), f"page-{time}")
@@ -103,10 +100,7 @@ def training_groups(options: argparse.Namespace) -> list[list[Example]]:
         groups += _named(page_groups(written, random, collections=options.collections), f"collection-{time}")
     for time in range(options.yes_no_times):
         groups += _named(page_groups(written, random, yes_no=True), f"yes-no-{time}")
-    for time in range(options.paragraph_times):
-        groups += _named(paragraph_groups(squad.passages, random, files=options.paragraphs), f"paragraph-{time}")
-    for time in range(options.edit_times):
-        groups += _named(edit_groups(squad, random), f"edit-{time}")
+    groups += paragraph_groups(squad.passages, random, files=options.paragraphs)
     groups += cloze_groups(shown, options.questions // 9, random, "cloze")
     groups += cloze_groups(sample, 400, random, "sample-cloze")
     groups += written_groups(options.questions // 11, random)
@@ -134,7 +128,6 @@ def development_groups(work: Path, *, count: int = 500) -> list[list[Example]]:
 
 def _write(groups: list[list[Example]], out: Path) -> None:
     write_lines(out, (asdict(example) for group in groups for example in group))
-    tokenise(out)
 
 
 def main() -> None:
@@ -149,14 +142,14 @@ def main() -> None:
     parser.add_argument("--collection-times", type=int, default=0, help="more repetitions of those on collections")
     parser.add_argument("--collections", default="*", help="pattern of the names of these")
     parser.add_argument("--yes-no-times", type=int, default=1, help="repetitions of yes/no questions on collections")
-    parser.add_argument("--paragraph-times", type=int, default=1, help="repetitions of questions on paragraphs")
-    parser.add_argument("--paragraphs", default="*", help="pattern of the names of their files")
-    parser.add_argument("--edit-times", type=int, default=1, help="repetitions of questions with changed words")
+    parser.add_argument("--paragraphs", default="*", help="pattern of the names of the files of `paragraphs/`")
     parser.add_argument("--tables", type=int, default=0, help="made-up tables, with about eight questions each")
     options = parser.parse_args()
     groups = training_groups(options)
     print(Counter(example.kind for group in groups for example in group))
-    _write(groups, options.work / f"examples-{options.seed}.jsonl")
+    examples = options.work / f"examples-{options.seed}.jsonl"
+    _write(groups, examples)
+    tokenise(examples)
     _write(development_groups(options.work), options.work / "dev.jsonl")
 
 

@@ -1,9 +1,9 @@
 """Measure a reader on data that it was not trained on.
 
-    python -m tests.benchmarks.reader.evaluate WORK run-1/final.pt [--json FILE]
+    python -m tests.benchmarks.reader.evaluate WORK run-1/final.pt [--out FILE]
 
-- squad-dev-v2, the 15 reserved articles, given the right paragraph: in the product's passages (the best one answers),
-  or with `--whole` as one text. EM and F1 are the official ones of SQuAD 2.
+- squad-dev-v2, the 15 reserved articles, given the right paragraph: in the product's passages; the best one answers.
+  EM and F1 are the official ones of SQuAD 2.
 - squad-train-v1, the articles held out: the answering passage among those that our retriever ranks high.
 - legalbench-contractnli, the reserved contracts: the answering passage among all those of its contract.
 """
@@ -16,21 +16,23 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
-from tests.benchmarks.common import path_parser, read_lines, write_result
+from qa.evaluation import metrics
+from tests.benchmarks.common import read_lines, result_parser, write_result
 
 from .batches import encode, in_batches
 from .examples import passages_of
 from .model import Reader, best_spans, load_reader
 from .sources import DATA, trained_articles, trained_contracts
-from .train import LONGEST, auroc
 
 # Weight of the span's logits in the decision whether there is an answer; the rest is that of `answered`.
 SPAN_SHARE = 0.25
+# Tokens of the longest answer.
+LONGEST = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,14 @@ class Reading:
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def read(reader: Reader, asked: Sequence[tuple[str, str, str]], *, longest: int = LONGEST) -> list[Reading]:
+def read(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
     """Read questions with contexts and texts."""
     inputs = encode(*([row[column] for row in asked] for column in range(3)))
+    device = next(reader.parameters()).device
     found: list[Reading | None] = [None] * len(asked)
     for places, batch in in_batches(inputs, size=32):
-        with torch.autocast("cpu", torch.bfloat16):
-            output = reader.read(batch)
-        spans, score = best_spans(output.start, output.end, longest=longest)
+        output = reader.read(batch.to(device))
+        spans, score = best_spans(output.start, output.end, longest=LONGEST)
         for row, at in enumerate(places):
             first, last = (int(token) - inputs[at].text for token in spans[row])
             ends = inputs[at].spans
@@ -74,6 +76,12 @@ def read(reader: Reader, asked: Sequence[tuple[str, str, str]], *, longest: int 
             logits = (float(score[row]) / 2, float(output.answered[row]), float(output.relevant[row]))
             found[at] = Reading(text, chars, *logits)
     return [one for one in found if one is not None]
+
+
+def auroc(positive: npt.NDArray[np.float64], negative: npt.NDArray[np.float64]) -> float:
+    """Area under the ROC curve; NaN without both kinds."""
+    area = metrics.auroc(positive, negative)
+    return float("nan") if area is None else area
 
 
 def normalised(text: str) -> str:
@@ -96,7 +104,7 @@ def f1(answer: str, gold: str) -> float:
     return 2 * shared / (len(a) + len(b))
 
 
-def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
+def squad(reader: Reader, work: Path) -> dict[str, float]:
     """EM and F1 of all and of the answerable questions, and AUROC, on the 15 reserved articles."""
     kept = set(trained_articles()[1])
     files = {row["id"]: row["file"] for row in read_lines(DATA / "squad-dev-v2/questions.jsonl")}
@@ -108,7 +116,7 @@ def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
     for number, row in enumerate(rows):
         paragraph = paragraphs[row["doc"]]
         parts = [part for part in passages[files[row["_id"]]] if part["text"].strip() in paragraph["text"]]
-        if whole or not parts:
+        if not parts:
             parts = [{"context": paragraph["title"], "text": paragraph["text"]}]
         for part in parts:
             asked.append((" ".join(questions[row["_id"]].split()), part["context"], part["text"]))
@@ -132,20 +140,15 @@ def squad(reader: Reader, work: Path, *, whole: bool) -> dict[str, float]:
         score = np.array([getattr(one, name) for one in best])
         result[f"auroc_{name}"] = auroc(score[answerable], score[~answerable])
     score = np.array([one.both for one in best])
-    for name, threshold in (("", 0.0), ("_best", _best_threshold(score, forced, answerable))):
-        chosen = score > threshold
-        result[f"em{name}"] = float(np.where(answerable, same * chosen, ~chosen).mean())
-        result[f"f1{name}"] = float(np.where(answerable, forced * chosen, ~chosen).mean())
-        result[f"threshold{name}"] = threshold
-    return result
-
-
-def _best_threshold(
-    score: np.ndarray[Any, Any], forced: np.ndarray[Any, Any], answerable: np.ndarray[Any, Any]
-) -> float:
-    """The threshold with the best F1, as in the official script: an upper bound."""
+    # The threshold with the best F1, as in the official script: an upper bound.
     tried = np.quantile(score, np.linspace(0, 1, 201))
-    return float(max(tried, key=lambda t: np.where(answerable, forced * (score > t), score <= t).mean()))
+    threshold = max(tried, key=lambda t: np.where(answerable, forced * (score > t), score <= t).mean())
+    chosen = score > threshold
+    return result | {
+        "em": float(np.where(answerable, same * chosen, ~chosen).mean()),
+        "f1": float(np.where(answerable, forced * chosen, ~chosen).mean()),
+        "threshold": float(threshold),
+    }
 
 
 def held_out(reader: Reader, work: Path, count: int = 2500) -> dict[str, float]:
@@ -193,23 +196,13 @@ def contracts(reader: Reader, work: Path) -> dict[str, float]:
 
 def main() -> None:
     """Run the command line."""
-    parser = path_parser(__doc__, "work")
+    parser = result_parser(__doc__, "work")
     parser.add_argument("weights", type=Path, help="checkpoint or exported weights, relative to WORK")
-    parser.add_argument("--whole", action="store_true", help="paragraphs as one text")
-    parser.add_argument("--only", choices=("squad", "held_out", "contracts"))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
     reader = load_reader(options.work / options.weights)
-    measured: dict[str, dict[str, float]] = {}
-    if options.only in (None, "squad"):
-        measured["squad"] = squad(reader, options.work, whole=options.whole)
-    if options.only in (None, "held_out"):
-        measured["held_out"] = held_out(reader, options.work)
-    if options.only in (None, "contracts"):
-        measured["contracts"] = contracts(reader, options.work)
-    write_result(measured, options.json)
+    measures = (squad, held_out, contracts)
+    with torch.autocast("cpu", torch.bfloat16):
+        write_result({measure.__name__: measure(reader, options.work) for measure in measures}, options.out)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.benchmarks.common import read_lines
@@ -77,6 +78,13 @@ def most_similar(question: str, passages: list[dict[str, Any]]) -> list[dict[str
     """Passages by the number of words they share with the question, most first."""
     words = _words(question)
     return sorted(passages, key=lambda one: -len(words & _words(one["context"], one["text"])))
+
+
+def beside_others(right: Example, ranked: list[dict[str, Any]], kind: str, random: Random) -> list[Example]:
+    """An example, and its question with up to three similar passages without the answer, each in seven of ten cases."""
+    answer = right.text[right.start : right.end]
+    others = [part for part in ranked if answer not in part["text"]][:3]
+    return [right, *(unanswered(right, part, 0, kind) for part in others if random.random() < 0.7)]
 
 
 @lru_cache(10_000)  # a collection's passages are compared with each of its questions

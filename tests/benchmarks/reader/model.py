@@ -38,21 +38,6 @@ class Output:
     relevant: torch.Tensor
 
 
-class SharedDropout(nn.Module):  # type: ignore[misc]
-    """Dropout of the same features for all tokens of an example, which needs far fewer random numbers."""
-
-    def __init__(self, share: float) -> None:
-        super().__init__()
-        self.share = share
-
-    def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """The `(n, t, width)` states; while training, without some of their features."""
-        if not self.training:
-            return states
-        kept = torch.empty(len(states), 1, states.shape[2], dtype=states.dtype).bernoulli_(1 - self.share)
-        return states * (kept / (1 - self.share)).to(states.device)
-
-
 class Reader(nn.Module):  # type: ignore[misc]
     """BERT layers with three heads."""
 
@@ -95,9 +80,9 @@ def base_hash() -> str:
     return hashlib.sha256((base_folder() / "model.safetensors").read_bytes()).hexdigest()
 
 
-def new_reader(seed: int = 0, *, dropout: float = 0.0) -> Reader:
-    """A reader with the encoder's weights and fresh heads; `dropout` applies to the output of each layer's blocks."""
-    torch.manual_seed(seed)
+def new_reader() -> Reader:
+    """A reader with the encoder's weights and fresh heads."""
+    torch.manual_seed(0)
     config = BertConfig.from_pretrained(
         base_folder(), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="sdpa"
     )
@@ -108,9 +93,6 @@ def new_reader(seed: int = 0, *, dropout: float = 0.0) -> Reader:
     left = [name for name in missing.missing_keys if "position_ids" not in name]
     if left or any("position_ids" not in name for name in missing.unexpected_keys):
         raise SystemExit(f"the weights of the base model are not those expected: {missing}")
-    if dropout:
-        for layer in reader.bert.encoder.layer:
-            layer.attention.output.dropout = layer.output.dropout = SharedDropout(dropout)
     return reader
 
 

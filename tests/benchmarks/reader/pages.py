@@ -24,7 +24,7 @@ from typing import Any
 
 from tests.benchmarks.common import path_parser, write_lines
 
-from .examples import Example, Passages, answered, most_similar, no_answer, unanswered
+from .examples import Example, Passages, answered, beside_others, most_similar, no_answer
 from .wording import as_typed
 
 PAGES = Path(__file__).parent / "pages"
@@ -113,9 +113,7 @@ def page_groups(
             if not holding:
                 continue
             right = answered(group, asked, holding[0], answer, "page")
-            others = [part for part in ranked if answer not in part["text"]][:3]
-            chosen = [part for part in others if random.random() < 0.7]
-            yield [right, *(unanswered(right, part, 0, "page-hard") for part in chosen)]
+            yield beside_others(right, ranked, "page-hard", random)
 
 
 def write_pages(folder: Path, source: Path = PAGES) -> None:

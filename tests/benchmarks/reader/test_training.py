@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from .articles import read_articles
-from .edits import changed, read_edits
 from .notes import pages
 from .pages import KEPT, PAGES, page_groups, read_pages, read_yes_no
 from .paragraphs import read_questions
@@ -196,48 +195,3 @@ def test_paragraph_questions_belong_to_the_paragraph_above_them(tmp_path: Path) 
         ("t1-003-000", [("Where?", None)]),
     ]
     assert all(questions for _, questions in read_questions())
-
-
-@pytest.mark.parametrize(
-    ("expected", "line"),
-    [
-        ("When did she not move to Paris?", "t1-001-002-q0 | 3:3 not"),
-        ("When did he move Paris?", "t1-001-002-q0 | 2:3 he | 4:5"),
-        ("Who moved, when did she move to Paris or Rome?", "t1-001-002-q0 | 0:1 Who moved, when | 5:6 Paris or Rome?"),
-        ("When did the woman move to Paris?", "t1-001-002-q0 | = | 2:3 the woman"),
-    ],
-)
-def test_changes_turn_one_question_into_the_other(tmp_path: Path, expected: str, line: str) -> None:
-    """Words are inserted, deleted and replaced, several at once; positions refer to the original."""
-    (tmp_path / "a.txt").write_text(f"{line}\n", encoding="utf-8")
-    ((edit,),) = (found := read_edits(tmp_path)).values()
-    assert list(found) == ["t1-001-002-q0"]
-    assert edit.answered is ("=" in line)
-    assert changed("When did she move to Paris?", edit.changes) == expected
-
-
-def test_dropout_drops_the_same_features_of_all_tokens_and_only_in_training() -> None:
-    """Kept features are scaled up, so that the mean is unchanged."""
-    torch = pytest.importorskip("torch")
-    from .model import SharedDropout
-
-    dropout, states = SharedDropout(0.25), torch.ones(64, 3, 64)
-    dropped = dropout(states)
-    assert dropped.unique().tolist() == pytest.approx([0, 1 / 0.75])
-    assert torch.equal(dropped[:, 0], dropped[:, 2])
-    assert not torch.equal(dropped[0], dropped[1])
-    assert float(dropped.mean()) == pytest.approx(1, abs=0.05)
-    assert torch.equal(dropout.eval()(states), states)
-
-
-def test_near_miss_is_compared_with_the_answered_questions_of_its_group() -> None:
-    """It is not compared with those of another group, nor with other passages for the same question."""
-    torch = pytest.importorskip("torch")
-    from .train import pair_loss
-
-    group = torch.tensor([0, 0, 0, 1, 1])
-    right = torch.tensor([True, False, False, True, False])
-    near = torch.tensor([False, True, False, False, False])
-    scores = torch.tensor([2.0, 1.0, 9.0, -5.0, 9.0])
-    assert float(pair_loss(scores, group, right, near)) == pytest.approx(np.log1p(np.exp(-1)))
-    assert float(pair_loss(scores, group, right, torch.zeros_like(near))) == 0
