@@ -12,7 +12,7 @@ from posixpath import splitext
 from corpus.errors import Unreadable
 
 # Incremented whenever the same bytes would be read differently; indexes are then rebuilt from the files.
-VERSION = 20
+VERSION = 21
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB

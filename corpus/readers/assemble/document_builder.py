@@ -52,21 +52,14 @@ def visible(text: str) -> int:
 
 def _located(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
     """Yield where in a text each line of the file begins, with the number of the line."""
-    pending = iter(marks)
-    count, line = next(pending, (0, 0))
-    if line:
-        yield 0, line
+    if marks:
+        yield 0, marks[0][1]
     # The bullet that `block` adds to a list item is not in the file.
-    seen = -int(item)
-    if len(marks) < 2:
-        return
-    count, line = next(pending)
-    for word in _WORD.finditer(text):
-        while count < seen + len(word[0]):
-            yield word.start() + max(0, count - seen), line
-            if (following := next(pending, None)) is None:
-                return
-            count, line = following
+    seen, at = -int(item), 1
+    for word in _WORD.finditer(text) if len(marks) > 1 else ():
+        while at < len(marks) and marks[at][0] < seen + len(word[0]):
+            yield word.start() + max(0, marks[at][0] - seen), marks[at][1]
+            at += 1
         seen += len(word[0])
 
 

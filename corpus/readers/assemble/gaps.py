@@ -42,14 +42,9 @@ def fill_gaps(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 def _trim(text: str, block: Block) -> Iterator[Block]:
     """Yield the parts of a block without blank edges and wide gaps; nothing if it is blank."""
-    edges = text[block.start : block.start + 1], text[block.end - 1 : block.end]
-    is_wide = block.end - block.start > MAX_GAP
-    if not is_wide and edges[0] not in _BLANKS and edges[1] not in _BLANKS:
-        yield block
-        return
     left = block.start
-    gaps = list(_GAP.finditer(text, block.start, block.end)) if is_wide else []
-    for right, following in [*((gap.start(), gap.end()) for gap in gaps), (block.end, block.end)]:
+    gaps = _GAP.finditer(text, block.start, block.end) if block.end - block.start > MAX_GAP else ()
+    for right, following in [*(gap.span() for gap in gaps), (block.end, block.end)]:
         piece = text[left:right]
         start, end = right - len(piece.lstrip(_BLANKS)), left + len(piece.rstrip(_BLANKS))
         if start < end:

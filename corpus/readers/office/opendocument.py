@@ -23,7 +23,7 @@ def read_slides(archive: Archive) -> Extracted:
         builder.page()
         builder.section(1, "")
         frames = sorted(
-            each(page, "frame", "custom-shape", skip=frozenset({"notes"})), key=lambda one: not _is_title(one)
+            each(page, "frame", "custom-shape", skip=frozenset({"notes"})), key=lambda frame: not _is_title(frame)
         )
         for frame in frames:
             if _is_title(frame):

@@ -68,13 +68,17 @@ def _add_chart(builder: DocumentBuilder, chart: Element | None) -> None:
     """Add the title of a chart, then a row for each category with the name and value of each series."""
     builder.block(" ".join(_lines(title)) if (title := first(chart, "title")) is not None else "")
     series = list(each(chart, "ser"))
-    values = [[one.text or "" for name in ("val", "yVal") for one in each(first(ser, name), "v")] for ser in series]
+    values = [_texts(first(ser, "val"), "v") + _texts(first(ser, "yVal"), "v") for ser in series]
     categories = next((first(ser, "cat") for ser in series if first(ser, "cat") is not None), None)
-    names = [" ".join(one.text or "" for one in each(first(ser, "tx"), "v", "t")) for ser in series]
+    names = [" ".join(_texts(first(ser, "tx"), "v", "t")) for ser in series]
     columns = [
         [f"{name}: {value}" if name else value for value in column] for name, column in zip(names, values, strict=True)
     ]
-    builder.rows(list(zip_longest([one.text or "" for one in each(categories, "v")], *columns, fillvalue="")))
+    builder.rows(list(zip_longest(_texts(categories, "v"), *columns, fillvalue="")))
+
+
+def _texts(element: Element | None, *names: str) -> list[str]:
+    return [part.text or "" for part in each(element, *names)]
 
 
 def _placeholder(shape: Element) -> str:
@@ -84,7 +88,7 @@ def _placeholder(shape: Element) -> str:
 
 
 def _add_text(builder: DocumentBuilder, shape: Element, *, is_list: bool) -> None:
-    paragraphs = [(one, text) for one in each(shape, "p") if one_line(text := _text(one))]
+    paragraphs = [(paragraph, text) for paragraph in each(shape, "p") if one_line(text := _text(paragraph))]
     for paragraph, text in paragraphs:
         properties = paragraph.find("pPr")
         depth = "0" if properties is None else properties.get("lvl", "0")
@@ -99,14 +103,14 @@ def _lines(element: Element) -> list[str]:
 
 
 def _text(paragraph: Element) -> str:
-    return "".join(_run(one) for one in each(paragraph, "r", "t", "br"))
+    return "".join(map(_run, each(paragraph, "r", "t", "br")))
 
 
 def _run(element: Element) -> str:
     """The text of a run, with raised numbers as superscripts, or of a part of one."""
     if element.tag != "r":
         return "\n" if element.tag == "br" else element.text or ""
-    text = "".join(one.text or "" for one in each(element, "t"))
+    text = "".join(_texts(element, "t"))
     properties = element.find("rPr")
     baseline = "" if properties is None else properties.get("baseline", "")
     return raised(text) if baseline.strip("%0.") and not baseline.startswith("-") else text

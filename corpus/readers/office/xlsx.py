@@ -42,7 +42,7 @@ class _Cells:
     """Converts cells to text, with the strings and styles that a workbook's sheets share."""
 
     def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
-        self._strings = [_text(one) for one in each(archive.optional(parts.get("sharedStrings", "")), "si")]
+        self._strings = [_text(string) for string in each(archive.optional(parts.get("sharedStrings", "")), "si")]
         self._dates = _date_styles(archive.optional(parts.get("styles", "")))
         properties = first(book, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
@@ -88,12 +88,12 @@ class _Cells:
 
 def _text(element: Element) -> str:
     # Phonetic hints (rPh) are not part of the text.
-    return "".join(one.text or "" for one in each(element, "t", skip=frozenset({"rPh"})))
+    return "".join(part.text or "" for part in each(element, "t", skip=frozenset({"rPh"})))
 
 
 def _date_styles(styles: Element | None) -> frozenset[int]:
     """Indices of the cell styles that display a number as a date or time."""
-    codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one in each(styles, "numFmt")}
+    codes = {code.get("numFmtId", ""): code.get("formatCode", "") for code in each(styles, "numFmt")}
     keys = [style.get("numFmtId", "0") for group in each(styles, "cellXfs") for style in group]
     return frozenset(
         number

@@ -63,8 +63,8 @@ def _find(text: str, lines: Sequence[Line]) -> Iterator[tuple[int, list[Box]]]:
     characters = [(line, i) for line in lines for i in _alphanumeric(line.text)]
     letters = "".join(text[i].lower() for i in _alphanumeric(text))
     spans = _spans("".join(line.text[i].lower() for line, i in characters), letters)
-    matched = [one for start, end in spans for one in characters[start:end]]
-    for (_, line), group in groupby(matched, key=lambda one: (id(one[0]), one[0])):
+    matched = [character for start, end in spans for character in characters[start:end]]
+    for (_, line), group in groupby(matched, key=lambda character: (id(character[0]), character[0])):
         yield line.page, [line.boxes[i] for _, i in group]
 
 

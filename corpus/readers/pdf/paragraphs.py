@@ -93,6 +93,11 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
     edges: _Edges = {}
     lines = [(layout, line) for page in pages for layout in [_Layout(page, edges)] for line in page]
+    return (_paragraph(group, words) for group in _groups(lines))
+
+
+def _groups(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
+    """Yield the lines of each paragraph and each table; see `paragraphs`."""
     pending: list[Line] = []
     held: list[list[Line]] = []
     skip_to = 0
@@ -103,21 +108,20 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
             skip_to = at + sum(map(len, asides))
             for aside in asides:
                 if aside[0].page == pending[0].page:
-                    yield _joined(aside, words)
+                    yield aside
                 else:
                     held.append(aside)
             continue
         if line.table:
             skip_to = _end_of_table(lines, at)
-            rows = [one for _, one in lines[at:skip_to]]
-            yield from (_joined(part, words) for part in [pending, *held, rows] if part)
+            yield from filter(None, [pending, *held, [row for _, row in lines[at:skip_to]]])
             pending, held = [], []
             continue
         if pending and not (layout.continues(pending, line) and all(aside[0].page == line.page for aside in held)):
-            yield from (_joined(part, words) for part in [pending, *held])
+            yield from [pending, *held]
             pending, held = [], []
         pending.append(line)
-    yield from (_joined(part, words) for part in [pending, *held] if part)
+    yield from filter(None, [pending, *held])
 
 
 def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> list[list[Line]]:
@@ -227,9 +231,8 @@ class _Layout:
         """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
             return False
-        left, right = self._edges[line.page, line.column]
-        full = right - before.right < 0.25 * (right - left) and not before.gaps
-        return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
+        is_full = not self._is_short(before) and not before.gaps
+        return is_full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
     def _begins(self, pending: Sequence[Line], line: Line) -> bool:
         """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
@@ -244,9 +247,9 @@ class _Layout:
             return ends or short
         # Definitions, and references without numbers, have hanging indents.
         is_outdented = before.left - line.left > indent and abs(line.left - first.left) < 0.3 * line.size
-        are_labelled = all(_LABELLED.match(one.text) for one in (before, line))
+        are_labelled = _LABELLED.match(before.text) and _LABELLED.match(line.text)
         begins = (ends and (short or is_outdented)) or (short and are_labelled)
-        return begins and not line.text[0].islower()
+        return bool(begins) and not line.text[0].islower()
 
 
 def _is_next_reference(entry: Line, line: Line) -> bool:
@@ -255,10 +258,10 @@ def _is_next_reference(entry: Line, line: Line) -> bool:
     return number is not None and next_number is not None and int(next_number[1]) == int(number[1]) + 1
 
 
-def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
+def is_numbered_in_capitals(line: Line | Paragraph) -> bool:
     """Whether this may be a heading like "2. METHODS", with the size and weight of body text."""
-    numbered = NUMBERED.match(one.text) if len(one.text) <= MAX_GUESSED_HEADING else None
-    return bool(numbered and numbered[0].rstrip().endswith(".") and is_upper(one.text[numbered.end() :]))
+    numbered = NUMBERED.match(line.text) if len(line.text) <= MAX_GUESSED_HEADING else None
+    return bool(numbered and numbered[0].rstrip().endswith(".") and is_upper(line.text[numbered.end() :]))
 
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:
@@ -273,50 +276,41 @@ def _continues_column(pending: Sequence[Line], line: Line) -> bool:
     return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
-def _joined(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
-    return _table(lines, words) if lines[0].table else _paragraph(lines, words)
-
-
 def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
-    text = ""
-    pages: list[int] = []
-    for line, next_line in zip(lines, [*lines[1:], None], strict=True):
-        part = line.text if next_line is None else _HYPHENATED.sub(HYPHEN, line.text)
-        if part.endswith(HYPHEN):
-            part = part[:-1] + ("-" if next_line is None or _keeps_hyphen(part, next_line.text, words) else "")
-        elif next_line is not None and not (_RANGE.search(part) and next_line.text[0].isdigit()):
-            part += " "
-        part = part.replace(HYPHEN, "-")
-        text += part
-        pages += [line.page] * len(part)
+    is_table = lines[0].table > 0
+    texts = list(_rows(lines, words) if is_table else _rejoined(lines, words))
+    gaps = sum(line.gaps for line in lines)
     return Paragraph(
-        text=text,
-        pages=pages,
+        text="".join(texts),
+        pages=[line.page for line, text in zip(lines, texts, strict=True) for _ in text],
         size=median(line.size for line in lines),
-        bold=all(line.bold for line in lines),
+        bold=not is_table and all(line.bold for line in lines),
         font=lines[0].font,
-        gaps=sum(line.gaps for line in lines),
+        gaps=max(TABLE_GAPS, gaps) if is_table else gaps,
         lines=len(lines),
+        table=is_table,
     )
 
 
-def _table(rows: Sequence[Line], words: Counter[str]) -> Paragraph:
-    texts = []
+def _rejoined(lines: Sequence[Line], words: Counter[str]) -> Iterator[str]:
+    """Yield the text of each line up to the next, with words that are hyphenated at the end of the line rejoined."""
+    for line, next_line in pairwise(lines):
+        text = _HYPHENATED.sub(HYPHEN, line.text)
+        if text.endswith(HYPHEN):
+            text = text[:-1] + "-" * _keeps_hyphen(text, next_line.text, words)
+        elif not (_RANGE.search(text) and next_line.text[0].isdigit()):
+            text += " "
+        yield text.replace(HYPHEN, "-")
+    yield lines[-1].text.replace(HYPHEN, "-")
+
+
+def _rows(rows: Sequence[Line], words: Counter[str]) -> Iterator[str]:
+    """Yield the text of each row of a table up to the next, with words that are hyphenated within a cell rejoined."""
     for row in rows:
         text, *parts = _BROKEN_IN_CELL.split(row.text)
         for part in parts:
             text += "-" * _keeps_hyphen(text + HYPHEN, part, words) + part
-        texts.append(text.replace(HYPHEN, "-"))
-    return Paragraph(
-        text="\n".join(texts),
-        pages=[row.page for row, text in zip(rows, texts, strict=True) for _ in range(len(text) + 1)][:-1],
-        size=median(row.size for row in rows),
-        bold=False,
-        font=rows[0].font,
-        gaps=max(TABLE_GAPS, sum(row.gaps for row in rows)),
-        lines=len(rows),
-        table=True,
-    )
+        yield text.replace(HYPHEN, "-") + ("\n" if row is not rows[-1] else "")
 
 
 def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:

@@ -41,9 +41,9 @@ _NO_TITLE = re.compile(
 _OPENING = re.compile(
     r"abstract|summary|introduction|contents|zusammenfassung|r[ée]sum[ée]|[\dIA]\.?\d*\s", re.IGNORECASE
 )
-# Footnote marks after a title.
 # In a running head, with what separates it from the rest.
 _PAGE_NUMBER = re.compile(r"[\s|,·–—-]*\bpage\s+\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?\b[\s|,·–—-]*", re.IGNORECASE)
+# Footnote marks after a title.
 _NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
 # How many paragraphs are the top of a page; how many times larger a short title is than the text, and than all else.
 _TOP, _LARGE, _LARGER = 4, 1.5, 1.25

@@ -256,8 +256,9 @@ def _across_below(pieces: Sequence[Line], right: Sequence[Line], x: float, width
     """Count the characters that cross a gutter, except those above both columns, such as a title."""
     top = float("inf")
     if _is_column([piece for piece in pieces if piece.right <= x + 1], width, _LAST_ALIGNED):
-        top = max((one.top for one in right if one.right - one.left > _COLUMN_LINE * width), default=top)
-    return sum(len(one.text) for one in pieces if one.left < x - 1 and one.right > x + 1 and one.bottom < top)
+        top = max((piece.top for piece in right if piece.right - piece.left > _COLUMN_LINE * width), default=top)
+    below = [piece for piece in pieces if piece.bottom < top]
+    return sum(len(piece.text) for piece in below if piece.left < x - 1 and piece.right > x + 1)
 
 
 def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:

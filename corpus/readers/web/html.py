@@ -306,7 +306,8 @@ class _Page:
     def _table(self, rows: Sequence[Sequence[Fragment]]) -> None:
         cells = [cell for row in rows for cell in row]
         if max(map(len, rows), default=0) > 1 and sum(len(cell.text) for cell in cells) < _LAYOUT_CELL * len(cells):
-            lines = [next((cell.lines[0][1] for cell in row if cell.lines), self.line) for row in rows]
+            # A page inside another file has no lines.
+            lines = [next((cell.lines[0][1] for cell in row if cell.lines), self.line) for row in rows if self.line]
             self._builder.rows([[cell.text for cell in row] for row in rows], lines=lines)
             return
         for cell in cells:

@@ -60,6 +60,7 @@ def free(cells: Sequence[Cell]) -> list[Interval]:
 
 def common(first: Sequence[Interval], second: Sequence[Interval], least: float) -> list[Interval]:
     """Intersect two lists of intervals; parts narrower than `least` are dropped."""
+    # One pass over both: cells drawn over each other have intervals out of order, and all pairs would be thousands.
     found: list[Interval] = []
     i = j = 0
     while i < len(first) and j < len(second):

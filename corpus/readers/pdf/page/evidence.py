@@ -83,7 +83,7 @@ def _is_evenly_spaced(line: Line, cell: Cell) -> bool:
     """Whether the letters of a cell are, as in typewriter fonts; a name in one may begin a line of prose."""
     places = range(cell.start, cell.end)
     middles = [(line.boxes[i][0] + line.boxes[i][2]) / 2 if line.text[i].isalnum() else None for i in places]
-    steps = [two - one for one, two in pairwise(middles) if one is not None and two is not None]
+    steps = [after - before for before, after in pairwise(middles) if before is not None and after is not None]
     return len(steps) < _MIN_STEPS or pstdev(steps) < _EQUAL * mean(steps)
 
 

@@ -20,8 +20,8 @@ _FURTHER, _SIZES = 1.6, 0.3
 _LOOK_AHEAD = 3
 # The fewest lines with cells on both sides of a gutter, and of a gutter narrower than the line height.
 _MIN_WIDE, _MIN_NARROW = 2, 3
+# In a table of contents, or a form.
 _LEADERS = re.compile(r"(?:[.·…] ?){4}|_{4}")
-_CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|fig(?:ure|\.)|abb(?:ildung|\.)) ?[\dIVXA-Z]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class GridFinder:
         self.cells = [cells_of(line) for line in lines]
         self._lines = lines
         self._wide = [
-            len(cells) > 1 and any(two.left - one.right > line.size for one, two in pairwise(cells))
+            len(cells) > 1 and any(after.left - before.right > line.size for before, after in pairwise(cells))
             for line, cells in zip(lines, self.cells, strict=True)
         ]
         self._free = list(map(free, self.cells))
@@ -63,7 +63,7 @@ class GridFinder:
         return max((grid for grid in grids if grid), key=lambda grid: grid.score, default=None)
 
     def _grid(self, start: int) -> Grid | None:
-        if len(self.cells[start]) < 2 or _is_caption_or_form(self._lines[start]):
+        if len(self.cells[start]) < 2 or _LEADERS.search(self._lines[start].text):
             return None
         gutters = self._free[start]
         spanning: set[int] = set()
@@ -122,7 +122,7 @@ class GridFinder:
             return False
         if len(steps) > 1 and step > _FURTHER * max(median(steps), line.size):
             return False
-        return abs(before.size - line.size) <= _SIZES * line.size and not _is_caption_or_form(line)
+        return abs(before.size - line.size) <= _SIZES * line.size and not _LEADERS.search(line.text)
 
     def _has_row_below(self, at: int, gutters: Sequence[Interval], steps: Sequence[float]) -> bool:
         """Whether a line across columns has rows of the same table below it."""
@@ -151,13 +151,8 @@ class GridFinder:
 def _all_overlap(gutters: Sequence[Interval], left: Sequence[Interval], width: float) -> bool:
     """Whether each gutter at least `width` wide overlaps one of those that are left."""
     return all(
-        any(one[0] < right and one[1] > start for one in left) for start, right in gutters if right - start >= width
+        any(rest[0] < right and rest[1] > start for rest in left) for start, right in gutters if right - start >= width
     )
-
-
-def _is_caption_or_form(line: Line) -> bool:
-    """Whether a line is a caption, or from a table of contents or a form."""
-    return _LEADERS.search(line.text) is not None or _CAPTION.match(line.text) is not None
 
 
 def columns(cells: Sequence[Cell], gutters: Sequence[Interval]) -> list[list[Cell]]:

@@ -61,7 +61,7 @@ def _is_across(rules: Sequence[Rule], left: float, right: float) -> bool:
     if any(rule.left < left - beyond or rule.right > right + beyond for rule in near):
         return False
     total, end = 0.0, left
-    for rule in sorted(near, key=lambda one: one.left):
+    for rule in sorted(near, key=lambda rule: rule.left):
         total += max(0.0, min(right, rule.right) - max(end, rule.left))
         end = max(end, min(right, rule.right))
     return total >= _SHARE * (right - left)

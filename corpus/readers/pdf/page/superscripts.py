@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 
 from corpus.readers.pdf.page.characters import Box
@@ -18,8 +18,8 @@ _MAX_SCRIPT, _MIN_LINE, _MAX_SIZE = 8, 20, 0.8
 _ABOVE, _BELOW, _BESIDE, _RAISED = 0.75, 0.5, 0.5, 0.2
 # In line heights: left edges this close are at the same place.
 _SAME = 0.1
-_SIGNS = frozenset("-−+")
-_BETWEEN = _SIGNS | frozenset(",/∗*†‡§¶")
+# Raised letters and digits, with the signs and punctuation between them.
+_MARK = re.compile(r"[a-zA-Z0-9+−-](?:[a-zA-Z0-9+−,/∗*†‡§¶-]*[a-zA-Z0-9])?")
 _CLOSING = ".,;:)]"
 # A mark is separated from such a word; "m²", "10⁷", "21st" and "XVIe" stay whole.
 _WORD = re.compile(r"[^\W\d_]{2}[^\W\d_A-Z]$")
@@ -65,7 +65,7 @@ def _insert(line: Line, script: Line) -> None:
 
 def with_marks_apart(line: Line) -> Line:
     """Write raised digits as superscripts, and put a space between a raised mark and the word before or after it."""
-    for first, end in reversed(list(_raised(line))):
+    for first, end in reversed(_raised(line)):
         mark, following = line.text[first:end], line.text[end : end + 1]
         is_joined = following.isalnum()
         if following == "/" or (is_joined and not mark.isdigit() and (first or len(mark) > 1)):  # "1/2", "LATEX"
@@ -79,25 +79,11 @@ def with_marks_apart(line: Line) -> Line:
     return line
 
 
-def _raised(line: Line) -> Iterator[tuple[int, int]]:
-    """Yield the spans of raised letters and digits, with the punctuation between them."""
+def _raised(line: Line) -> list[tuple[int, int]]:
+    """Return the spans of raised marks and exponents."""
     floor = line.bottom + _RAISED * line.size
-    run: list[int] = []
-    for i in [i for i, box in enumerate(line.boxes) if box[1] > floor]:
-        is_mark = line.text[i].isascii() and line.text[i].isalnum()
-        if run and i - run[-1] == 1 and (is_mark or line.text[i] in _BETWEEN):
-            run.append(i)
-        elif is_mark or line.text[i] in _SIGNS:
-            yield from _marks(line.text, run)
-            run = [i]
-    yield from _marks(line.text, run)
-
-
-def _marks(text: str, run: list[int]) -> Iterator[tuple[int, int]]:
-    while run and not text[run[-1]].isalnum():
-        run.pop()
-    if run:
-        yield run[0], run[-1] + 1
+    text = "".join([letter if box[1] > floor else " " for letter, box in zip(line.text, line.boxes, strict=True)])
+    return [found.span() for found in _MARK.finditer(text) if found[0][-1].isalnum()]
 
 
 def _insert_space(line: Line, at: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from statistics import median
 
 from corpus.readers.pdf.page.evidence import is_table
@@ -18,15 +19,12 @@ _BEYOND = 1.5
 def with_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> Iterator[Line]:
     """Yield the lines of a page in order, those of a table joined into rows with bars between cells."""
     finder = GridFinder(lines)
-    rules: list[Rule] | None = None
+    rules_of_page = cache(find_rules)
     at = number = 0
     last: Sequence[Line] = ()
     while at < len(lines):
-        rows: list[Line] = []
         grid = finder.best(at)
-        if grid is not None:
-            rules = find_rules() if rules is None else rules
-            rows = _rows(lines, finder, grid, rules)
+        rows = [] if grid is None else _rows(lines, finder, grid, rules_of_page())
         if grid is None or not rows:
             yield lines[at]
             last = ()
@@ -43,13 +41,13 @@ def with_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> 
 
 def _rows(lines: Sequence[Line], finder: GridFinder, grid: Grid, rules: Sequence[Rule]) -> list[Line]:
     """Return the rows of a grid; none if it is not a table."""
-    some, parts = lines[grid.start : grid.end], finder.cells[grid.start : grid.end]
+    lines, parts = lines[grid.start : grid.end], finder.cells[grid.start : grid.end]
     split = [[] if grid.start + at in grid.across else columns(cells, grid.gutters) for at, cells in enumerate(parts)]
     texts = [
         [" ".join(line.text[cell.start : cell.end] for cell in column) for column in row]
-        for line, row in zip(some, split, strict=True)
+        for line, row in zip(lines, split, strict=True)
     ]
-    left, right = min(line.left for line in some), max(line.right for line in some)
-    beyond = _BEYOND * median(line.size for line in some)
-    drawn = across(rules, left, right, some[-1].bottom - beyond, some[0].top + beyond)
-    return rows_of(some, split, texts, drawn) if is_table(some, parts, texts, grid.gutters, drawn) else []
+    left, right = min(line.left for line in lines), max(line.right for line in lines)
+    beyond = _BEYOND * median(line.size for line in lines)
+    drawn = across(rules, left, right, lines[-1].bottom - beyond, lines[0].top + beyond)
+    return rows_of(lines, split, texts, drawn) if is_table(lines, parts, texts, grid.gutters, drawn) else []

@@ -78,6 +78,12 @@ def test_raised_numbers_are_superscripts(sandbox: Sandbox) -> None:
     assert "or 10⁶" in parse("a.docx", files["a.docx"], sandbox=sandbox).text
 
 
+def test_tables_in_books_have_no_lines_to_cite() -> None:
+    page = "<table><tr><td>Oars<td>2</tr><tr><td>Masts<td>1</tr></table>"
+    found = detect.read("a.epub", archives.epub([page]))
+    assert (found.text, found.file_lines) == ("Oars | 2\nMasts | 1", None)
+
+
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
     """It claims that the part has ten bytes."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))

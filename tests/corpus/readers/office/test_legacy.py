@@ -35,12 +35,6 @@ def test_missing_extra_is_reported_with_install_command(
     assert (caught.value.reason, caught.value.unknown) == (reason, True)
 
 
-@pytest.mark.parametrize("name", ["letter.txt", "letter.docx", "letter.xls", "letter"])
-def test_content_takes_precedence_over_the_file_name(name: str, sandbox: Sandbox) -> None:
-    for sample in ("rafts.doc", "winch.rtf"):
-        assert outcome(sandbox, name, FILES[sample]) == outcome(sandbox, sample, FILES[sample])
-
-
 @pytest.mark.parametrize(
     ("path", "data", "why"),
     [

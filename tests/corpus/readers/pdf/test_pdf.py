@@ -33,26 +33,20 @@ def paper(*lines: Words) -> Extracted:
 
 
 def test_a_sentence_continues_in_another_font() -> None:
-    """A line in a typewriter font has another height; a word broken before it is joined."""
+    """A word broken before it is joined. Below a short line, the other font begins a paragraph, such as code."""
+    code = "gauge.read(now) of the module with the name of the river"
     found = paper(
         Words(60, 700, "Everything that we measured in these years, and the programs for it, are kept at the"),
         Words(60, 688, "example.org/gauges and may be used by all", 9, typed=True),
         Words(60, 600, "Nobody had thought before that the level of the river could be told from sounds at a dis-"),
         Words(60, 588, "tance.example.org", 9, typed=True),
+        Words(60, 500, "To read one call"),
+        Words(60, 488, code, 9, typed=True),
     )
-    first, second, *_ = block_texts(found, BlockKind.PARAGRAPH)
+    first, second, *others = block_texts(found, BlockKind.PARAGRAPH)
     assert first.endswith("are kept at the example.org/gauges and may be used by all")
     assert second.endswith("from sounds at a distance.example.org")
-
-
-def test_a_short_line_above_another_font_ends_a_paragraph() -> None:
-    """If a line is not full, text that follows in another font is separate, such as code."""
-    found = paper(
-        Words(60, 700, "Everything that we measured in these years, and the programs for it, is kept there."),
-        Words(60, 688, "To read one call"),
-        Words(60, 676, "gauge.read(now) of the module with the name of the river", 9, typed=True),
-    )
-    assert block_texts(found, BlockKind.PARAGRAPH)[1].startswith("gauge.read(now)")
+    assert others[:2] == ["To read one call", code]
 
 
 def test_the_head_of_a_table_is_not_a_heading() -> None:
@@ -176,7 +170,7 @@ def test_a_formula_is_not_a_heading_but_numbered_capitals_are() -> None:
         Words(60, 740, "A Long Title of the Paper", 20, bold=True),
         Words(60, 700, "1. MANUSCRIPT STYLES"),
         *column(60, 688, BODY, room=400),
-        Words(150, 600, "f(x) = a + b", 14, bold=True),
+        Words(150, 600, "flow = a + b", 14, bold=True),
         *column(60, 580, BODY, room=400),
         Words(60, 500, "2.1. FLOATS"),
         *column(60, 488, BODY, room=400),
@@ -304,10 +298,18 @@ CLAUSES = (
 )
 
 
-def test_each_clause_is_a_paragraph() -> None:
-    """Even if most are of one line, so that the gaps between them are as usual as those between lines."""
-    found = paper(*(Words(60, 700 - 24 * at, clause) for at, clause in enumerate(CLAUSES)))
-    assert tuple(block_texts(found, BlockKind.PARAGRAPH)[: len(CLAUSES)]) == CLAUSES
+SENTENCE = (
+    "The keeper may close the lock at any time of the day, but only for the reasons that are stated in clause",
+    "2.1 There is no other way, except for boats that carry the mail, which are named in the list below under",
+    "(b) and for the ferry, which is let through at night.",
+)
+
+
+@pytest.mark.parametrize(("lines", "expected"), [(CLAUSES, CLAUSES), (SENTENCE, (" ".join(SENTENCE),))])
+def test_each_clause_is_a_paragraph(lines: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    """Even if the gaps between them are as usual as those between lines; but a sentence may mention its number."""
+    found = paper(*(Words(60, 700 - 24 * at, text) for at, text in enumerate(lines)))
+    assert tuple(block_texts(found, BlockKind.PARAGRAPH)[: len(expected)]) == expected
 
 
 def test_a_clause_at_the_top_of_a_page_with_other_columns() -> None:
@@ -316,17 +318,6 @@ def test_a_clause_at_the_top_of_a_page_with_other_columns() -> None:
     second = [Words(60, 700, "(b) Boats pay at the lock."), *column(60, 660, BODY, room=460)]
     found = read("a.pdf", make([first, second]))
     assert "(b) Boats pay at the lock." in block_texts(found, BlockKind.PARAGRAPH)
-
-
-def test_the_number_of_a_clause_within_a_sentence_begins_no_paragraph() -> None:
-    lines = (
-        "The keeper may close the lock at any time of the day, but only for the reasons that are stated in clause",
-        "2.1 There is no other way, except for boats that carry the mail, which are named in the list below under",
-        "(b) and for the ferry, which is",
-        "let through at night.",
-    )
-    found = paper(*(Words(60, 700 - 12 * at, one) for at, one in enumerate(lines)))
-    assert block_texts(found, BlockKind.PARAGRAPH)[0] == " ".join(lines)
 
 
 def test_a_large_word_across_the_page_is_left_out() -> None:

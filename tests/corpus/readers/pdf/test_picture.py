@@ -6,6 +6,7 @@ import io
 import struct
 import zlib
 
+import numpy as np
 import pypdfium2
 import pytest
 
@@ -32,24 +33,12 @@ def page(*, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[in
 
 def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
     """The places where the picture is dark, in points from its upper left corner."""
+    width, height, bits, kind, size, name = struct.unpack(">16xIIBB7xI4s", picture.png[:41])
     assert picture.png.startswith(b"\x89PNG\r\n\x1a\n")
-    width, height, bits, kind = struct.unpack(">IIBB", picture.png[16:26])
-    assert (bits, kind) == (8, 2)
-    at, packed = 8, b""
-    while at < len(picture.png):
-        size, name = struct.unpack(">I4s", picture.png[at : at + 8])
-        packed += picture.png[at + 8 : at + 8 + size] if name == b"IDAT" else b""
-        at += size + 12
-    rows = zlib.decompress(packed)
-    stride = 3 * width + 1
-    assert len(rows) == stride * height
-    dark = []
-    for y in range(height):
-        row = rows[stride * y + 1 : stride * (y + 1)]
-        if min(row) < 128:
-            xs = [x for x in range(width) if min(row[3 * x : 3 * x + 3]) < 128]
-            dark += [(x * picture.width / width, y * picture.height / height) for x in xs]
-    return dark
+    assert (bits, kind, name) == (8, 2, b"IDAT")
+    rows = np.frombuffer(zlib.decompress(picture.png[41 : 41 + size]), np.uint8).reshape(height, 3 * width + 1)
+    ys, xs = np.nonzero(rows[:, 1:].reshape(height, width, 3).min(axis=2) < 128)
+    return list(zip(xs * picture.width / width, ys * picture.height / height, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,7 @@ def text_of(some: Sequence[Sequence[Words]]) -> str:
 @pytest.mark.parametrize(
     "head",
     [
-        lambda at: Words(60, 760, "Weirs of the Elbe"),
-        lambda at: Words(60, 30, f"Page {at + 3} of 12"),
-        lambda at: Words(60, 30, f"{at + 3}"),
+        lambda at: Words(60, 30, f"Page {['iii', 'iv', 'v', 'vi', 'vii', 'viii'][at]}"),
         lambda at: Words(60, 760, f"{at + 3} Ida Gray and others" if at % 2 else f"Weirs of the Elbe {at + 3}"),
         lambda at: Words(60, 760, f"Weirs of the Elbe in winter {at + 3}", bold=True),
         # LaTeX sets them further from the edge, apart from the text.
@@ -73,9 +71,7 @@ def test_what_only_a_running_head_says_is_kept_once() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "foot", ["Contract Gray  Page {} of 6", "Page {} of 6 | Contract Gray", "Contract Gray - page {}"]
-)
+@pytest.mark.parametrize("foot", ["Contract Gray  Page {} of 6", "Page {} of 6 | Contract Gray"])
 def test_a_head_is_kept_without_the_number_of_its_page(foot: str) -> None:
     """Nor is it in the clause at the end of the page."""
     title = Words(60, 700, "Contract of employment", 18)

@@ -66,7 +66,7 @@ def test_hidden_text_is_not_read() -> None:
     assert (found.text, found.title) == ("Seen.", "")
 
 
-@pytest.mark.parametrize("odd", ["<![ b", "<![foo[ b", "<!-[ b", "<!", "<?", "</", "&#xD800; b", "<a b='"])
+@pytest.mark.parametrize("odd", ["<![foo[ b", "&#xD800; b", "<a b='"])
 def test_text_before_broken_markup_is_read(odd: str) -> None:
     assert read("a.html", f"<p>Seen.</p><p>{odd}".encode()).text.startswith("Seen.")
 
