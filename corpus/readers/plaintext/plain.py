@@ -130,7 +130,7 @@ def _pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles = _Styles(mark)
     chunk: list[_TextLine] = []
-    for start, end in [*line_spans(text), (len(text), len(text))]:
+    for start, end in line_spans(text):
         line = text[start:end]
         if not is_blank(line):
             chunk.append(_TextLine(line, start, end))

@@ -391,7 +391,8 @@ SAMPLES = (
     ),
     Sample("pegs.ppt", LEGACY["pegs.ppt"], "How much does the mallet weigh?", "two pounds", "pegs.ppt, slide 2"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub § The Storm"),
-    *(Sample(path, text.encode(), *asked) for path, text, asked in (*texts.NOTES, *texts.MARKED_UP, *texts.PROGRAMS)),
+    *(Sample(path, text.encode(), *asked) for path, text, asked in (*texts.NOTES, *texts.MARKED_UP)),
 )
 
 FILES = {sample.path: sample.data for sample in SAMPLES}
+FILES |= {path: text.encode() for path, (text, _) in texts.PROGRAMS.items()}
