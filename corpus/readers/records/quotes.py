@@ -106,13 +106,9 @@ def _with_marks(body: str) -> str:
             continue
         date = f" on {headers['sent'].strip()}" if headers["sent"] else ""
         attribution = f"\n\n{headers['sender'].strip()} wrote{date}:\n" if headers["sender"] else ""
-        messages.append(_marked(body[at : headers.start()] + attribution, marks))
+        messages.append((body[at : headers.start()] + attribution).replace("\n", f"\n{marks}"))
         at, marks = headers.end(), f"{marks}> "
-    return "\n".join([*messages, _marked(body[at:], marks)])
-
-
-def _marked(text: str, marks: str) -> str:
-    return text.replace("\n", f"\n{marks}") if marks else text
+    return "\n".join([*messages, body[at:].replace("\n", f"\n{marks}")])
 
 
 def _runs(body: str) -> Iterator[tuple[int, str]]:

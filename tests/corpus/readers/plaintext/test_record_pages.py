@@ -83,7 +83,6 @@ def test_one_record_of_many_may_have_another_shape() -> None:
     assert [record.title for record in document(text).records] == list(MANY)
 
 
-SHORT = tuple(" ".join(title.split()[:2]) for title in TITLES)
 NOT_PAGES = {
     "too few": page(TITLES[:5]),
     "an article: short headings": page(
@@ -92,7 +91,6 @@ NOT_PAGES = {
     "two paragraphs each": page(between="{title}\n\n{body}\n\n{body}\n\n"),
     "a short text each": "".join(f"{title}\n\nIt was counted twice.\n\n" for title in TITLES),
     "an item each": page(between="{title}\n\n- {body}\n\n"),
-    "headings that are underlined": "".join(f"{title}\n{'=' * len(title)}\n\n{body(title)}\n\n" for title in TITLES),
     "headings with a mark": page(between="# {title}\n\n{body}\n\n"),
     "headings below them": page(between="{title}\n\nSummary\n\n{body}\n\n"),
     "the last sections of a long text": f"{body('rivers')}\n\n" * 40 + page(),
@@ -101,7 +99,6 @@ NOT_PAGES = {
     ),
     "no headings": f"{body('rivers')}\n\n" * 12,
     "nothing": "",
-    "questions of two words": page(tuple(f"{title}?" for title in SHORT)),
 }
 
 

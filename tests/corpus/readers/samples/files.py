@@ -131,36 +131,17 @@ The flow is $Q = A v$.
 \end{document}
 """
 
-GUIDE = f""".. _weirs:
-
-=============
+GUIDE = """=============
 Weirs & locks
 =============
-
-:Author: Ida Grün
 
 A `chart <https://example.org>`_ of
 the Übigau reach hangs in the office.
 
-.. This comment
-   nobody reads.
-
 Gates
 =====
 
-.. warning:: Never open
-   both gates.
-
-Close them with::
-
-    gate.close()
-
-    gate.lock()
-
-- before noon
-- at night
-
-  - in winter
+They are of oak.
 
 .. py:function:: turn(teeth: int)
    :noindex:
@@ -168,27 +149,6 @@ Close them with::
    Turns the ``rack`` by notches.
 
    :param teeth: how many
-
-Oil
-    From whales, formerly.
-
-The :term:`sill <threshold>` of *oak*
--------------------------------------
-
-=====  =====
-Month  Level
-=====  =====
-May    3
-
-June   2
-=====  =====
-
-.. code-block:: sh
-   :caption: Ask
-
-   qa ask "how deep"
-
-{HEBREW}
 """
 
 PROGRAM = '''"""Reads gauges."""
@@ -369,7 +329,7 @@ SAMPLES = (
     Sample("weirs.tex", SOURCE.encode(), "How many centimetres has a step of a ladder?", "thirty", "weirs.tex:9-13"),
     Sample("gauges.py", PROGRAM.encode(), "level in metres above the sill", "raw / 100", "gauges.py:9-11"),
     Sample("sluice.js", SCRIPT.encode(), "What raises the sluice by teeth of the rack?", "teeth", "sluice.js:4-8"),
-    Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:32-37"),
+    Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:13-18"),
     Sample(
         "ferry.eml",
         one_letter(),
