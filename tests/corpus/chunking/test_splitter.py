@@ -121,12 +121,6 @@ def test_nested_items_have_the_item_above_as_a_heading() -> None:
     assert {passage.heading for passage in found} == {()}
 
 
-def test_a_label_that_would_not_fit_is_left_out() -> None:
-    label = "long " * 12 + "label"
-    found = passages(f"# T\n\n- {label}: " + "a b c. " * 20, path="a.md", max_tokens=24)
-    assert {(passage.heading, passage.context) for passage in found} == {(("T",), "T")}
-
-
 A, B, C = "A" * 100, "B" * 100, "C" * 30
 
 

@@ -69,11 +69,6 @@ ONE_DOCUMENT = {
     "a table without titles": ("a.csv", b"river,km\nElbe,1094\nMulde,314\n"),
     "a table without names": ("a.tsv", b"1\t2\n3\t4\n"),
     "a workbook without titles": ("a.xlsx", archives.xlsx({"Rents": [["Street", "Rent"], ["Quay 7", 310]]})),
-    "a workbook with titles in one sheet": (
-        "a.xlsx",
-        archives.xlsx({"Boats": [["Name", "Oars"], ["Heron", 2]], "Rents": [["Street", "Rent"], ["Quay 7", 310]]}),
-    ),
-    "a message": ("a.eml", b"From: a@b.org\nSubject: Oars\n\nLost.\n"),
     "many short records": ("a.csv", b"name,km\n" + b"Elbe,1094\n" * 5001),
     "BibTeX without entries": ("a.bib", b"% nothing yet\n"),
 }
