@@ -37,22 +37,11 @@ def found(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = (
 
 def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
     """By code points; composed and decomposed letters are different names; each file has its size and time."""
-    make(tmp_path, "b.md", "a/z.txt", "a.md", "a-b/c.md", "A.md", "a/b/c/d.rst", "-dash.md", "new\nline.md")
-    make(tmp_path, "caf\u00e9.md", "cafe\u0301.md")
+    names = ["-dash.md", "A.md", "a-b/c.md", "a.md", "a/b/c/d.rst", "a/z.txt", "b.md", "cafe\u0301.md", "caf\u00e9.md"]
+    make(tmp_path, "new\nline.md", *reversed(names))
     os.utime(tmp_path / "A.md", ns=(5, 7))
     files = walk(tmp_path).files
-    assert [file.path for file in files] == [
-        "-dash.md",
-        "A.md",
-        "a-b/c.md",
-        "a.md",
-        "a/b/c/d.rst",
-        "a/z.txt",
-        "b.md",
-        "cafe\u0301.md",
-        "caf\u00e9.md",
-        "new\nline.md",
-    ]
+    assert [file.path for file in files] == [*names, "new\nline.md"]
     assert replace(files[1], ctime_ns=0) == FoundFile("A.md", 1, 7)
 
 

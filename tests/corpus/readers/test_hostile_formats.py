@@ -86,7 +86,6 @@ def again(piece: str, *, head: str = "") -> Callable[[int], bytes]:
 # Each once took quadratic time, or might in a carelessly written reader.
 LINES = {
     "formulas.tex": again(r"\("),
-    "other-formulas.tex": again(r"\["),
     "dollars.tex": again("$a"),
     "citations.tex": again(r"\cite["),
     "labels.tex": again(r"\label["),
@@ -96,8 +95,6 @@ LINES = {
     "quantities.tex": again(r"\SI{5}{\a} "),
     "authors.tex": lambda size: rb"\author{" * (size // 8) + rb"\begin{document}\maketitle",
     "accents.tex": again(r"\'"),
-    "formulas.bib": again(r"\(", head="@book{a, title = "),
-    "citations.bib": again(r"\cite[", head="@book{a, title = "),
     "commas.bib": again(",", head="@book{a, "),
     "fields.bib": again("a=b,", head="@book{a, "),
     "titles.bib": again("title ", head="@book{a, "),
@@ -126,7 +123,6 @@ LINES = {
     "definitions.py": again("def a(:\n"),
     "brackets.py": again("("),
     "blanks.py": again(" "),
-    "tabs.js": again("\t"),
     "strings.js": again('"'),
     "comments.js": again("/*"),
     "heads.kt": again("fun a("),

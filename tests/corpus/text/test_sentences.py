@@ -22,7 +22,6 @@ def sentences(text: str) -> list[str]:
         (" \n\t\x85", []),
         # Abbreviations
         ("Use e.g. this, i.e. that. Then Fig. 3 shows it.", ["Use e.g. this, i.e. that.", "Then Fig. 3 shows it."]),
-        ("Acme Inc. is big. It grew.", ["Acme Inc. is big.", "It grew."]),
         ("He works for Acme Inc. She does not.", ["He works for Acme Inc.", "She does not."]),
         ("Bob et al. 2015 said so. The U.S. is big.", ["Bob et al. 2015 said so.", "The U.S. is big."]),
         # A word before a sentence, an abbreviation before a number
@@ -61,6 +60,7 @@ def sentences(text: str) -> list[str]:
             (f"{text} Dann.", [text, "Dann."])
             for text in (
                 "Sie kam am 5. Okt. und ging.",
+                "Delivery on 5. May at noon.",
                 "Es liegt im 3. Stock.",
                 "Ab 1. Jänner, zu seinem 50. Geburtstag.",
                 # Abbreviations in letters and offices
@@ -145,7 +145,6 @@ def test_list_items_and_blank_lines_end_sentences() -> None:
         ["v3.4.1 (2 June 2024) - fixes login", "v3.4.0 (14 May) - dark mode", "v3.3.2 (30 March) - by Tove"],
         ["**[09:12] Farid:** ordered it, comes Thursday", "**[09:14] Wanda:** thanks", "*12.3.2024 09:20* Ole: who"],
         ["12/11/2025, 18:02 - Ida: who can drive\nnext week", "12/11/2025, 18:04 - Tom: I can"],
-        ["[9:41 PM] Ida: yes", "[21:42] Tom: no"],
         ["08:30 Registration", "09:00 - 10:15 Opening\nand music", "10:15 Coffee"],
         ["For one tray", "500 g flour", "250 ml milk, warm", "42 g yeast"],
         ["2025-11-12 18:02:33 started", "[2025-11-12T18:02:34] stopped"],
@@ -175,6 +174,7 @@ def test_lines_of_lists_and_tables_are_sentences(expected: list[str]) -> None:
         "We  go\nto  sea.",
         "He waited ...\nand waited ... in vain.",
         # Colons in prose
+        "The rule is this: do not\nmake noise at night: it wakes all.",
         "To: Ida\nwho has moved to 5:\nthere.",
         # Numbers at the ends of some lines, and an address
         "in all there were 12\nof us and then 3\nwent home early",
@@ -184,6 +184,7 @@ def test_lines_of_lists_and_tables_are_sentences(expected: list[str]) -> None:
         # Lines that begin with a number
         "There were men, women and\n14 children on board, at\nleast when it sailed at\n18:00 sharp",
         "It was 3 or\n4 to one",
+        "From 1990,\n1991,\n1992 on",
     ],
 )
 def test_a_wrapped_line_does_not_end_a_sentence(text: str) -> None:

@@ -169,23 +169,6 @@ def mean(values):
     return sum(values) / max(1, len(values))
 '''
 
-SCRIPT = """// Opens sluices.
-import { gate } from "./gate";
-
-/** Raises the sluice by some teeth of the rack. */
-export function raiseSluice(teeth) {
-  if (teeth > 12) { throw new Error("}"); }
-  return gate.turn(teeth);
-}
-
-class Keeper {
-  // Rings the brass bell.
-  ring(times) {
-    return times * 2;
-  }
-}
-"""
-
 
 def letter(subject: str, body: str, *, sender: str = "Ida Grün <ida@example.org>") -> EmailMessage:
     message = EmailMessage()
@@ -328,7 +311,6 @@ SAMPLES = (
     Sample("papers.bib", ENTRIES.encode(), "Who wrote about the dipper under ice?", "Voss", "papers.bib:2-6"),
     Sample("weirs.tex", SOURCE.encode(), "How many centimetres has a step of a ladder?", "thirty", "weirs.tex:9-13"),
     Sample("gauges.py", PROGRAM.encode(), "level in metres above the sill", "raw / 100", "gauges.py:9-11"),
-    Sample("sluice.js", SCRIPT.encode(), "What raises the sluice by teeth of the rack?", "teeth", "sluice.js:4-8"),
     Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:13-18"),
     Sample(
         "ferry.eml",

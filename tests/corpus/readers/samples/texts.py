@@ -29,16 +29,6 @@ NOTES = (
         "Quay\n====\n\nBargemen moor at the bollards of granite.\n",
         ("What do bargemen moor at?", "granite", "quay.adoc:1-4"),
     ),
-    (
-        "pumps.log",
-        "2025-11-21 10:00 pump three started\n2025-11-21 10:07 pump three stopped: impeller jammed with weed\n",
-        ("Why was pump three stopped: what jammed the impeller?", "weed", "pumps.log:1-2"),
-    ),
-    (
-        "README",
-        "Depth soundings\n\nThe plummet touched gravel at seventeen fathoms.\n",
-        ("At how many fathoms did the plummet touch gravel?", "seventeen", "README:1-3"),
-    ),
 )
 MARKED_UP = (
     (

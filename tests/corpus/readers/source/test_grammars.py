@@ -21,12 +21,13 @@ def test_definitions_of_each_language_are_found(path: str) -> None:
     """They include the comments and attributes above them; those of fewer than three lines are not separate."""
     text, expected = PROGRAMS[path]
     found: dict[str, list[int]] = {}
-    for block in read(path, text.encode()).blocks:
+    one = document(text, path=path)
+    for block in one.blocks:
         for depth in range(1, len(block.heading) + 1):
             lines = text.count("\n", 0, block.start) + 1, text.count("\n", 0, block.end) + 1
             found.setdefault("/".join(block.heading[:depth]), []).extend(lines)
     assert {name: (min(lines), max(lines)) for name, lines in found.items()} == expected
-    check_passages(document(text, path=path), count_tokens=count_words, max_tokens=20)
+    check_passages(one, count_tokens=count_words, max_tokens=20)
 
 
 def test_offsets_count_characters_not_bytes() -> None:
