@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
 from corpus.readers import reader_for
 from corpus.readers.office.zip_archive import MAX_PART
-from qa import Retriever, build_index
 from tests.corpus.readers import fuzz
 from tests.corpus.readers.outcome import attempt, is_bad, outcome
 from tests.corpus.readers.samples import archives
@@ -22,7 +20,6 @@ from tests.corpus.readers.samples.archives import MAIN, changed, parts_of
 from tests.corpus.readers.samples.files import FILES
 from tests.corpus.readers.samples.texts import PROGRAMS
 from tests.documents import check_passages, count_words
-from tests.encoders import BagEncoder
 from tests.growth import check_growth
 
 # One suffix for each media type.
@@ -220,32 +217,13 @@ def test_content_takes_precedence_over_the_file_name(name: str, sample: str, med
     [
         ("a.pdf", b"just words", "content does not match its name: not a PDF file"),
         ("a.docx", b"just words", "content does not match its name: not a DOCX file"),
+        ("a.docx", FILES["swans.docx"][:200], "damaged: cannot be opened as a ZIP archive"),
+        ("a.docx", archives.docx(" " * MAX_PART), "unpacked size exceeds the limit"),
         ("a.xlsx", archives.pack({"a.txt": "words"}), "archive is not a supported document"),
         ("a.ipynb", b'{"cells": 3}', "content does not match its name: not a notebook"),
         ("a.eml", b"just words", "content does not match its name: not a message"),
         ("a.mbox", b"just words", "content does not match its name: not a mailbox"),
     ],
 )
-def test_misnamed_file_is_refused(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
+def test_misnamed_damaged_and_oversized_files_are_refused(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, name, data) == why
-
-
-def test_build_continues_past_hostile_files(tmp_path: Path) -> None:
-    """Each hostile file in a folder has a reason, and the healthy one is found."""
-    (tmp_path / "healthy.md").write_text("# Otters\n\nThe otter sleeps in a burrow.\n", encoding="utf-8")
-    bombs = ("swans.docx", "ice.odt", "ferry.epub")
-    for path in bombs:
-        (tmp_path / f"bomb-{path}").write_bytes(changed(FILES[path], MAIN[path], b" " * (MAX_PART + 1)))
-    for path in MAIN:
-        (tmp_path / f"cut-{path}").write_bytes(FILES[path][:200])
-    for path in ("a.json", "a.jsonl", "a.ipynb"):
-        (tmp_path / f"deep-{path}").write_bytes(DEEP[path])
-    encoder = BagEncoder()
-    report = build_index(tmp_path, encoder=encoder)
-    assert report.documents == 1
-    reasons = {skip.path: skip.reason for skip in report.skipped}
-    assert {reasons.pop(f"bomb-{path}") for path in bombs} == {"unpacked size exceeds the limit"}
-    assert {reasons.pop(f"cut-{path}") for path in MAIN} == {"damaged: cannot be opened as a ZIP archive"}
-    assert set(reasons.values()) == {"nested too deeply"}
-    with Retriever.open(tmp_path, encoder=encoder) as retriever:
-        assert retriever.search("Where does the otter sleep?", k=1)[0].citation == "healthy.md:1-3"

@@ -170,9 +170,9 @@ def mean(values):
 '''
 
 
-def letter(subject: str, body: str, *, sender: str = "Ida Grün <ida@example.org>") -> EmailMessage:
+def letter(subject: str, body: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = sender
+    message["From"] = "Ida Grün <ida@example.org>"
     message["To"] = "Pontus <pontus@example.org>"
     message["Date"] = "Fri, 21 Nov 2025 10:00:00 +0100"
     message["Subject"] = subject
@@ -194,7 +194,7 @@ def mailbox() -> bytes:
         letter("Lost oar", "An ash oar was found at the jetty."),
         letter("Re: Lost oar", "It is mine.\n>From the blue boat.\n"),
     ]
-    return b"".join(b"From ida Fri Nov 21 10:00:00 2025\n" + one.as_bytes() + b"\n" for one in letters)
+    return b"".join(b"From ida Fri Nov 21 10:00:00 2025\n" + message.as_bytes() + b"\n" for message in letters)
 
 
 def document() -> bytes:
