@@ -50,6 +50,7 @@ def load_all(root: Path, files: Sequence[FoundFile], *, formats: Sequence[str] =
         finally:
             for _, future in ahead:
                 future.cancel()
+            # Else the pool would wait for a file; a process that its thread has just started ends with the sandbox.
             sandbox.close()
 
 
