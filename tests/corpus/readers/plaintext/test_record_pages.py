@@ -32,11 +32,9 @@ def page(titles: tuple[str, ...] = TITLES, *, between: str = "{title}\n\n{body}\
 
 
 SHAPES = {
-    "a title and a paragraph": "{title}\n\n{body}\n\n",
     "authors between them": "{title}\n\nAda Reed, Jonas Marsh and Ida Sedge\n\n{body}\n\n",
     "a line of links below": "{title}\n\n{body}\n\nPDF: https://example.org/7\n\n",
     "other newlines": "{title}\r\n\r\n{body}\r\n\r\n",
-    "wide gaps": "{title}\n\n\n{body}\n\n\n\n",
 }
 
 
