@@ -119,7 +119,7 @@ class Document(Extracted):
 
     def record_of(self, offset: int) -> Record | None:
         """Return the record that contains a character, or None."""
-        number = bisect_right(self.records, offset, key=lambda record: record.start) if self.records else 0
+        number = bisect_right(self.records, offset, key=lambda record: record.start)
         return self.records[number - 1] if number else None
 
     def page_of(self, offset: int) -> int | None:

@@ -22,8 +22,6 @@ VERSION = 16
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
-# Number of blocks whose tokens are counted together.
-_BATCH = 1000
 # Target size of a passage's text, without its context.
 TARGET_TOKENS = 120
 # A paragraph or list item up to this size is not cut.
@@ -244,7 +242,9 @@ class _Splitter:
         target, whole = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         group: list[Block] = []
         total = 0
-        for block, size in self._with_tokens(self._introduced(section.blocks)):
+        blocks = self._introduced(section.blocks)
+        sizes = self._count([self._text[block.start : block.end] for block in blocks])
+        for block, size in zip(blocks, sizes, strict=True):
             fits = total + size <= (whole if belongs_to(group, block) else target)
             if group and not (fits and self._are_near(group[-1], block)):
                 yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
@@ -271,12 +271,6 @@ class _Splitter:
         """Whether one passage may hold both blocks: on one page, with no wide gap between them."""
         same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
         return same_page and block.start - before.end <= MAX_GAP
-
-    def _with_tokens(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
-        """Yield blocks with their token counts, taken in batches as they are consumed."""
-        for at in range(0, len(blocks), _BATCH):
-            batch = blocks[at : at + _BATCH]
-            yield from zip(batch, self._count([self._text[block.start : block.end] for block in batch]), strict=True)
 
     def _pieces(self, block: Block, label: str, target: int, room: int) -> Iterator[_Cut]:
         units: list[Unit] = []

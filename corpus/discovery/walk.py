@@ -129,7 +129,7 @@ class _Walker:
         self._limits = Limits(paths)
         patterns = gitignore.valid_patterns(include)
         self._include = gitignore.compile_patterns(patterns) if include else None
-        self._wanted_folders = [gitignore.folder_of_matches(line) for line in patterns if not line.startswith("!")]
+        self._wanted_folders = tuple(gitignore.folder_of_matches(line) for line in patterns if not line.startswith("!"))
         self._exclude = gitignore.compile_patterns(gitignore.valid_patterns(exclude)) if exclude else None
 
     def run(self) -> None:
@@ -226,7 +226,9 @@ class _Walker:
 
     def _may_contain_wanted(self, folder: str) -> bool:
         return self._limits.leads_to(folder) or any(
-            self._include is None or any(inner.startswith(one) or one.startswith(inner) for one in self._wanted_folders)
+            self._include is None
+            or inner.startswith(self._wanted_folders)
+            or any(wanted.startswith(inner) for wanted in self._wanted_folders)
             for inner in self._limits.within(folder)
         )
 

@@ -34,7 +34,8 @@ def load_all(root: Path, files: Sequence[FoundFile], *, formats: Sequence[str] =
     """Load files in order, prefetching those that are read in the sandbox; see `load`."""
     with Sandbox() as sandbox, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
         ahead: deque[tuple[FoundFile, Future[LoadedFile]]] = deque()
-        isolated = {file.path for file in files if _is_isolated(file, formats)}
+        kinds = {file.path: format_of(read_as(file.path, formats)) for file in files}
+        isolated = {path for path, kind in kinds.items() if kind is not None and kind.isolated}
         pending = deque(file for file in files if file.path in isolated)
         try:
             for file in files:
@@ -49,12 +50,8 @@ def load_all(root: Path, files: Sequence[FoundFile], *, formats: Sequence[str] =
         finally:
             for _, future in ahead:
                 future.cancel()
+            # Else the pool would wait for a file; a process that its thread has just started ends with the sandbox.
             sandbox.close()
-
-
-def _is_isolated(file: FoundFile, formats: Sequence[str]) -> bool:
-    kind = format_of(read_as(file.path, formats))
-    return kind is not None and kind.isolated
 
 
 def _load(root: Path, file: FoundFile, formats: Sequence[str], sandbox: Sandbox) -> LoadedFile:

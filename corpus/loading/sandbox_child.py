@@ -57,24 +57,22 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
 
 def _answer(request: dict[str, Any], data: bytes, memory: int) -> tuple[bytes, bool]:
     """Return the answer in JSON, and whether the memory is exhausted."""
-    refused: dict[str, Any] = {}
+    reason = f"needs more than {memory // MIB:,} MiB of memory to read"
+    refused = {"unreadable": reason, "unknown": True, "died": True}
     try:
         # Writing the answer takes memory too.
         return json.dumps(_perform(request, data)).encode(), False
-    except Unreadable as error:
-        refused = {"unreadable": error.reason, "unknown": error.unknown}
     except MemoryError:
         # Nothing can be allocated in here: the error holds what took the memory.
         pass
+    except Unreadable as error:
+        refused = {"unreadable": error.reason, "unknown": error.unknown}
     except RecursionError:
         refused = {"unreadable": "nested too deeply", "unknown": False}
     # A parser may raise anything on a damaged file.
     except Exception as error:
         refused = {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
-    if refused:
-        return json.dumps(refused).encode(), False
-    reason = f"needs more than {memory // MIB:,} MiB of memory to read"
-    return json.dumps({"unreadable": reason, "unknown": True, "died": True}).encode(), True
+    return json.dumps(refused).encode(), "died" in refused
 
 
 def _perform(request: dict[str, Any], data: bytes) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _row(line: str, columns: Sequence[Span]) -> tuple[Span, ...]:
     if len(cells) < len(columns) and len(divided := list(_divided(line, cells, columns))) == len(columns):
         return tuple(divided)
     exact = [[i for i, (first, last) in enumerate(columns) if start == first or end == last] for start, end in cells]
-    if len(cells) < _FEWEST_CELLS or not any(any(one) for one in exact):
+    if len(cells) < _FEWEST_CELLS or not any(map(any, exact)):
         return ()
     if len(cells) == len(columns) and not all(exact):  # a long cell has moved the others
         return tuple(cells)

@@ -12,18 +12,12 @@ if TYPE_CHECKING:
 
 # Characters that begin a list item, for a character class of a regular expression.
 BULLETS = "•◦▪‣●○■□–—*+-"
+_LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 
 
 def line_spans(text: str) -> list[tuple[int, int]]:
-    """Return the span of each line, without its newline and without a byte order mark."""
-    spans = []
-    start = int(text.startswith("\ufeff"))
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        spans.append((start, end))
-        start = end + 1
-    return spans
+    """Return the span of each line, without its newline and without a byte order mark; the last is always empty."""
+    return [line.span(1) for line in _LINE.finditer(text, int(text.startswith("\ufeff")))]
 
 
 class LineMap:

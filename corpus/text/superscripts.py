@@ -9,5 +9,5 @@ _BETWEEN = ", \t\n\xa0"
 
 def raised(text: str) -> str:
     """Return raised text with superscript digits and signs; if it has other characters, as in "2nd", unchanged."""
-    is_number = all(ord(one) in SUPERSCRIPTS or one in _BETWEEN for one in text)
+    is_number = all(ord(character) in SUPERSCRIPTS or character in _BETWEEN for character in text)
     return text.translate(SUPERSCRIPTS) if is_number else text

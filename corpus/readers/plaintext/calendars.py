@@ -92,7 +92,7 @@ def read(path: str, data: bytes) -> Extracted:
     builder = DocumentBuilder()
     for entry in entries:
         _add(builder, entry)
-    name = next((one.text for _, one in fields if one.name == "X-WR-CALNAME"), "")
+    name = next((field.text for _, field in fields if field.name == "X-WR-CALNAME"), "")
     return builder.build("text/vcard" if entries[0].kind == "VCARD" else "text/calendar", note=note, title=name)
 
 
@@ -120,18 +120,18 @@ def _entries(lines: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
     """Yield the entries, without what is inside them, such as an alarm; one without its end is left out."""
     around: list[str] = []
     first, fields = 0, defaultdict[str, list[_Field]](list)
-    for number, one in lines:
-        kind = one.value.strip().upper()
-        if one.name == "BEGIN" and kind in _KINDS:
+    for number, field in lines:
+        kind = field.value.strip().upper()
+        if field.name == "BEGIN" and kind in _KINDS:
             around, first, fields = [kind], number, defaultdict(list)
-        elif one.name == "BEGIN" and around:
+        elif field.name == "BEGIN" and around:
             around.append(kind)
-        elif one.name == "END" and around:
+        elif field.name == "END" and around:
             kind = around.pop()
             if not around:
                 yield _Entry(kind, (first, number), fields)
         elif len(around) == 1:
-            fields[one.name].append(one)
+            fields[field.name].append(field)
 
 
 def _add(builder: DocumentBuilder, entry: _Entry) -> None:
@@ -153,30 +153,30 @@ def _labelled(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:
     for name, label in _LABELS.items():
         given = fields.get(name, [])
         if name in _PEOPLE:
-            yield label, ", ".join(one.parameter("CN") or one.text for one in given)
+            yield label, ", ".join(field.parameter("CN") or field.text for field in given)
             continue
-        for one in given:
-            types = ", ".join(dict.fromkeys(_TYPES.findall(one.parameters.lower())))
-            yield f"{label} ({types})" if types else label, _value(one)
+        for field in given:
+            types = ", ".join(dict.fromkeys(_TYPES.findall(field.parameters.lower())))
+            yield f"{label} ({types})" if types else label, _value(field)
 
 
-def _value(one: _Field) -> str:
-    if one.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment(one)):
+def _value(field: _Field) -> str:
+    if field.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment(field)):
         return moment.words + moment.zone
-    if one.name == "STATUS":
-        return one.text.lower().replace("confirmed", "")
-    return ", ".join(filter(None, one.parts)) if one.name in ("ORG", "ADR") else one.text
+    if field.name == "STATUS":
+        return field.text.lower().replace("confirmed", "")
+    return ", ".join(filter(None, field.parts)) if field.name in ("ORG", "ADR") else field.text
 
 
-def _moment(one: _Field | None) -> _Moment | None:
-    found = _MOMENT.fullmatch(one.value.strip()) if one else None
-    if not one or not found:
+def _moment(field: _Field | None) -> _Moment | None:
+    found = _MOMENT.fullmatch(field.value.strip()) if field else None
+    if not field or not found:
         return None
     try:
         day = date(_NO_YEAR if found["year"] == "--" else int(found["year"]), int(found["month"]), int(found["day"]))
     except ValueError:
         return None
-    zone = "UTC" if found["z"] else one.parameter("TZID")
+    zone = "UTC" if found["z"] else field.parameter("TZID")
     return _Moment(day, f", {found['h']}:{found['m']}", f" ({zone})" if zone else "") if found["h"] else _Moment(day)
 
 

@@ -130,7 +130,7 @@ def _pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles = _Styles(mark)
     chunk: list[_TextLine] = []
-    for start, end in [*line_spans(text), (len(text), len(text))]:
+    for start, end in line_spans(text):
         line = text[start:end]
         if not is_blank(line):
             chunk.append(_TextLine(line, start, end))
@@ -207,7 +207,7 @@ def _underlined(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece
     if at + 1 >= len(lines):
         return None, 0
     title = lines[at].text.rstrip("\r")
-    if not title.strip() or len(title) > MAX_HEADING:
+    if len(title) > MAX_HEADING:
         return None, 0
     under = _UNDERLINE.match(lines[at + 1].text.rstrip("\r"))
     if not under or _UNDERLINE.match(title) or _BULLET.match(title):
@@ -245,4 +245,4 @@ def _piece(text: str, lines: list[_TextLine], i: int, j: int) -> _Piece:
     if _TABLE_ROW.search(first):
         return _Piece(BlockKind.TABLE, start, end, content)
     is_short = len(lines) == 1 or (len(first) <= MAX_HEADING and is_upper(first))
-    return _Piece(BlockKind.PARAGRAPH, start, end, content, alone=i == 0 and j == 1 and is_short)
+    return _Piece(BlockKind.PARAGRAPH, start, end, content, alone=j == 1 and is_short)

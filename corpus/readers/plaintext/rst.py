@@ -112,7 +112,7 @@ class _Parser:
             return 0
         if _ADORNED.match(title) or len(title) > MAX_HEADING or (over and self._at(i)[0] != under[0]):
             return 0
-        if self._lines[i].indent or (i and self._at(i - 1) and not self._is_below_heading(i)):
+        if self._lines[i].indent or (self._at(i - 1) and not self._is_below_heading(i)):
             return 0
         words = _words(title)
         level = self._styles.setdefault(under[0] + "o" * over, len(self._styles) + 1)
@@ -124,7 +124,7 @@ class _Parser:
 
     def _take_labels_above(self, i: int) -> int:
         """Make the link targets directly above a heading part of it; return its first line."""
-        while self._labels and self.blocks and self.blocks[-1].start == self._lines[self._labels[-1]].start:
+        while self._labels and self.blocks[-1].start == self._lines[self._labels[-1]].start:
             self.blocks.pop()
             i = self._labels.pop()
         return i

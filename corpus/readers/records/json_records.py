@@ -37,7 +37,7 @@ def read(path: str, data: bytes) -> Extracted:
         value = [*([rest] if rest else []), *(value[key] if key is not None else [])]
     elif not isinstance(value, list):
         value = [value]
-    records = [(number, fields) for number, one in enumerate(value, 1) if (fields := list(_fields(one)))]
+    records = [(number, fields) for number, record in enumerate(value, 1) if (fields := list(_fields(record)))]
     builder = DocumentBuilder()
     add_records(builder, records, pages=True, documents_from=first if _are_objects(value[first - 1 :]) else None)
     return builder.build("application/jsonl" if is_lines else "application/json", note=note, title=title)

@@ -127,9 +127,9 @@ def _text_parts(message: Message) -> Iterator[Message]:
         count += 1
         inner = part.get_payload()
         if isinstance(inner, list):
-            parts = [one for one in inner if isinstance(one, Message)]
+            parts = [part for part in inner if isinstance(part, Message)]
             if part.get_content_type() == "multipart/alternative":
-                parts = ([one for one in parts if one.get_content_type() == "text/plain"] or parts)[:1]
+                parts = ([part for part in parts if part.get_content_type() == "text/plain"] or parts)[:1]
             pending.extend(reversed(parts))
         elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
             yield part
@@ -156,11 +156,11 @@ def _add_body(builder: DocumentBuilder, part: Message, above: str) -> None:
         add_html(builder, text, level=2)
         return
     introduced = {""}
-    for one in parts_of(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
-        builder.section(2, one.heading(above))
-        if one.attribution not in introduced:
-            introduced.add(one.attribution)
-            builder.preface([(QUOTED, one.attribution)])
-        for paragraph in one.paragraphs:
+    for run in parts_of(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
+        builder.section(2, run.heading(above))
+        if run.attribution not in introduced:
+            introduced.add(run.attribution)
+            builder.preface([(QUOTED, run.attribution)])
+        for paragraph in run.paragraphs:
             builder.block(paragraph)
     builder.section(2, above)

@@ -76,7 +76,7 @@ def parts_of(body: str) -> Iterator[BodyPart]:
     attributions: dict[int, str] = {}
     before: BodyPart | None = None
     for depth, text in _runs(_with_marks(body)):
-        part = BodyPart(depth, [one for one in _BLANK_LINES.split(text) if one.strip()])
+        part = BodyPart(depth, [paragraph for paragraph in _BLANK_LINES.split(text) if paragraph.strip()])
         if before is not None:
             if depth > before.depth:
                 # What is quoted more often than that is by somebody else.
@@ -98,21 +98,17 @@ def _with_marks(body: str) -> str:
 
     Without a line above them, headers have a date and a subject: "From", "To" and "Date" are those of a journey, too.
     """
-    found: list[str] = []
+    messages: list[str] = []
     at, marks = 0, ""
-    for one in _HEADERS.finditer(body):
-        is_dated = one["sent"] is not None and (one["rule"] or one["subject"] is not None)
-        if len(found) == _MAX_HEADERS or not (one["original"] or one["alone"] or is_dated):
+    for headers in _HEADERS.finditer(body):
+        is_dated = headers["sent"] is not None and (headers["rule"] or headers["subject"] is not None)
+        if len(messages) == _MAX_HEADERS or not (headers["original"] or headers["alone"] or is_dated):
             continue
-        on = f" on {one['sent'].strip()}" if one["sent"] else ""
-        above = f"\n\n{one['sender'].strip()} wrote{on}:\n" if one["sender"] else ""
-        found.append(_marked(body[at : one.start()] + above, marks))
-        at, marks = one.end(), f"{marks}> "
-    return "\n".join([*found, _marked(body[at:], marks)])
-
-
-def _marked(text: str, marks: str) -> str:
-    return text.replace("\n", f"\n{marks}") if marks else text
+        date = f" on {headers['sent'].strip()}" if headers["sent"] else ""
+        attribution = f"\n\n{headers['sender'].strip()} wrote{date}:\n" if headers["sender"] else ""
+        messages.append((body[at : headers.start()] + attribution).replace("\n", f"\n{marks}"))
+        at, marks = headers.end(), f"{marks}> "
+    return "\n".join([*messages, body[at:].replace("\n", f"\n{marks}")])
 
 
 def _runs(body: str) -> Iterator[tuple[int, str]]:

@@ -114,7 +114,7 @@ class _TexReader:
     def _add_to_table(self, number: int, line: str) -> None:
         """Add the rows that end on a line, which need not be those that begin on it."""
         line = _IN_A_CELL.sub(lambda found: _ROW_END.sub(" ", _END.sub("", found[0])), line)
-        end = next((one for one in _END.finditer(line) if one[1] == self._environment), None)
+        end = next((found for found in _END.finditer(line) if found[1] == self._environment), None)
         *ended, rest = _ROW_END.split(line[: end.start()] if end else line)
         for text in ended:
             self._add_to_row(number, text)

@@ -90,16 +90,12 @@ MARKDOWN, PLAIN = "a.md", "a.txt"
 LARGE: dict[str, tuple[str, Callable[[int], str]]] = {
     "words in a line": (MARKDOWN, lambda n: "word " * 200 * n),
     "sentences in a line": (PLAIN, lambda n: "A sentence of some words here. " * 32 * n),
-    "no blank": (PLAIN, lambda n: "x" * 1000 * n),
     "ideographs": (MARKDOWN, lambda n: "漢" * 250 * n),
     "short lines": (PLAIN, lambda n: "line of text\n" * 100 * n),
-    "short lines in Markdown": (MARKDOWN, lambda n: "# T\n" + "line of text\n" * 30 * n),
     "nested items": (PLAIN, lambda n: "".join("  " * (at % 5) + f"- item {at} text\n" for at in range(25 * n))),
-    "nested items in Markdown": (MARKDOWN, lambda n: "- a\n  - b\n    - c\n" * 8 * n),
     "items under one": (PLAIN, lambda n: "- all\n" + "".join(f"  - item {at} text\n" for at in range(25 * n))),
     "short lines between blank ones": (PLAIN, lambda n: "".join(f"Heading {at}\n\n" for at in range(10 * n)) + "body"),
     "blank code": (MARKDOWN, lambda n: "```\nx" + (" " * 100 * n + "\n") * 3 + "y\n" * 300 + "```\n"),
-    "zero-width characters": (PLAIN, lambda n: "\u200b" * 150 * n),
     "front matter": (MARKDOWN, lambda n: "---\n" + "a: b\n" * 50 * n + "---\n"),
 }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from corpus import formats
+from corpus.discovery.limits import outermost
 from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, walk
 from corpus.errors import CorpusError, UsageError
 from corpus.formats import MAX_BYTES, PLAIN, Format
@@ -36,37 +37,23 @@ def found(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = (
 
 def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
     """By code points; composed and decomposed letters are different names; each file has its size and time."""
-    make(tmp_path, "b.md", "a/z.txt", "a.md", "a-b/c.md", "A.md", "a/b/c/d.rst", "-dash.md", "new\nline.md")
-    make(tmp_path, "caf\u00e9.md", "cafe\u0301.md")
+    names = ["-dash.md", "A.md", "a-b/c.md", "a.md", "a/b/c/d.rst", "a/z.txt", "b.md", "cafe\u0301.md", "caf\u00e9.md"]
+    make(tmp_path, "new\nline.md", *reversed(names))
     os.utime(tmp_path / "A.md", ns=(5, 7))
     files = walk(tmp_path).files
-    assert [file.path for file in files] == [
-        "-dash.md",
-        "A.md",
-        "a-b/c.md",
-        "a.md",
-        "a/b/c/d.rst",
-        "a/z.txt",
-        "b.md",
-        "cafe\u0301.md",
-        "caf\u00e9.md",
-        "new\nline.md",
-    ]
+    assert [file.path for file in files] == [*names, "new\nline.md"]
     assert replace(files[1], ctime_ns=0) == FoundFile("A.md", 1, 7)
 
 
 def test_hidden_files_and_folders_are_silently_skipped(tmp_path: Path) -> None:
-    """They include the index, and the lock files that Word and LibreOffice write while a document is open."""
+    """They include the index, and the lock files that Word and LibreOffice write while a document is open.
+
+    So are the collection's settings; a file of that name in a subfolder is a document.
+    """
     make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md", "~$d.docx", "a/.~lock.d.odt#")
+    make(tmp_path, "qa.toml", "sub/qa.toml")
     assert walk(tmp_path).skipped == ()
-    assert found(tmp_path) == ["a/d.md"]
-
-
-def test_collection_settings_are_not_indexed(tmp_path: Path) -> None:
-    """They are not reported either; a file of that name in a subfolder is a document."""
-    make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
-    assert walk(tmp_path).skipped == ()
-    assert found(tmp_path) == ["a.md", "sub/qa.toml"]
+    assert found(tmp_path) == ["a/d.md", "sub/qa.toml"]
 
 
 OTHERS = (
@@ -143,7 +130,6 @@ def test_ignored_files_are_silently_skipped(tmp_path: Path, name: str) -> None:
             ["b.txt", "sub/a.txt", "sub/c.txt", "sub/deep/a.txt", "sub/deep/b.txt"],
         ),
         # .qaignore overrides .gitignore, in its folder and below.
-        ({".gitignore": ["a.txt", "sub/"], ".qaignore": ["!a.txt", "b.txt"]}, ["a.txt"]),
         (
             {
                 ".gitignore": ["deep/"],
@@ -152,7 +138,6 @@ def test_ignored_files_are_silently_skipped(tmp_path: Path, name: str) -> None:
             },
             ["b.txt", "sub/b.txt", "sub/deep/b.txt"],
         ),
-        ({".qaignore": ["a.txt"], "sub/.qaignore": ["!a.txt", "b.txt", "deep/"]}, ["b.txt", "sub/a.txt", "sub/c.txt"]),
     ],
 )
 def test_ignore_file_precedence(tmp_path: Path, ignored: dict[str, list[str]], expected: list[str]) -> None:
@@ -180,13 +165,15 @@ def test_an_ignore_file_written_by_a_windows_editor_is_read(tmp_path: Path) -> N
 
 
 def test_unusable_ignore_file_is_skipped(tmp_path: Path) -> None:
-    """A FIFO does not block the walk, and at most a megabyte of a huge file is read."""
-    make(tmp_path, "a.md", "sub/b.md")
+    """A FIFO does not block the walk, no link is followed, and at most a megabyte of a huge file is read."""
+    make(tmp_path, "a.md", "sub/b.md", "linked/c.md")
+    (tmp_path / "linked" / "rules.txt").write_text("*.md", encoding="utf-8")
+    (tmp_path / "linked" / ".gitignore").symlink_to("rules.txt")
     os.mkfifo(tmp_path / ".gitignore")
     with (tmp_path / "sub" / ".gitignore").open("wb") as stream:
         stream.truncate(10 * 1024**3)
     assert walk(tmp_path).skipped == (SkippedFile("sub/.gitignore", "ignore file cannot be used: larger than 1 MiB"),)
-    assert found(tmp_path) == ["a.md", "sub/b.md"]
+    assert found(tmp_path) == ["a.md", "linked/c.md", "linked/rules.txt", "sub/b.md"]
     assert MAX_IGNORE_BYTES == 1024 * 1024
 
 
@@ -205,13 +192,6 @@ def test_patterns_with_many_stars_are_refused(tmp_path: Path) -> None:
     ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
     assert walk(tmp_path).skipped == (SkippedFile(".gitignore", "ignore file has invalid patterns (line 1, 2)"),)
     assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
-
-
-def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
-    make(tmp_path, "a.md", "rules")
-    (tmp_path / "rules").write_text("*.md", encoding="utf-8")
-    (tmp_path / ".gitignore").symlink_to("rules")
-    assert found(tmp_path) == ["a.md", "rules"]
 
 
 def test_include_and_exclude(tmp_path: Path) -> None:
@@ -293,6 +273,37 @@ def test_an_entry_that_cannot_be_examined_is_reported(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "scandir", entries)
     assert walk(tmp_path).skipped == (SkippedFile("b.md", "cannot be read: Input/output error", unreadable=True),)
     assert found(tmp_path) == ["a.md"]
+
+
+FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
+
+
+@pytest.mark.parametrize(
+    ("paths", "include", "taken"),
+    [
+        ((), (), FILES),
+        (("papers/",), (), ("papers/a.md", "papers/b.txt", "papers/deep/c.md")),
+        (("papers [1]/", "talk.md"), (), ("papers [1]/d.md", "talk.md")),
+        (("notes/", "papers/"), ("*.md",), ("notes/e.md", "papers/a.md", "papers/deep/c.md")),
+        (("notes/f.txt", "papers/"), ("*.md",), ("notes/f.txt", "papers/a.md", "papers/deep/c.md")),
+        (("papers/",), ("/a.md",), ("papers/a.md",)),
+        (("papers/",), ("*", "!*.txt"), ("papers/a.md", "papers/deep/c.md")),
+        (("papers/",), ("deep/",), ("papers/deep/c.md",)),
+        (("papers/",), ("# none",), ()),
+    ],
+)
+def test_walk_is_limited_to_paths(
+    tmp_path: Path, paths: tuple[str, ...], include: tuple[str, ...], taken: tuple[str, ...]
+) -> None:
+    """Patterns apply in each folder; a file in `paths` need not match one."""
+    make(tmp_path, *FILES)
+    assert [file.path for file in walk(tmp_path, include=include, paths=paths).files] == sorted(taken)
+
+
+def test_nested_paths_are_dropped() -> None:
+    """Paths inside another are dropped; a folder whose name only begins the same is not inside."""
+    assert outermost(["b/c.md", "a/x/", "a/", "a b/", "b/", "d.md", "d.md"]) == ("a b/", "a/", "b/", "d.md")
+    assert outermost([]) == ()
 
 
 def test_entered_folders_are_listed(tmp_path: Path) -> None:

@@ -85,12 +85,7 @@ def test_a_file_whose_content_is_text_is_read_whatever_its_name(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("path", "media_type", "kind"),
-    [
-        ("a.sh", "text/plain", BlockKind.CODE),
-        ("a.YAML", "text/plain", BlockKind.CODE),
-        ("a.qmd", "text/markdown", BlockKind.HEADING),
-        ("a.Rmd", "text/markdown", BlockKind.HEADING),
-    ],
+    [("a.YAML", "text/plain", BlockKind.CODE), ("a.Rmd", "text/markdown", BlockKind.HEADING)],
 )
 def test_comments_of_scripts_and_settings_are_not_headings(path: str, media_type: str, kind: BlockKind) -> None:
     """Files of Markdown dialects have headings."""

@@ -22,11 +22,6 @@ def test_only_a_newline_ends_a_line() -> None:
     assert lines.span(2) == (11, 12)
 
 
-def test_spans_exclude_the_newline() -> None:
-    lines = LineMap("ab\n\ncd\n")
-    assert [lines.span(n) for n in (1, 2, 3)] == [(0, 2), (3, 3), (4, 6)]
-
-
 @pytest.mark.parametrize("line", [0, -1, 4])
 def test_a_missing_line_is_an_error(line: int) -> None:
     with pytest.raises(IndexError):

@@ -124,14 +124,6 @@ def test_blocks_have_exact_spans(text: str, expected: list[tuple[str, str, tuple
     assert blocks(text) == expected
 
 
-def test_a_file_does_not_affect_the_next_one() -> None:
-    """They share a parser; a link defined in one is unknown in the other."""
-    first = "# A [b]\n\n[b]: c\n"
-    before = read_markdown("# D [b]\n\ne\n")
-    assert read_markdown(first) == read_markdown(first)
-    assert read_markdown("# D [b]\n\ne\n") == before
-
-
 def test_front_matter_is_data(tmp_path: Path) -> None:
     """It is a passage and gives fields, whose words find every passage of the file."""
     front = "---\ntitle: 'Boats: a guide'\nauthor: [{name: Ida, email: i@x.org}, Tom]\ndate: 2024-05-02\n---\n"

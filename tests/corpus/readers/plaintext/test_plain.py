@@ -30,10 +30,7 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
         ("# One ##\n@\n## About C#\n@\n= Wiki =\n@\n== Sub ==\n@", ["One", "One/About C#", "Wiki", "Wiki/Sub"]),
         ("= = = Deep = = =\n@\n= = Less = =\n@", ["Deep", "Less"]),
         # Lines that only begin like a mark.
-        *(
-            (f"{line}\n\n@\n# A\n@\n# B\n@", ["A", "B"])
-            for line in ("#hash", "# " + "w" * 300, "= open", "a = b =", "=", "#")
-        ),
+        *((f"{line}\n\n@\n# A\n@\n# B\n@", ["A", "B"]) for line in ("#hash", "# " + "w" * 300, "a = b =")),
         # Labels with values are not headings, even if there are two.
         ("Minutes of May\n\nPresent: Ann Lee\nExcused: Bo Xu\n\n@", ["Minutes of May"]),
         # Without marks, capitals need no blank line, and there may be two titles in a row.
@@ -114,14 +111,11 @@ def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:
     ("text", "title"),
     [
         (f"Getting around Town\n\n{BODY}", "Getting around Town"),
-        (f"\ufeffGetting around Town\n\n{BODY}", "Getting around Town"),
         (f"\ufeff# Marked\n\n{BODY}", "Marked"),
         (f"Word\n\n{BODY}", ""),
         (f"12\n\nA Second Line\n\n{BODY}", "A Second Line"),
         (f"notes I made on the way to the hall:\n\n{BODY}", "notes I made on the way to the hall"),
-        ("this is simply the first sentence of it.\n\nAnother.", ""),
         ("- item one\n\nTitle Here\n\nbody", ""),
-        (f"{BODY}\n{BODY}\n\n{BODY}", ""),
         ("", ""),
     ],
 )

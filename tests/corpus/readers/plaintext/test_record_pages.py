@@ -32,11 +32,9 @@ def page(titles: tuple[str, ...] = TITLES, *, between: str = "{title}\n\n{body}\
 
 
 SHAPES = {
-    "a title and a paragraph": "{title}\n\n{body}\n\n",
     "authors between them": "{title}\n\nAda Reed, Jonas Marsh and Ida Sedge\n\n{body}\n\n",
     "a line of links below": "{title}\n\n{body}\n\nPDF: https://example.org/7\n\n",
     "other newlines": "{title}\r\n\r\n{body}\r\n\r\n",
-    "wide gaps": "{title}\n\n\n{body}\n\n\n\n",
 }
 
 
@@ -83,7 +81,6 @@ def test_one_record_of_many_may_have_another_shape() -> None:
     assert [record.title for record in document(text).records] == list(MANY)
 
 
-SHORT = tuple(" ".join(title.split()[:2]) for title in TITLES)
 NOT_PAGES = {
     "too few": page(TITLES[:5]),
     "an article: short headings": page(
@@ -92,7 +89,6 @@ NOT_PAGES = {
     "two paragraphs each": page(between="{title}\n\n{body}\n\n{body}\n\n"),
     "a short text each": "".join(f"{title}\n\nIt was counted twice.\n\n" for title in TITLES),
     "an item each": page(between="{title}\n\n- {body}\n\n"),
-    "headings that are underlined": "".join(f"{title}\n{'=' * len(title)}\n\n{body(title)}\n\n" for title in TITLES),
     "headings with a mark": page(between="# {title}\n\n{body}\n\n"),
     "headings below them": page(between="{title}\n\nSummary\n\n{body}\n\n"),
     "the last sections of a long text": f"{body('rivers')}\n\n" * 40 + page(),
@@ -101,7 +97,6 @@ NOT_PAGES = {
     ),
     "no headings": f"{body('rivers')}\n\n" * 12,
     "nothing": "",
-    "questions of two words": page(tuple(f"{title}?" for title in SHORT)),
 }
 
 

@@ -19,7 +19,6 @@ def text_of(head: str, body: str = "Words.\n") -> str:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("Ida Gray <ida@example.org>", "Ida Gray <ida@example.org>"),
         ("Ida  Gray\n\t<ida@example.org>", "Ida Gray <ida@example.org>"),
         ('"Voss, Jürgen" <voss@example.org>, P. Lang <l@a.b>', '"Voss, Jürgen" <voss@example.org>, P. Lang <l@a.b>'),
         ("=?utf-8?q?Ida_Gr=C3=BCn?= <ida@example.org>", "Ida Grün <ida@example.org>"),
@@ -36,7 +35,6 @@ def test_a_header_is_decoded_if_possible(value: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("Fri, 21 Nov 2025 10:00:00 +0100", "2025-11-21 10:00:00+01:00"),
         ("21 Nov 2025 10:00 -0000", "2025-11-21 10:00:00"),
         ("Fri, 21 Nov\n 2025 10:00:00 GMT (noon)", "2025-11-21 10:00:00+00:00"),
     ],
@@ -120,11 +118,6 @@ def test_an_attribution_is_of_what_is_quoted_once_more() -> None:
         ("Quoted 2 times by Eva", "Of ash."),
         ("Quoted: On 4 March, Ida wrote", "Of oak."),
     ]
-
-
-def test_what_was_quoted_more_often_is_a_part_of_its_own() -> None:
-    found = quoted("Fine.\n\n> More time?\n>> It is due.\n")
-    assert found == [("Eva", "Fine."), ("Quoted by Eva", "More time?"), ("Quoted 2 times by Eva", "It is due.")]
 
 
 @pytest.mark.parametrize("blank", ["", ">\n"])

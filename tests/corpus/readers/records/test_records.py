@@ -19,31 +19,16 @@ from tests.encoders import BagEncoder
 pytestmark = pytest.mark.usefixtures("one_reader")
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "citation"),
-    [
-        ("birds.csv", "{title},{text}\n", "birds.csv, row 3"),
-        ("birds.jsonl", '{{"title": "{title}", "text": "{text}"}}\n', "birds.jsonl, record 2"),
-        (
-            "birds.mbox",
-            "From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\nSubject: {title}\n\n{text}\n\n",
-            "birds.mbox, message 2",
-        ),
-        ("birds.bib", "@misc{{k,\ntitle = {{{title}}},\nnote = {{{text}}}}}\n\n", "birds.bib:5-7"),
-    ],
-)
-def test_each_record_is_found_by_its_title(name: str, line: str, citation: str, tmp_path: Path) -> None:
+def test_each_record_is_found_by_its_title(tmp_path: Path) -> None:
     """It counts as a document, and its place in the file is cited."""
-    records = {"Heron": "Stands in shallow water.", "Otter": "Sleeps in a burrow.", "Swan": "Hisses at kayaks."}
-    text = "title,text\n" if name.endswith(".csv") else ""
-    text += "".join(line.format(title=title, text=words) for title, words in records.items())
-    (tmp_path / name).write_text(text, encoding="utf-8")
+    rows = "Heron,Stands in shallow water.\nOtter,Sleeps in a burrow.\nSwan,Hisses at kayaks.\n"
+    (tmp_path / "birds.csv").write_text(f"title,text\n{rows}", encoding="utf-8")
     encoder = BagEncoder()
     report = build_index(tmp_path, encoder=encoder)
     assert (report.added, report.documents, report.passages) == (1, 3, 3)
     with Retriever.open(tmp_path, encoder=encoder) as retriever:
         (hit,) = retriever.search("Where does the Otter sleep: in a burrow?", k=1)
-    assert (hit.title, hit.heading[0], hit.citation) == ("Otter", "Otter", citation)
+    assert (hit.title, hit.heading[0], hit.citation) == ("Otter", "Otter", "birds.csv, row 3")
     assert "Sleeps in a burrow." in hit.text
     assert "Stands" not in hit.text
 
@@ -84,11 +69,6 @@ ONE_DOCUMENT = {
     "a table without titles": ("a.csv", b"river,km\nElbe,1094\nMulde,314\n"),
     "a table without names": ("a.tsv", b"1\t2\n3\t4\n"),
     "a workbook without titles": ("a.xlsx", archives.xlsx({"Rents": [["Street", "Rent"], ["Quay 7", 310]]})),
-    "a workbook with titles in one sheet": (
-        "a.xlsx",
-        archives.xlsx({"Boats": [["Name", "Oars"], ["Heron", 2]], "Rents": [["Street", "Rent"], ["Quay 7", 310]]}),
-    ),
-    "a message": ("a.eml", b"From: a@b.org\nSubject: Oars\n\nLost.\n"),
     "many short records": ("a.csv", b"name,km\n" + b"Elbe,1094\n" * 5001),
     "BibTeX without entries": ("a.bib", b"% nothing yet\n"),
 }

@@ -168,7 +168,7 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
         parts[f"xl/worksheets/sheet{number}.xml"] = (
             f'<worksheet xmlns="{_SHEETS}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
         )
-    listed = "".join(f"<si><t>{escape(one)}</t></si>" for one in strings)
+    listed = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
     parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{listed}</sst>'
     return pack(parts)
 

@@ -131,36 +131,17 @@ The flow is $Q = A v$.
 \end{document}
 """
 
-GUIDE = f""".. _weirs:
-
-=============
+GUIDE = """=============
 Weirs & locks
 =============
-
-:Author: Ida Grün
 
 A `chart <https://example.org>`_ of
 the Übigau reach hangs in the office.
 
-.. This comment
-   nobody reads.
-
 Gates
 =====
 
-.. warning:: Never open
-   both gates.
-
-Close them with::
-
-    gate.close()
-
-    gate.lock()
-
-- before noon
-- at night
-
-  - in winter
+They are of oak.
 
 .. py:function:: turn(teeth: int)
    :noindex:
@@ -168,27 +149,6 @@ Close them with::
    Turns the ``rack`` by notches.
 
    :param teeth: how many
-
-Oil
-    From whales, formerly.
-
-The :term:`sill <threshold>` of *oak*
--------------------------------------
-
-=====  =====
-Month  Level
-=====  =====
-May    3
-
-June   2
-=====  =====
-
-.. code-block:: sh
-   :caption: Ask
-
-   qa ask "how deep"
-
-{HEBREW}
 """
 
 PROGRAM = '''"""Reads gauges."""
@@ -209,27 +169,10 @@ def mean(values):
     return sum(values) / max(1, len(values))
 '''
 
-SCRIPT = """// Opens sluices.
-import { gate } from "./gate";
 
-/** Raises the sluice by some teeth of the rack. */
-export function raiseSluice(teeth) {
-  if (teeth > 12) { throw new Error("}"); }
-  return gate.turn(teeth);
-}
-
-class Keeper {
-  // Rings the brass bell.
-  ring(times) {
-    return times * 2;
-  }
-}
-"""
-
-
-def letter(subject: str, body: str, *, sender: str = "Ida Grün <ida@example.org>") -> EmailMessage:
+def letter(subject: str, body: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = sender
+    message["From"] = "Ida Grün <ida@example.org>"
     message["To"] = "Pontus <pontus@example.org>"
     message["Date"] = "Fri, 21 Nov 2025 10:00:00 +0100"
     message["Subject"] = subject
@@ -251,7 +194,7 @@ def mailbox() -> bytes:
         letter("Lost oar", "An ash oar was found at the jetty."),
         letter("Re: Lost oar", "It is mine.\n>From the blue boat.\n"),
     ]
-    return b"".join(b"From ida Fri Nov 21 10:00:00 2025\n" + one.as_bytes() + b"\n" for one in letters)
+    return b"".join(b"From ida Fri Nov 21 10:00:00 2025\n" + message.as_bytes() + b"\n" for message in letters)
 
 
 def document() -> bytes:
@@ -368,8 +311,7 @@ SAMPLES = (
     Sample("papers.bib", ENTRIES.encode(), "Who wrote about the dipper under ice?", "Voss", "papers.bib:2-6"),
     Sample("weirs.tex", SOURCE.encode(), "How many centimetres has a step of a ladder?", "thirty", "weirs.tex:9-13"),
     Sample("gauges.py", PROGRAM.encode(), "level in metres above the sill", "raw / 100", "gauges.py:9-11"),
-    Sample("sluice.js", SCRIPT.encode(), "What raises the sluice by teeth of the rack?", "teeth", "sluice.js:4-8"),
-    Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:32-37"),
+    Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:13-18"),
     Sample(
         "ferry.eml",
         one_letter(),
@@ -391,7 +333,8 @@ SAMPLES = (
     ),
     Sample("pegs.ppt", LEGACY["pegs.ppt"], "How much does the mallet weigh?", "two pounds", "pegs.ppt, slide 2"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub § The Storm"),
-    *(Sample(path, text.encode(), *asked) for path, text, asked in (*texts.NOTES, *texts.MARKED_UP, *texts.PROGRAMS)),
+    *(Sample(path, text.encode(), *asked) for path, text, asked in (*texts.NOTES, *texts.MARKED_UP)),
 )
 
 FILES = {sample.path: sample.data for sample in SAMPLES}
+FILES |= {path: text.encode() for path, (text, _) in texts.PROGRAMS.items()}

@@ -53,7 +53,7 @@ def column(x: float, top: float, text: str, *, room: float, size: float = 10.0) 
         else:
             line = f"{line} {word}".strip()
     lines.append(line)
-    return [Words(x, top - 1.2 * size * i, one, size) for i, one in enumerate(lines)]
+    return [Words(x, top - 1.2 * size * i, line, size) for i, line in enumerate(lines)]
 
 
 def line(x: float, y: float, *parts: str, size: float = 10.0) -> list[Words]:
@@ -63,7 +63,7 @@ def line(x: float, y: float, *parts: str, size: float = 10.0) -> list[Words]:
         own = 0.7 * size if number % 2 else size
         found.append(Words(x, y + 0.36 * size * (number % 2), part, own))
         x += width(part, own)
-    return [one for one in found if one.text]
+    return [words for words in found if words.text]
 
 
 def make(
@@ -99,8 +99,8 @@ def make(
     page_numbers = []
     for words, drawn in zip_longest(pages, rules, fillvalue=()):
         lines = [
-            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(one), one.size, one.x, one.y, _escaped(one.text))
-            for one in words
+            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(word), word.size, word.x, word.y, _escaped(word.text))
+            for word in words
         ]
         lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.y) for rule in drawn]
         page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >> >>"
@@ -119,8 +119,8 @@ def make(
     return _file(objects, more=b" /Encrypt %d 0 R /ID [<00> <00>]" % add(lock) if locked else b"")
 
 
-def _font(one: Words) -> int:
-    return 3 if one.hebrew else 2 if one.typed else int(one.bold)
+def _font(word: Words) -> int:
+    return 3 if word.hebrew else 2 if word.typed else int(word.bold)
 
 
 def _stream(content: bytes) -> bytes:

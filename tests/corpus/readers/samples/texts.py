@@ -1,6 +1,6 @@
 """Samples of text formats: notes, subtitles, and a program in each language.
 
-Each has a path, a text, and what is asked: a question that only it answers, words of the answer, and the citation.
+Each note has a path, a text, and what is asked: a question that only it answers, words of the answer, and the citation.
 """
 
 from __future__ import annotations
@@ -29,16 +29,6 @@ NOTES = (
         "Quay\n====\n\nBargemen moor at the bollards of granite.\n",
         ("What do bargemen moor at?", "granite", "quay.adoc:1-4"),
     ),
-    (
-        "pumps.log",
-        "2025-11-21 10:00 pump three started\n2025-11-21 10:07 pump three stopped: impeller jammed with weed\n",
-        ("Why was pump three stopped: what jammed the impeller?", "weed", "pumps.log:1-2"),
-    ),
-    (
-        "README",
-        "Depth soundings\n\nThe plummet touched gravel at seventeen fathoms.\n",
-        ("At how many fathoms did the plummet touch gravel?", "seventeen", "README:1-3"),
-    ),
 )
 MARKED_UP = (
     (
@@ -66,68 +56,71 @@ MARKED_UP = (
         ("Who steers the eight?", "Otto Kern", "crew.vcf:8-12"),
     ),
 )
-PROGRAMS = (
-    (
-        "anchor.c",
-        "#include <stdio.h>\n\n/* Drops the anchor by so many links of chain. */\nint drop_anchor(int links)\n{\n"
-        "  return links * 4;\n}\n",
-        ("What drops the anchor by links of chain?", "links * 4", "anchor.c:3-7"),
+# A file in each language, and the names and line ranges of its definitions.
+PROGRAMS = {
+    "a.c": (
+        "#include <x.h>\n\n// Rows.\n// Fast.\nstatic int *row(int n)\n{\n  return 0;\n}\n\n"
+        "typedef struct {\n  int oars;\n} Boat;\n\nint later(void);\nstruct Boat *lent(struct Boat *b);\n"
+        "struct Dog {\n  int legs;\n};\n",
+        {"row": (3, 8), "Boat": (10, 12), "Dog": (16, 18)},
     ),
-    (
-        "tiller.cpp",
-        "#include <cmath>\n\n// Turns the tiller to starboard by some degrees.\ndouble turn_tiller(double degrees) {\n"
-        "  return degrees / 180;\n}\n",
-        ("What turns the tiller to starboard by degrees?", "degrees / 180", "tiller.cpp:3-6"),
+    "a.h": (
+        "namespace river {\nclass Boat {\n public:\n  int oars() const;\n\n  /** Sinks. */\n  ~Boat() {\n  }\n};\n}\n",
+        {"river": (1, 10), "river/Boat": (2, 9), "river/Boat/~Boat": (6, 8)},
     ),
-    (
-        "Cargo.cs",
-        "using System;\n\nclass Hold {\n  /// Weighs crates of herring in the hold.\n  int Weigh(int crates) {\n"
-        "    return crates * 25;\n  }\n}\n",
-        ("What weighs crates of herring in the hold?", "crates * 25", "Cargo.cs:4-7"),
+    "a.cpp": (
+        "template <class T>\nT Boat<T>::row(int n) {\n  return n;\n}\n\n"
+        "bool operator==(Boat a, Boat b) {\n  return true;\n}\n",
+        {"Boat<T>::row": (1, 4), "operator==": (6, 8)},
     ),
-    (
-        "lantern.go",
-        "package lantern\n\n// Trim cuts the wick of a lantern by millimetres.\nfunc Trim(wick int) int {\n"
-        "\treturn wick - 2\n}\n",
-        ("What cuts the wick of a lantern?", "wick - 2", "lantern.go:3-6"),
+    "a.cs": (
+        "namespace River {\n  /// <summary>A boat.</summary>\n  [Wet]\n  class Boat : Thing {\n"
+        "    Boat() {\n      row();\n"
+        "    }\n    int Oars { get; set; }\n    int Row() {\n      return 1;\n    }\n  }\n}\n",
+        {"River": (1, 13), "River/Boat": (2, 12), "River/Boat/Boat": (5, 7), "River/Boat/Row": (9, 11)},
     ),
-    (
-        "Capstan.java",
-        "package quay;\n\nclass Capstan {\n  /** Winds hawsers around a capstan. */\n  int wind(int hawsers) {\n"
-        "    return hawsers + 8;\n  }\n}\n",
-        ("What winds hawsers around a capstan?", "hawsers + 8", "Capstan.java:4-7"),
+    "a.go": (
+        "package river\n\n// Boat floats.\ntype Boat struct {\n\toars int\n}\n\n"
+        "func (b *Boat) Row(n int) {\n\tb.oars++\n}\n",
+        {"Boat": (3, 6), "Boat.Row": (8, 10)},
     ),
-    (
-        "compass.kt",
-        "package compass\n\n// Corrects a bearing for the iron of the hull.\nfun correct(bearing: Int): Int {\n"
-        "  return bearing - 7\n}\n",
-        ("What corrects a bearing for the iron of the hull?", "bearing - 7", "compass.kt:3-6"),
+    "A.java": (
+        "/** A boat. */\n@Wet\npublic class Boat<T> {\n  int oars; // two\n\n  /** Rows. */\n  @Override\n"
+        "  public int row(int n) {\n    return n;\n  }\n}\n",
+        {"Boat": (1, 11), "Boat/row": (6, 10)},
     ),
-    (
-        "toll.php",
-        "<?php\n\n// Charges the toll of a raft by its logs.\nfunction charge($logs) {\n  return $logs * 3;\n}\n",
-        ("What charges the toll of a raft by its logs?", "$logs * 3", "toll.php:3-6"),
+    "a.js": (
+        "// Rows.\nexport const row = async (n) => {\n  await n;\n};\n\nexports.sink = function () {\n"
+        "  return 1;\n};\n\n"
+        "class Boat {\n  #leak() {\n    return 2;\n  }\n}\n",
+        {"row": (1, 4), "exports.sink": (6, 8), "Boat": (10, 14), "Boat/#leak": (11, 13)},
     ),
-    (
-        "buoy.rs",
-        "use std::fmt;\n\n/// Paints a buoy with coats of tar.\nfn paint(coats: u32) -> u32 {\n  coats * 9\n}\n",
-        ("What paints a buoy with coats of tar?", "coats * 9", "buoy.rs:3-6"),
+    "a.kt": (
+        "// Floats.\nclass Boat(val oars: Int) {\n  val wet = true\n  fun row(): Int {\n    return oars\n  }\n}\n",
+        {"Boat": (1, 7), "Boat/row": (4, 6)},
     ),
-    (
-        "Jib.scala",
-        "package rig\n\nclass Jib {\n  // Reefs the jib by rows of points.\n  def reef(rows: Int): Int = {\n"
-        "    rows * 6\n  }\n}\n",
-        ("What reefs the jib by rows of points?", "rows * 6", "Jib.scala:4-7"),
+    "a.php": (
+        "<?php\n/** A boat. */\nclass Boat {\n  public $oars;\n  public function row() {\n    return 1;\n  }\n}\n",
+        {"Boat": (2, 8), "Boat/row": (5, 7)},
     ),
-    (
-        "bilge.swift",
-        "import Foundation\n\n// Bails the bilge with pails.\nfunc bail(pails: Int) -> Int {\n  return pails * 11\n}\n",
-        ("What bails the bilge with pails?", "pails * 11", "bilge.swift:3-6"),
+    "a.rs": (
+        "/// Floats.\n#[derive(Wet)]\npub struct Boat<T> {\n    oars: T,\n}\n\n"
+        "impl<T> Thing for Boat<T> {\n    // Rows.\n"
+        "    fn row(&self) {\n    }\n    fn sink(&self);\n}\n",
+        {"Boat": (1, 5), "Thing for Boat<T>": (7, 12), "Thing for Boat<T>/row": (8, 10)},
     ),
-    (
-        "chart.ts",
-        'import { sea } from "./sea";\n\n// Folds a chart along its meridians.\n'
-        "export function fold(meridians: number): number {\n  return meridians / 5;\n}\n",
-        ("What folds a chart along its meridians?", "meridians / 5", "chart.ts:3-6"),
+    "a.scala": (
+        "// Floats.\nclass Boat {\n  def row(n: Int) = {\n    n\n  }\n}\n",
+        {"Boat": (1, 6), "Boat/row": (3, 5)},
     ),
-)
+    "a.swift": (
+        "/// Floats.\nstruct Boat {\n  let oars = 2\n  init() {\n    row()\n  }\n}\n",
+        {"Boat": (1, 7), "Boat/init": (4, 6)},
+    ),
+    "a.ts": (
+        "// Floats.\nexport interface Boat {\n  row(): void;\n}\n\n"
+        "export function sink<T>(b: T): b is Boat {\n  return true;\n}\n",
+        {"Boat": (1, 4), "sink": (6, 8)},
+    ),
+    "a.tsx": ("export const Boat = (props: Oars) => {\n  return <div>{props.n}</div>;\n};\n", {"Boat": (1, 3)}),
+}
