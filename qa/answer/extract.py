@@ -7,11 +7,11 @@ the best-scored one, such as the field that the question names, or extend it to 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
+from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import prefer_row_with_band
@@ -28,17 +28,12 @@ from qa.questions.steps import (
     step_number,
     terms,
 )
-from qa.questions.values import MONTH, Span, asks_for_several
-from qa.reader.tables import tables
+from qa.questions.values import Span, asks_for_several
 
-# A longer highlight would not point at anything in particular.
-_MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
-# The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
-_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
 _TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
@@ -56,20 +51,10 @@ _HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
 _ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 # The end of a sentence that a list completes: "The file is refused if".
 _UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
-# A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
-_YES_OR_NO = re.compile(
-    r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
-    re.IGNORECASE,
-)
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
-# A field of front matter other than the title, with its continuation lines.
-_FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
-# Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
-_CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
-_BLANK = re.compile(r"\s+")
 
 # Scores how well a span of a passage's text answers; arguments: its first character, and one past its last.
 SpanScore = Callable[[int, int], float]
@@ -105,9 +90,7 @@ class Extract:
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
     """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
     text, base = passage.text, passage.start
-    spans = (passage.is_front_matter and _front_matter_fields(text)) or _sentences(
-        text, passage.body, passage.context, by_line=is_code(passage.document.path, text)
-    )
+    spans = candidate_spans(passage)
     if not spans:
         return Extract()
     spans = without_greetings(question, passage, spans)
@@ -153,7 +136,7 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
     The list begins with the last run of the passage that has its first part; other passages continue it.
     """
     text = passage.text
-    spans = _sentences(text, passage.body, passage.context)
+    spans = candidate_spans(passage)
     runs: list[list[int]] = []
     before = 0
     for at, (start, _) in enumerate(spans):
@@ -208,7 +191,7 @@ def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequ
     start, end = spans[first][0], spans[last][1]
     shared = terms(question) & terms(asks_same)
     is_same = bool(shared) and not (terms(question) & terms(text[slice(*answer_span)])) - shared
-    return (start, end) if is_same and end - start <= _MAX_HIGHLIGHT else answer_span
+    return (start, end) if is_same and end - start <= LONGEST_SPAN else answer_span
 
 
 def _is_apart(text: str, span: Span, following: Span) -> bool:
@@ -300,7 +283,7 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
 
 def _is_item(text: str, span: Span) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
-    return bool(_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
+    return bool(LIST_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
 
 
 def _continues(text: str, span: Span, following: Span) -> bool:
@@ -312,51 +295,9 @@ def _continues(text: str, span: Span, following: Span) -> bool:
 def _start_of_item(text: str, start: int) -> int:
     """Return where the line of a sentence begins if only a list marker is before it; else where the sentence does."""
     line = text.rfind("\n", 0, start) + 1
-    return line if _MARKER.fullmatch(text[line:start].lstrip()) else start
-
-
-def _sentences(text: str, body: int, context: str, *, by_line: bool = False) -> list[Span]:
-    """Return the sentences after a text's headings and the rows of its tables, without list markers; cut long ones.
-
-    A mere "yes" or "no" is joined with the next sentence. With `by_line`, for code, each line is a sentence.
-    """
-    spans: list[Span] = []
-    for first, end in code_spans(text, body) if by_line else _sentences_and_rows(text, body, context):
-        marker = _MARKER.match(text, first, end)
-        start = marker.end() if marker else first
-        if not marker and spans and _is_yes_or_no(text, spans[-1]) and "\n\n" not in text[spans[-1][1] : first]:
-            start = spans.pop()[0]
-        while end - start > _MAX_HIGHLIGHT:
-            most = start + _MAX_HIGHLIGHT
-            breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
-            stop = breaks[-1] if breaks else most
-            spans.append((start, start + len(text[start:stop].rstrip())))
-            # The cut may be inside a word, or before a blank.
-            start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
-        spans.append((start, end))
-    return spans
-
-
-def _is_yes_or_no(text: str, span: Span) -> bool:
-    return _YES_OR_NO.fullmatch(text, *span) is not None
-
-
-def _front_matter_fields(text: str) -> list[Span]:
-    """Return the fields of front matter except the title, which questions name rather than ask for."""
-    return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(text)]
+    return line if LIST_MARKER.fullmatch(text[line:start].lstrip()) else start
 
 
 def _is_field_named(field: str, topic_terms: set[str]) -> bool:
     name = terms(field)
     return bool(name) and name <= topic_terms
-
-
-def _sentences_and_rows(text: str, body: int, context: str) -> Iterator[Span]:
-    done = body
-    for table in tables(text, context):
-        yield from sentence_spans(text, done, max(done, table.span[0]))
-        for cells in table.rows:
-            if filled := [cell for cell in cells if cell[0] < cell[1]]:
-                yield filled[0][0], filled[-1][1]
-        done = table.span[1]
-    yield from sentence_spans(text, done)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from index.encoder.protocol import Encoder
 from index.storage.rows import StoredDocument, StoredPassage, passage_key, text_digest
+from qa.answer.extract import Extract, extract
 from qa.answer.results import Mode
 from qa.reader.reading import Reading
-from qa.retrieval.late_interaction import TokenMatch, match_tokens
+from qa.retrieval.late_interaction import TokenMatch, match_tokens, span_score
 from qa.retrieval.query import Query, QueryTokens
+from tests.encoders import BagEncoder
+
+ENCODER = BagEncoder(max_tokens=100_000)
 
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:
@@ -42,6 +47,12 @@ def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -
     """Match passages with a query."""
     assert asked.tokens is not None
     return match_tokens(asked.tokens, passages, encoder)
+
+
+def extracted(question: str, text: str, *, start: int = 0, body: int = 0, context: str = "") -> Extract:
+    """The extract of a passage for a question whose words have equal weights."""
+    passage, asked_query = stored(text, start=start, body=body, context=context), query(question, ENCODER)
+    return extract(passage, partial(span_score, asked_query, match(asked_query, passage, ENCODER)), question)
 
 
 def reading(

@@ -1,0 +1,75 @@
+"""The spans of a passage that may answer: its sentences, the rows of its tables, the fields of its front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from corpus import code_spans, is_code, sentence_spans
+from index import StoredPassage
+from qa.questions.values import MONTH, Span
+from qa.reader.tables import tables
+
+# In characters; a longer highlight would not point at anything in particular.
+LONGEST_SPAN = 400
+# The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
+LIST_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
+# A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
+_YES_OR_NO = re.compile(
+    r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
+    re.IGNORECASE,
+)
+# A field of front matter other than the title, with its continuation lines.
+_FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
+# Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
+_CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
+_BLANK = re.compile(r"\s+")
+
+
+def candidate_spans(passage: StoredPassage) -> list[Span]:
+    """Return the spans of a passage that may answer, in order; none is empty."""
+    return (passage.is_front_matter and _front_matter_fields(passage.text)) or _sentences(passage)
+
+
+def _sentences(passage: StoredPassage) -> list[Span]:
+    """Return the sentences below the headings and the rows of tables, without list markers; cut long ones.
+
+    A mere "yes" or "no" is joined with the next sentence. In code, each line is a sentence.
+    """
+    text = passage.text
+    by_line = is_code(passage.document.path, text)
+    spans: list[Span] = []
+    for first, end in code_spans(text, passage.body) if by_line else _sentences_and_rows(passage):
+        marker = LIST_MARKER.match(text, first, end)
+        start = marker.end() if marker else first
+        if not marker and spans and _is_yes_or_no(text, spans[-1]) and "\n\n" not in text[spans[-1][1] : first]:
+            start = spans.pop()[0]
+        while end - start > LONGEST_SPAN:
+            most = start + LONGEST_SPAN
+            breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
+            stop = breaks[-1] if breaks else most
+            spans.append((start, start + len(text[start:stop].rstrip())))
+            # The cut may be inside a word, or before a blank.
+            start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
+        spans.append((start, end))
+    return spans
+
+
+def _is_yes_or_no(text: str, span: Span) -> bool:
+    return _YES_OR_NO.fullmatch(text, *span) is not None
+
+
+def _front_matter_fields(text: str) -> list[Span]:
+    """Return the fields of front matter except the title, which questions name rather than ask for."""
+    return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(text)]
+
+
+def _sentences_and_rows(passage: StoredPassage) -> Iterator[Span]:
+    text, done = passage.text, passage.body
+    for table in tables(text, passage.context):
+        yield from sentence_spans(text, done, max(done, table.span[0]))
+        for cells in table.rows:
+            if filled := [cell for cell in cells if cell[0] < cell[1]]:
+                yield filled[0][0], filled[-1][1]
+        done = table.span[1]
+    yield from sentence_spans(text, done)
