@@ -14,7 +14,7 @@ import pytest
 
 from index import Snapshot
 from index.lexical import bm25
-from qa.answer import confidence, extract
+from qa.answer import candidate_spans, confidence, extract
 from qa.answer.confidence import Features, LogisticModel, probability
 from qa.answer.results import Mode
 from qa.retrieval import distinct, hybrid
@@ -103,8 +103,13 @@ def quotation_first(words: int, lacking: int) -> bool:
     return ranked[0].passage.id == 0
 
 
+def spans(_: Path) -> Found:
+    """Parts of long sentences."""
+    return {"long": [end - start for start, end in candidate_spans.candidate_spans(stored("word " * 200))]}
+
+
 def highlighted(_: Path) -> Found:
-    """Highlighted sentences, items and parts of long sentences."""
+    """Highlighted sentences, items and explanations."""
     close = dict(zip(("A one.", "B two.", "C three.", "D four."), (1.0, 0.95, 0.9, 0.85), strict=True))
     closer = dict(zip(close, (1.0, 0.99, 0.98, 0.97), strict=True))
     items = "Foxes:\n" + "".join(f"- item {number}\n" for number in range(14))
@@ -117,7 +122,10 @@ def highlighted(_: Path) -> Found:
         "close": highlights(" ".join(close), close.__getitem__),
         "closer": highlights(" ".join(closer), closer.__getitem__),
         "list": len(highlights(items, lambda text: text.endswith(":"))),
-        "long": len(highlights("word " * 200, len)[0]),
+        "explanations": [
+            len(extract.extract(stored("Why cold?" + " It is so." * count), lambda *_: 1.0, "Why cold?").answer)
+            for count in (38, 42)
+        ],
     }
 
 
@@ -151,6 +159,7 @@ STAGES: dict[ModuleType, Callable[[Path], Found]] = {
     hybrid: fused,
     bm25: keyword_scores,
     distinct: deduplicated,
+    candidate_spans: spans,
     extract: highlighted,
     confidence: confidences,
 }
@@ -170,11 +179,12 @@ EXPECTED: dict[ModuleType, Found] = {
         "front matter": "0 0 1 1",
         "words an original may lack": [False, True],
     },
+    candidate_spans: {"long": [399, 399, 199]},
     extract: {
         "close": ["A one.", "B two."],
         "closer": ["A one.", "B two.", "C three."],
         "list": 11,
-        "long": 399,
+        "explanations": [379, 9],
     },
     confidence: {
         "read": [
