@@ -41,7 +41,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
     """As its objects state, although they are not loaded, as its files are pinned."""
     parameters, tokenizer_json = load_parameters(find())
-    described, own = module.describe(find())
+    described, own = module.inspect_model(find())
     assert parameters == described == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
     truncated = {"truncation": None, "padding": None}
     assert json.loads(tokenizer_json) | truncated == json.loads(own) | truncated
