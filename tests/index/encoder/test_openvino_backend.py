@@ -74,7 +74,7 @@ def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
 def test_collections_that_are_asked_share_an_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process may open a hundred; builds have encoders of their own, and the last one to go frees the shared one."""
     # Other tests of this process may have collections open.
-    monkeypatch.setattr(load, "_FOR_QUESTIONS", weakref.WeakValueDictionary())
+    monkeypatch.setattr(load, "_QUESTION_ENCODERS", weakref.WeakValueDictionary())
     gc.disable()
     try:
         first, second = (load_encoder(ahead=True, hint=Hint.LATENCY) for _ in range(2))
