@@ -62,9 +62,9 @@ def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
         encoder.encode_query(QUESTION)
         backend = encoder._backend()
         assert isinstance(backend, CompiledEncoder)
-        backend._engine._thread.shutdown()  # its last call may still be ending
+        backend._engine._executor.shutdown()  # its last call may still be ending
         references = [weakref.ref(item) for item in (encoder, encoder._copy, backend._engine)]
-        assert encoder._copy._ahead is None  # else it would keep the engine's model alive
+        assert encoder._copy._preloaded is None  # else it would keep the engine's model alive
         del encoder, backend
         assert [reference() for reference in references] == [None] * 3
     finally:
