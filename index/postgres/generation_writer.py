@@ -11,9 +11,9 @@ import psycopg
 
 from index.commit.change import SPARE_VECTORS, ChangeSet, SplitFile
 from index.commit.insert import fields_of, passage_rows
-from index.postgres.connection import Row, number_of, storable
+from index.postgres.connection import Row, escape, fetch_number
 from index.postgres.keyword_writer import KeywordWriter
-from index.postgres.rows import PASSAGE, live
+from index.postgres.rows import PASSAGE, live_condition
 from index.postgres.schema import NEVER
 from index.storage.metadata import Info
 from index.storage.rows import DOCUMENT, document_checksum
@@ -56,8 +56,8 @@ class GenerationWriter:
         """Insert files whose vectors are already stored; row ids are never reused."""
         self._keywords = KeywordWriter(self._connection, self._place, self._generation)
         next_id = "SELECT value FROM meta WHERE key = %s"
-        self._next_document = number_of(self._connection, next_id, "next_document")
-        self._next_passage = number_of(self._connection, next_id, "next_passage")
+        self._next_document = fetch_number(self._connection, next_id, "next_document")
+        self._next_passage = fetch_number(self._connection, next_id, "next_passage")
         remaining = iter(files)
         while chunk := list(islice(remaining, _FILES)):
             self._insert(chunk)
@@ -86,7 +86,7 @@ class GenerationWriter:
     def finish(self, dimension: int) -> None:
         """Write the keyword index, and build the graph if there are enough vectors."""
         self._keywords.finish()
-        if number_of(self._connection, "SELECT count(*) FROM vectors") >= GRAPH_FROM:
+        if fetch_number(self._connection, "SELECT count(*) FROM vectors") >= GRAPH_FROM:
             # With the default of 64 MB, a large graph would be built on disk.
             self._run("SET LOCAL maintenance_work_mem = '512MB'")
             self._run(
@@ -98,11 +98,11 @@ class GenerationWriter:
     def info(self, change: ChangeSet, before: Info | None) -> Info:
         """Return the metadata of the generation as written so far, given that of the previous one."""
         counts = "count(*), coalesce(sum(greatest(records, 1)), 0), coalesce(sum(passages), 0)"
-        here = live("d", self._generation)
+        here = live_condition("d", self._generation)
         ((files, documents, passages),) = self._run(f"SELECT {counts} FROM documents d WHERE {here}")
         used = "SELECT count(DISTINCT vector) FROM passages p WHERE vector = ANY(%s) AND "
         used_before, used_now = (
-            number_of(self._connection, used + live("p", generation), sorted(self._touched))
+            fetch_number(self._connection, used + live_condition("p", generation), sorted(self._touched))
             for generation in (self._generation - 1, self._generation)
         )
         return Info(
@@ -126,7 +126,7 @@ class GenerationWriter:
     def _copy(self, into: str, rows: Iterable[Sequence[object]]) -> None:
         with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
             for row in rows:
-                copy.write_row([storable(value) for value in row])
+                copy.write_row([escape(value) for value in row])
 
     def _run(self, query: str, *values: object) -> psycopg.Cursor[Row]:
         return self._connection.execute(query, values)
@@ -136,7 +136,7 @@ def discard_unpublished(connection: psycopg.Connection) -> None:
     """Delete the rows that a crashed writer did not publish, inside the caller's transaction."""
     if connection.execute("SELECT 1 FROM meta WHERE key = 'writing'").fetchone() is None:
         return
-    last = number_of(connection, "SELECT coalesce(max(generation), 0) FROM generations")
+    last = fetch_number(connection, "SELECT coalesce(max(generation), 0) FROM generations")
     segments = connection.execute(f"SELECT segment FROM segments WHERE added > {last:d}").fetchall()
     connection.execute("DELETE FROM postings WHERE segment = ANY(%s)", ([number for (number,) in segments],))
     for table in _VERSIONED:
@@ -190,7 +190,9 @@ _CLEAR = (
 
 def _prune_vectors(connection: psycopg.Connection) -> None:
     """Delete the vectors that have been unused the longest."""
-    spare, stored = (number_of(connection, f"SELECT count(*) FROM {table}") for table in ("spare_vectors", "vectors"))
+    spare, stored = (
+        fetch_number(connection, f"SELECT count(*) FROM {table}") for table in ("spare_vectors", "vectors")
+    )
     excess = spare - max(SPARE_VECTORS, stored - spare)
     if excess > 0:
         oldest = "SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"
@@ -205,7 +207,7 @@ def _oldest_held(connection: psycopg.Connection, collection: int, newest: int) -
         "AND objid > 0 AND classid = %s::oid "
         "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
-    return min(newest, number_of(connection, query, newest, collection))
+    return min(newest, fetch_number(connection, query, newest, collection))
 
 
 def _oldest_on_standbys(connection: psycopg.Connection, newest: int) -> int:
@@ -214,7 +216,7 @@ def _oldest_on_standbys(connection: psycopg.Connection, newest: int) -> int:
         "SELECT coalesce(min(generation) - 1, %s) FROM generations WHERE published > now() - %s * interval '1 second' "
         "AND EXISTS (SELECT FROM pg_stat_replication)"
     )
-    return min(newest, number_of(connection, query, newest, STANDBY_SECONDS))
+    return min(newest, fetch_number(connection, query, newest, STANDBY_SECONDS))
 
 
 def _set(connection: psycopg.Connection, key: str, value: int) -> None:

@@ -15,7 +15,7 @@ import psycopg
 from index.lexical.analyzer import terms
 from index.lexical.postings import MAX_WEIGHT, Numbers
 from index.lexical.writer import FIELD_WEIGHTS, MAX_LENGTH, Fields
-from index.postgres.connection import number_of
+from index.postgres.connection import fetch_number
 from index.postgres.keyword import (
     SEGMENT_MOST,
     KeywordSegment,
@@ -26,7 +26,7 @@ from index.postgres.keyword import (
     term_key,
     unpack,
 )
-from index.postgres.rows import live
+from index.postgres.rows import live_condition
 
 # How many segments of similar size are merged, and the factor between sizes.
 _SAME_SIZE = 8
@@ -99,7 +99,7 @@ class KeywordWriter:
 
     def _write(self, passages: Numbers, lengths: np.ndarray, rows: Iterator[tuple[bytes, bytes]]) -> None:
         reserve = "UPDATE meta SET value = value + 1 WHERE key = 'next_segment' RETURNING value - 1"
-        number = number_of(self._connection, reserve)
+        number = fetch_number(self._connection, reserve)
         terms = 0
         into = "COPY postings (segment, term, data, checksum) FROM STDIN"
         with self._connection.cursor() as cursor, cursor.copy(into) as copy:
@@ -116,7 +116,9 @@ class KeywordWriter:
         def rows(query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
             return self._connection.execute(query, values, binary=True).fetchall()
 
-        count = number_of(self._connection, f"SELECT count(*) FROM passages p WHERE {live('p', self._generation)}")
+        count = fetch_number(
+            self._connection, f"SELECT count(*) FROM passages p WHERE {live_condition('p', self._generation)}"
+        )
         return PostgresKeywords(rows, self._generation, count, self._place).segments
 
 

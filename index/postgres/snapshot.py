@@ -14,7 +14,7 @@ from index.dense.exact_segments import Floats, cosines
 from index.dense.scope import Scope
 from index.dense.search import Candidate
 from index.postgres.address import StoreAddress
-from index.postgres.connection import ReadingPool, Row, connect, restored, storable, translate_errors
+from index.postgres.connection import ReadingPool, Row, connect, escape, translate_errors, unescape_row
 from index.postgres.keyword import KeywordSegment, PostgresKeywords
 from index.postgres.rows import (
     LAST_GENERATION,
@@ -22,13 +22,13 @@ from index.postgres.rows import (
     PASSAGE,
     documents_of,
     ids_text,
-    live,
+    live_condition,
     select_documents,
     unpack_generation,
     vector_text,
     vectors_of,
 )
-from index.postgres.schema import VERSION, only_collection, require_current, use
+from index.postgres.schema import VERSION, only_collection, require_current, use_collection
 from index.protocol import Index
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import (
@@ -94,7 +94,7 @@ class PostgresSnapshot(Index):
         self._pinned: tuple[Info, tuple[SkippedRow, ...]] | None = None
         self._pool = ReadingPool(address, self._pin)
         try:
-            self._pool.rows("SELECT 1")
+            self._pool.fetch("SELECT 1")
         except BaseException:
             self.close()
             raise
@@ -107,7 +107,7 @@ class PostgresSnapshot(Index):
         return self._skipped
 
     def is_newest(self) -> bool:
-        rows = self._pool.rows("SELECT max(generation) FROM generations")
+        rows = self._pool.fetch("SELECT max(generation) FROM generations")
         return bool(rows[0][0] == self.info.generation)
 
     def newest(self) -> PostgresSnapshot:
@@ -122,11 +122,11 @@ class PostgresSnapshot(Index):
 
     def file_stats(self) -> dict[str, FileStat]:
         rows = self._rows(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
-        return file_stats(map(restored, rows), self.info.files, self._place)
+        return file_stats(map(unescape_row, rows), self.info.files, self._place)
 
     def document(self, path: str) -> StoredDocument | None:
-        rows = self._rows(f"{select_documents(self.info.generation)} AND d.path = %s", (storable(path),))
-        return next((document_of(restored(row), self._place) for row in rows), None)
+        rows = self._rows(f"{select_documents(self.info.generation)} AND d.path = %s", (escape(path),))
+        return next((document_of(unescape_row(row), self._place) for row in rows), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _EXTRA
@@ -232,7 +232,7 @@ class PostgresSnapshot(Index):
             f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document "
             f"WHERE {condition} AND {self._live('p')}"
         )
-        return passages_of(map(restored, self._rows(query, values)), self._place)
+        return passages_of(map(unescape_row, self._rows(query, values)), self._place)
 
     @cached_property
     def _keywords(self) -> PostgresKeywords:
@@ -245,17 +245,17 @@ class PostgresSnapshot(Index):
         as on a standby or behind a pooler, its rows may be gone, and the rest must not be taken for all of them.
         """
         deleted = "SELECT (SELECT value FROM meta WHERE key = 'deleted') AS upto"
-        rows = self._pool.rows(f"SELECT d.upto, q.* FROM ({deleted}) d LEFT JOIN ({query}) q ON true", values)
+        rows = self._pool.fetch(f"SELECT d.upto, q.* FROM ({deleted}) d LEFT JOIN ({query}) q ON true", values)
         if (rows[0][0] or 0) > self.info.generation:
             raise NoIndexError(f"the index in {self._place} has changed, and the opened version is gone. Ask again.")
         return [row[1:] for row in rows if row[1] is not None]
 
     def _live(self, alias: str) -> str:
-        return live(alias, self.info.generation)
+        return live_condition(alias, self.info.generation)
 
     def _pin(self, connection: psycopg.Connection) -> None:
         """Hold the generation on a new connection, so that no writer deletes it."""
-        number = use(connection, self.address.collection, self._place)
+        number = use_collection(connection, self.address.collection, self._place)
         require_current(connection, self._place)
         # If pgvector is not loaded yet, PostgreSQL keeps its settings until it is.
         connection.execute(_SETTINGS)

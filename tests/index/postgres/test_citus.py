@@ -102,7 +102,7 @@ def test_with_citus_tables_are_distributed_once(remote: Path, server: Server) ->
     )
     with psycopg.connect(server.url, autocommit=True) as connection:
         for _ in range(2):
-            schema.use(connection, address.collection, address.url)
+            schema.use_collection(connection, address.collection, address.url)
             schema._distribute(connection)
     found = server.run("SELECT logicalrelid::text, by FROM public.pg_dist_partition")
     assert sorted(found) == sorted(
