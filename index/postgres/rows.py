@@ -46,9 +46,9 @@ def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[in
     halves = b"".join(row[2] if len(row[2]) == size else bytes(size) for row in rows)
     stored = np.frombuffer(halves, dtype=">f2").reshape(len(rows), 2 + dimension)[:, 2:].astype("<f2")
     data = memoryview(stored.tobytes())
-    for i, (number, digest, _, check) in enumerate(rows):
-        if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != check:
-            raise damaged(place, f"checksum mismatch in vector {number}")
+    for i, (vector_id, digest, _, expected) in enumerate(rows):
+        if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != expected:
+            raise damaged(place, f"checksum mismatch in vector {vector_id}")
     if not are_unit(stored):
         raise not_unit(place)
     return [row[0] for row in rows], stored
@@ -78,8 +78,8 @@ def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str
 
 def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...]]:
     """Return the metadata and the skipped files in a row `(generation, info, skipped, checksum)`."""
-    generation, info, skipped, check = row
-    if checksum(generation, info, skipped) != check:
+    generation, info, skipped, expected = row
+    if checksum(generation, info, skipped) != expected:
         raise damaged(place, f"checksum mismatch in generation {generation}")
     try:
         parsed = info_of(json.loads(info))

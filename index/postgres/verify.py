@@ -1,4 +1,4 @@
-"""Check a whole collection: its checksums, and that its tables agree; a question checks only the rows it reads."""
+"""Check a whole collection: its checksums, and that its tables agree. A question checks only the rows it reads."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class _CollectionCheck:
             raise damaged(self._place, "the list of passages in the keyword index is inconsistent")
         for number, segment in segments.items():
             count = 0
-            for term, data, check in self._snapshot.postings(number):
+            for term, data, expected in self._snapshot.postings(number):
                 positions = unpack(data)[0]
-                if postings_checksum(number, term, data) != check or positions[-1] >= len(segment.passages):
+                if postings_checksum(number, term, data) != expected or positions[-1] >= len(segment.passages):
                     raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
                 count += 1
             if count != segment.terms:

@@ -171,7 +171,7 @@ def test_any_text_is_stored_unchanged(folder: Path, text: str) -> None:
 
 def test_both_stores_are_equal_after_any_edits(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit of every score, after commits that merge segments, delete old rows, and use a word very often."""
-    monkeypatch.setattr(keyword_writer, "_SAME_SIZE", 2)
+    monkeypatch.setattr(keyword_writer, "_MERGE_FACTOR", 2)
     edits: list[dict[str, str | None]] = [
         {name.replace("/", "-"): text for name, text in FILES.items()},
         {"a.txt": "cat " * 300 + "sea"},

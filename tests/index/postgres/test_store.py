@@ -70,7 +70,7 @@ def test_a_second_writer_is_refused(remote: Path, address: str) -> None:
     assert build(remote).passages == 4
 
 
-@pytest.mark.parametrize("step", ["remove", "insert", "finish", "published"])
+@pytest.mark.parametrize("step", ["remove", "insert", "finish", "mark_published"])
 def test_a_failure_at_any_step_leaves_the_old_generation(
     remote: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
