@@ -157,7 +157,7 @@ def discard_all(connection: psycopg.Connection) -> None:
     connection.execute("INSERT INTO spare_vectors SELECT id, 0 FROM vectors ON CONFLICT DO NOTHING")
 
 
-def delete_unused(connection: psycopg.Connection, collection: int, generation: int) -> None:
+def delete_old(connection: psycopg.Connection, collection: int, generation: int) -> None:
     """Delete the rows that belong neither to this generation nor to one that a reader holds.
 
     A reader takes its lock, and then checks the mark for deleted generations that is set here. So a reader that does

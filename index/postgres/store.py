@@ -16,13 +16,7 @@ from index.commit.change import BuildMode, ChangeSet
 from index.commit.staging import Staging
 from index.postgres.address import StoreAddress
 from index.postgres.connection import Row, close, connect, translate_errors
-from index.postgres.generation_writer import (
-    WRITER_LOCK,
-    GenerationWriter,
-    delete_unused,
-    discard_all,
-    discard_unpublished,
-)
+from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, delete_old, discard_all, discard_unpublished
 from index.postgres.rows import (
     LAST_GENERATION,
     documents_of,
@@ -157,7 +151,7 @@ class PostgresStore(IndexWriter):
         self._staging.clear()
         try:
             with translate_errors(self._place):
-                delete_unused(self._connection, self._number, info.generation)
+                delete_old(self._connection, self._number, info.generation)
         except QAError as error:  # the generation is published, and the next commit tries again
             _LOG.warning("old generations are not deleted yet: %s", error)
         return info
