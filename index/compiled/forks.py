@@ -45,9 +45,7 @@ def take_part(forked: Forked) -> None:
     """Call an object's methods at forks, as long as it is alive."""
     number = next(_NUMBERS)
     if not number and hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=_prepare_for_fork, after_in_parent=_resume_in_parent, after_in_child=_resume_in_child
-        )
+        os.register_at_fork(before=_before_fork, after_in_parent=_resume_parent, after_in_child=_resume_child)
     _OBJECTS[number] = forked
 
 
@@ -138,16 +136,16 @@ def _newest_first() -> list[Forked]:
     return [forked for _, forked in sorted(_OBJECTS.items(), reverse=True)]
 
 
-def _prepare_for_fork() -> None:
+def _before_fork() -> None:
     _PARENT_CALLBACKS[threading.get_ident()] = [forked.before_fork() for forked in _newest_first()]
 
 
-def _resume_in_parent() -> None:
+def _resume_parent() -> None:
     for callback in reversed(_PARENT_CALLBACKS.pop(threading.get_ident(), [])):
         callback()
 
 
-def _resume_in_child() -> None:
+def _resume_child() -> None:
     _PARENT_CALLBACKS.clear()
     for forked in _newest_first():
         forked.in_child()

@@ -42,8 +42,7 @@ def _usable_gpu(device: Device) -> Device | None:
     import torch
 
     available = {Device.CUDA: torch.cuda.is_available, Device.MPS: torch.backends.mps.is_available}
-    gpus = (gpu for gpu, is_available in available.items() if device in (gpu, Device.AUTO) and is_available())
-    gpu = next(gpus, None)
+    gpu = next((gpu for gpu, is_usable in available.items() if device in (gpu, Device.AUTO) and is_usable()), None)
     if gpu is None and device is not Device.AUTO:
         built = torch.backends.mps.is_built() if device is Device.MPS else torch.version.cuda or torch.version.hip
         reason = (

@@ -31,8 +31,7 @@ _GPU_BREAK_EVEN = 3000
 # Minimum cosine between the GPU's and the compiled copy's vectors of a check text.
 _MIN_COSINE = 0.9999
 # Encoders for questions, shared by all open collections with the same model.
-_QUESTION_ENCODERS: weakref.WeakValueDictionary[tuple[ModelFiles, Device], FastestEncoder]
-_QUESTION_ENCODERS = weakref.WeakValueDictionary()
+_SHARED_ENCODERS: weakref.WeakValueDictionary[tuple[ModelFiles, Device], FastestEncoder] = weakref.WeakValueDictionary()
 _LOCK = ForkedLock()
 
 
@@ -62,9 +61,9 @@ def load_encoder(
     if hint is not Hint.LATENCY:
         return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
     with _LOCK:
-        encoder = _QUESTION_ENCODERS.get((model, device))
+        encoder = _SHARED_ENCODERS.get((model, device))
         if encoder is None:
-            encoder = _QUESTION_ENCODERS[model, device] = FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+            encoder = _SHARED_ENCODERS[model, device] = FastestEncoder(model, ahead=ahead, hint=hint, device=device)
         return encoder
 
 

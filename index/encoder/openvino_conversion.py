@@ -60,16 +60,14 @@ def write_out_attention(library: Any, graph: Any, padding: int, longest: int) ->
     for node in graph.get_ordered_ops():
         if node.get_type_name() != _ATTENTION or node.get_attributes().get("causal") or node.get_input_size() > 5:
             continue
-        queries, keys, values, *mask_and_scale = (node.input_value(i) for i in range(node.get_input_size()))
+        queries, keys, values, *options = (node.input_value(i) for i in range(node.get_input_size()))
         size = queries.get_partial_shape()[-1]
         if size.is_dynamic:
             continue
-        scale = (
-            mask_and_scale[1] if len(mask_and_scale) > 1 else operations.constant(np.float32(size.get_length() ** -0.5))
-        )
+        scale = options[1] if len(options) > 1 else operations.constant(np.float32(size.get_length() ** -0.5))
         scores = operations.multiply(operations.matmul(queries, keys, transpose_a=False, transpose_b=True), scale)
-        if mask_and_scale:
-            mask = mask_and_scale[0]
+        if options:
+            mask = options[0]
             name = (mask.get_node().get_friendly_name(), mask.get_index())
             if name not in masks:
                 masks[name] = _additive_mask(library, graph, mask, padding, longest)

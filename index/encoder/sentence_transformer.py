@@ -56,11 +56,10 @@ def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
         return _DEFAULT_PARAMETERS, (model.folder / "tokenizer.json").read_bytes()
     file = cache_folder() / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
     cached = _read_cache(file, model)
-    if cached is not None:
-        return cached
-    parameters, tokenizer = inspect_model(model)
-    _write_cache(file, model, parameters, tokenizer)
-    return parameters, tokenizer
+    if cached is None:
+        cached = inspect_model(model)
+        _write_cache(file, model, *cached)
+    return cached
 
 
 def _read_cache(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:

@@ -65,19 +65,19 @@ class ModelTokenizer:
 
         Single Latin letters do not count, as rare words of any language have them, nor do ideographs, which are words.
         """
-        letters = sum(map(str.isalpha, text))
-        if text.isascii() or not letters:
+        total = sum(map(str.isalpha, text))
+        if text.isascii() or not total:
             return 0.0
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         unknown = 0
         for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
-            token_letters = [char for char in text[start:end] if char.isalpha()]
+            letters = [char for char in text[start:end] if char.isalpha()]
             neighbours = text[max(start - 1, 0) : start] + text[end : end + 1]
-            is_single = len(token_letters) == 1 and any(map(str.isalpha, neighbours))
-            if token in self._unknown_ids or (is_single and not _is_ascii_or_ideograph(token_letters[0])):
-                unknown += len(token_letters)
+            is_single = len(letters) == 1 and not letters[0].isascii() and any(map(str.isalpha, neighbours))
+            if token in self._unknown_ids or (is_single and not unicodedata.name(letters[0], "").startswith("CJK")):
+                unknown += len(letters)
         # Several tokens may cover one letter.
-        return min(1.0, unknown / letters)
+        return min(1.0, unknown / total)
 
     @cached_property
     def _unknown_ids(self) -> frozenset[int]:
@@ -115,7 +115,3 @@ class ModelTokenizer:
             tokenised.kept[:count],
             tokenised.spans[:count],
         )
-
-
-def _is_ascii_or_ideograph(letter: str) -> bool:
-    return letter.isascii() or unicodedata.name(letter, "").startswith("CJK")

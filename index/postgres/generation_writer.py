@@ -190,9 +190,8 @@ _DELETIONS = (
 
 def _prune_vectors(connection: psycopg.Connection) -> None:
     """Delete the vectors that have been unused the longest."""
-    spare, stored = (
-        fetch_number(connection, f"SELECT count(*) FROM {table}") for table in ("spare_vectors", "vectors")
-    )
+    spare = fetch_number(connection, "SELECT count(*) FROM spare_vectors")
+    stored = fetch_number(connection, "SELECT count(*) FROM vectors")
     excess = spare - max(SPARE_VECTORS, stored - spare)
     if excess > 0:
         oldest = "SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"

@@ -116,9 +116,8 @@ class KeywordWriter:
         def fetch(query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
             return self._connection.execute(query, values, binary=True).fetchall()
 
-        count = fetch_number(
-            self._connection, f"SELECT count(*) FROM passages p WHERE {live_condition('p', self._generation)}"
-        )
+        live = live_condition("p", self._generation)
+        count = fetch_number(self._connection, f"SELECT count(*) FROM passages p WHERE {live}")
         return PostgresKeywords(fetch, self._generation, count, self._place).segments
 
 

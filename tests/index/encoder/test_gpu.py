@@ -88,7 +88,7 @@ def least_cosine(vectors: Any, expected: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    ("available", "requested", "chosen"),
+    ("gpus", "requested", "chosen"),
     [
         ("", Device.AUTO, None),
         ("cuda", Device.AUTO, Device.CUDA),
@@ -98,13 +98,13 @@ def least_cosine(vectors: Any, expected: Any) -> float:
     ],
 )
 def test_the_chosen_device(
-    available: str, requested: Device, chosen: Device | None, monkeypatch: pytest.MonkeyPatch
+    gpus: str, requested: Device, chosen: Device | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in available)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in available)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in gpus)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in gpus)
     assert find_gpu(requested) is chosen
 
 

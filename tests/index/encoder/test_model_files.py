@@ -109,9 +109,7 @@ def test_unsafe_or_incomplete_models_are_refused(copy: Path, file: str, content:
         ("config.json", {"sbert_ce_default_activation_function": "evil.Scores"}, r"evil\.Scores"),
     ],
 )
-def test_settings_that_name_foreign_code_are_refused(
-    copy: Path, file: str, values: dict[str, object], code: str
-) -> None:
+def test_settings_that_name_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:
     """Whichever file names the code, which is not even looked for."""
     (copy / "evil.py").write_text("raise SystemExit", encoding="utf-8")
     edit_json(copy / file, **values)

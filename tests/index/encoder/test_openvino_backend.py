@@ -74,7 +74,7 @@ def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
 def test_open_collections_share_an_encoder_for_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process may open a hundred. It is freed with the last one, and builds have their own encoders."""
     # Other tests of this process may have collections open.
-    monkeypatch.setattr(load, "_QUESTION_ENCODERS", weakref.WeakValueDictionary())
+    monkeypatch.setattr(load, "_SHARED_ENCODERS", weakref.WeakValueDictionary())
     gc.disable()
     try:
         first, second = (load_encoder(ahead=True, hint=Hint.LATENCY) for _ in range(2))

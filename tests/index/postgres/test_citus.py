@@ -86,10 +86,8 @@ def test_tables_follow_the_rules(remote: Path, server: Server) -> None:
         keys = server.run(query.format(column, name, table))
         assert keys
         assert all(has for _, has in keys), keys
-        foreign_keys = (
-            "SELECT conname FROM pg_constraint WHERE contype = 'f' AND '{}.{}'::regclass IN (conrelid, confrelid)"
-        )
-        assert server.run(foreign_keys.format(name, table)) == []
+        query = "SELECT conname FROM pg_constraint WHERE contype = 'f' AND '{}.{}'::regclass IN (conrelid, confrelid)"
+        assert server.run(query.format(name, table)) == []
 
 
 def test_with_citus_tables_are_distributed_once(remote: Path, server: Server) -> None:

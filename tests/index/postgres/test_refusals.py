@@ -121,11 +121,9 @@ def empty_index(remote: Path, server: Server) -> Iterator[Callable[[str, str], N
     name = schema_of(remote)
 
     def empty(index: str, column: str) -> None:
+        server.run(f"CREATE TABLE {name}.bare (LIKE {name}.passages); CREATE INDEX bare_key ON {name}.bare ({column})")
         server.run(
-            f"CREATE TABLE {name}.bare (LIKE {name}.passages); CREATE INDEX bare_column ON {name}.bare ({column})"
-        )
-        server.run(
-            f"UPDATE pg_class SET relfilenode = pg_relation_filenode('{name}.bare_column') "  # noqa: S608
+            f"UPDATE pg_class SET relfilenode = pg_relation_filenode('{name}.bare_key') "  # noqa: S608
             f"WHERE oid = '{name}.{index}'::regclass"
         )
 

@@ -42,11 +42,8 @@ def test_readers_keep_their_generation_for_some_minutes(
     """Once it is deleted, reading it is an error: partial results are never returned."""
     delete_documents(remote)
     publish(remote, 100, server, standby)
-    standby_address = address.replace(str(server.port), str(standby.port))
-    with (
-        open_store(standby_address) as index,
-        Retriever.open(store=standby_address, encoder=BagEncoder(), reader=False) as retriever,
-    ):
+    url = address.replace(str(server.port), str(standby.port))
+    with open_store(url) as index, Retriever.open(store=url, encoder=BagEncoder(), reader=False) as retriever:
         assert numbers_in(index) == {"100"}
         assert not retriever.reload()
         for number in (101, 102):

@@ -37,7 +37,7 @@ def folder(tmp_path: Path, small_batches: None) -> Path:
 
 
 @pytest.fixture(scope="session")
-def expected_contents(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """The contents of the same folder's index after a build without workers."""
     root = write(tmp_path_factory.mktemp("plain") / "corpus", TEXTS // 8)
     build(root)

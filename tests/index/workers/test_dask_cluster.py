@@ -30,16 +30,14 @@ def cluster() -> Iterator[Cluster]:
         yield started
 
 
-def test_two_nodes_make_the_same_index_as_one_process(
-    cluster: Cluster, folder: Path, expected_contents: list[object]
-) -> None:
+def test_two_nodes_make_the_same_index_as_one_process(cluster: Cluster, folder: Path, expected: list[object]) -> None:
     """Each text is embedded once, by one of the nodes."""
     from distributed import Client
 
     with Client(cluster.address) as client:
         client.wait_for_workers(len(cluster.workers))
     report = build(folder, WorkerPlan(dask=cluster.address), seconds=0.003)
-    assert contents(folder) == expected_contents
+    assert contents(folder) == expected
     lines = recorded(log_of(folder))
     assert report.embedded == len(lines) == len({text for _, _, text in lines}) == TEXTS
     assert {int(process) for process, _, _ in lines} == {worker.pid for worker in cluster.workers}
@@ -77,7 +75,7 @@ def test_a_kill_costs_only_the_batches_in_progress(cluster: Cluster, tmp_path: P
 
 
 def test_lost_workers_or_scheduler_give_one_error_and_the_next_build_resumes(
-    folder: Path, expected_contents: list[object], monkeypatch: pytest.MonkeyPatch
+    folder: Path, expected: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether they are missing from the start or are lost during the build."""
     monkeypatch.setattr(dask_cluster, "_WORKER_SECONDS", 0.5)
@@ -100,7 +98,7 @@ def test_lost_workers_or_scheduler_give_one_error_and_the_next_build_resumes(
             build(folder, plan)
     embedded = len(recorded(log_of(folder)))
     report = build(folder)
-    assert contents(folder) == expected_contents
+    assert contents(folder) == expected
     assert TEXTS - embedded <= report.embedded <= TEXTS - embedded + 3 * BATCH
 
 

@@ -22,12 +22,12 @@ TWO = WorkerPlan(processes=2)
 
 
 def test_worker_processes_make_the_same_index_as_one_process(
-    folder: Path, expected_contents: list[object], monkeypatch: pytest.MonkeyPatch
+    folder: Path, expected: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each text is embedded once, by a process with its own share of the cores and GPUs."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
     report = build(folder, TWO, seconds=0.001)
-    assert contents(folder) == expected_contents
+    assert contents(folder) == expected
     lines = recorded(log_of(folder))
     assert report.embedded == len(lines) == len({text for _, _, text in lines}) == TEXTS
     cores_and_gpu = dict(line[:2] for line in lines)
