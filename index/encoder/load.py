@@ -26,7 +26,7 @@ from index.encoder.transformer import Output, TransformerEncoder, cosine
 
 _LOG = logging.getLogger(__name__)
 
-# Passages that two cores embed in the ten seconds or so that importing torch and starting a GPU take.
+# Passages that two cores embed in the ten seconds or so that it takes to import torch and start a GPU.
 _GPU_BREAK_EVEN = 3000
 # Minimum cosine between the GPU's and the compiled copy's vectors of a check text.
 _MIN_COSINE = 0.9999
@@ -46,10 +46,10 @@ def load_encoder(
 
     Args:
         name: Its hub name, or its folder.
-        ahead: Load the compiled copy at once, in the background, if there is one.
-        hint: What the compiled copy is optimised for; the one for `LATENCY`, meant for questions, may compute in eight
-            bits, and is shared by everything in the process that asks questions.
-        device: Where passages are embedded; questions, and their passages' tokens, are always embedded on the CPU.
+        ahead: Start loading the compiled copy in the background, if there is one.
+        hint: What the compiled copy is optimised for. With `LATENCY`, for questions, it may compute in eight bits, and
+            everything in the process that asks questions shares it.
+        device: Where passages are embedded; questions, and token vectors of passages, are always computed on the CPU.
 
     Raises:
         ModelError: The model is not found, incomplete, pickled, has code of its own, or is not as published.
@@ -87,7 +87,7 @@ def _copy_for(hint: Hint, model: ModelFiles) -> CompiledCopy:
 
 
 class FastestEncoder(TransformerEncoder):
-    """Runs the compiled copy, or torch if none can be made; large numbers of passages go to a GPU."""
+    """Runs the compiled copy, or torch if there can be none; large numbers of passages go to a GPU."""
 
     def __init__(
         self,

@@ -76,7 +76,7 @@ class PostgresSnapshot(Index):
     Raises:
         NoIndexError: There is no such collection, or its first build was never finished.
         IncompatibleError: The server, pgvector or the tables have the wrong version.
-        DamagedIndexError: The rows read are damaged.
+        DamagedIndexError: A row that was read is damaged.
         StorageError: The server cannot be reached, or refuses.
     """
 
