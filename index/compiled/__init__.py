@@ -1,1 +1,1 @@
-"""Models as OpenVINO runs them: graphs written without torch, and copies compiled for this machine."""
+"""Models run by OpenVINO: graphs built without torch, and copies compiled for this machine."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Added to a score, it makes its softmax zero, in bf16 too.
+# Added to a score, it makes the softmax zero, in bf16 too.
 MASKED = -3e4
 # What the default model's weights do not reveal, as in its `config.json`: num_hidden_layers, num_attention_heads, and
 # layer_norm_eps.
@@ -19,8 +19,7 @@ class BertBuilder:
     """Adds the parts of a BERT model of the default model's shape to a graph.
 
     Args:
-        tensors: Arrays by their names in a safetensors file of `BertModel`; only those of parts that are added are
-            needed.
+        tensors: Arrays by their names in a safetensors file of `BertModel`; only the parts that are added need theirs.
     """
 
     def __init__(self, library: Any, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -39,18 +38,18 @@ class BertBuilder:
             self._ints(1),
             self._ints(1),
         )
-        words, kinds, places = (
-            op.gather(self._tensor(f"embeddings.{name}_embeddings.weight"), rows, op.constant(np.int64(0)))
-            for name, rows in (("word", ids), ("token_type", types), ("position", positions))
+        words, token_types, position_vectors = (
+            op.gather(self._tensor(f"embeddings.{name}_embeddings.weight"), indexes, op.constant(np.int64(0)))
+            for name, indexes in (("word", ids), ("token_type", types), ("position", positions))
         )
-        return self.norm(op.add(op.add(words, kinds), places), "embeddings.LayerNorm")
+        return self.norm(op.add(op.add(words, token_types), position_vectors), "embeddings.LayerNorm")
 
     def layers(self, hidden: Any, mask: Any) -> Any:
         """Return the last hidden states, `(n, t, hidden)`; `mask` is `(n, t) int64`, 0 where there is no token."""
         op = self._operations
-        shown = op.unsqueeze(op.convert(mask, "f32"), self._ints(1, 2))
-        # (n, 1, 1, t), for each head and token.
-        bias = op.multiply(op.subtract(self._number(1), shown), self._number(MASKED))
+        visible = op.unsqueeze(op.convert(mask, "f32"), self._ints(1, 2))
+        # (n, 1, 1, t), the same for each head and token.
+        bias = op.multiply(op.subtract(self._number(1), visible), self._number(MASKED))
         for layer in range(_LAYERS):
             hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
         return hidden
@@ -96,11 +95,11 @@ class BertBuilder:
             )
             for name in ("query", "key", "value")
         )
-        # Written out as products: OpenVINO's own attention operation is a tenth slower here.
+        # Written out as products, as OpenVINO's attention operation is a tenth slower here.
         products = op.matmul(queries, keys, transpose_a=False, transpose_b=True)
         scores = op.add(op.multiply(products, self._number((width // _HEADS) ** -0.5)), bias)
-        mixed = op.matmul(op.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
-        return op.reshape(op.transpose(mixed, self._ints(0, 2, 1, 3)), self._ints(0, 0, width), special_zero=True)
+        context = op.matmul(op.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
+        return op.reshape(op.transpose(context, self._ints(0, 2, 1, 3)), self._ints(0, 0, width), special_zero=True)
 
     def _tensor(self, name: str) -> Any:
         return self._operations.constant(np.asarray(self._tensors[name], dtype=np.float32))

@@ -1,4 +1,4 @@
-"""A model compiled for this machine: made once, checked, and kept in the cache until it is deleted or damaged."""
+"""A model compiled for this machine: made once, checked, and cached until it is deleted or damaged."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ _FILES = (_GRAPH, _WEIGHTS)
 
 
 class Hint(Enum):
-    """What the compiled model is optimised for, as OpenVINO names it; it computes the same."""
+    """What the compiled model is optimised for, as OpenVINO calls it; the results are the same."""
 
-    THROUGHPUT = "THROUGHPUT"  # texts per second: several batches, each on its own core
-    LATENCY = "LATENCY"  # the next text: all cores on one batch, sharing the reading of the weights
+    THROUGHPUT = "THROUGHPUT"  # texts per second: several batches, each on a core
+    LATENCY = "LATENCY"  # the time of a single text: all cores on one batch, reading the weights together
 
 
 class CopyCheck(Protocol):
-    """Checks that a compiled graph computes what the model does."""
+    """Checks that a compiled graph computes the same as the model."""
 
     def __call__(self, compiled: Any, *, quantised: bool) -> None:
-        """Raise CompileError unless it does, or nearly does if in eight bits."""
+        """Raise CompileError if the results differ; in eight bits a little more is allowed."""
 
 
 class CompiledCopy:
     """A model's copy for this machine.
 
     Args:
-        name: The model's, for messages.
-        key: Names the copy; it changes with whatever changes the results.
+        name: The model's name, for messages.
+        key: The copy's name in the cache; it changes with anything that changes the results.
         build: Takes the library, and returns the model's graph and its check.
         quantised: Whether to compute in eight bits; a model that this changes too much is copied unquantised.
     """
@@ -60,38 +60,38 @@ class CompiledCopy:
         self.key = f"{key}-int8" if quantised else key
         self.quantised = quantised
         self._build = build
-        self._ahead: Unloadable[Any] | None = None
+        self._preloaded: Unloadable[Any] | None = None
 
     def load(self, hint: Hint) -> Any:
-        """Return the compiled model, whose loading may have begun, making it if it is missing or damaged.
+        """Return the compiled model, perhaps already loading; the copy is made if it is missing or damaged.
 
         Raises:
             CompileError: It cannot be made or loaded.
             ImportError: OpenVINO cannot be imported.
             ModelError: The model itself cannot be loaded.
         """
-        # Taken, not kept: the model would outlive whoever gets it.
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and (loaded := ahead.run(lambda loaded: loaded)) is not None:
-            return loaded
+        # Not kept here, or the model would outlive its user.
+        preloaded, self._preloaded = self._preloaded, None
+        if preloaded is not None and (network := preloaded.run(lambda network: network)) is not None:
+            return network
         folder = self._folder()
         with openvino() as library:
             try:
-                if not _is_sound(folder):
+                if not _is_intact(folder):
                     self._make(library, folder)
             except OSError as error:
                 _warn_not_kept(folder.parent, error.strerror or str(error))
                 return self._load_temporary(library, hint)
-            return self._loaded(library, folder, hint)
+            return self._load_copy(library, folder, hint)
 
     def exists(self) -> bool:
         """Return whether the copy has been made and is undamaged."""
-        return _is_sound(self._folder())
+        return _is_intact(self._folder())
 
     def begin_loading(self, hint: Hint) -> None:
         """Start loading the copy, if there is one, in a background thread.
 
-        The caller's thread imports OpenVINO itself: imports take turns, and everything else waits for this one.
+        OpenVINO is imported in the calling thread: while it is imported, all other imports wait anyway.
         """
         folder = self._folder()
         try:
@@ -99,9 +99,9 @@ class CompiledCopy:
                 pass
         except ImportError:
             return
-        # Not a method of this copy: a cycle would keep a dropped one until the next garbage collection.
-        self._ahead = Unloadable(partial(_load_if_sound, library, folder, hint, quantised=self.quantised))
-        self._ahead.begin()
+        # Not a method of this copy: the cycle would keep a dropped copy alive until the next garbage collection.
+        self._preloaded = Unloadable(partial(_load_if_intact, library, folder, hint, quantised=self.quantised))
+        self._preloaded.begin()
 
     def _folder(self) -> Path:
         return cache_folder() / "compiled" / self.key
@@ -109,15 +109,15 @@ class CompiledCopy:
     def _load_temporary(self, library: Any, hint: Hint) -> Any:
         """Make and load a copy for this process only."""
         try:
-            # The loaded model keeps its files open, or in memory, when their names are gone.
+            # The loaded model keeps its files open, or in memory, after they are deleted.
             with TemporaryDirectory(prefix="qa-", ignore_cleanup_errors=True) as name:
                 self._write(library, Path(name))
-                return self._loaded(library, Path(name), hint)
+                return self._load_copy(library, Path(name), hint)
         except OSError as error:
             raise CompileError(f"the compiled model cannot be written to a temporary folder: {error}") from error
 
     def _make(self, library: Any, folder: Path) -> None:
-        """Write the copy into the cache; raises OSError if it cannot be kept there."""
+        """Make the copy in the cache; raises OSError if it cannot be written there."""
         temporary = disk.temporary_name(folder)
         disk.make_folders(folder.parent)
         sweep(folder.parent, older_than=ABANDONED_SECONDS)
@@ -125,7 +125,7 @@ class CompiledCopy:
         try:
             _LOG.warning("preparing %s for this machine (once)", self.name)
             self._write(library, temporary)
-            # The files that were checked must be on disk before the rename.
+            # The checked files must be on disk before the rename.
             for name in _FILES:
                 disk.sync_file(temporary / name)
             manifest = {"model": self.name, "sha256": sha256_of(temporary, _FILES)}
@@ -135,15 +135,15 @@ class CompiledCopy:
             disk.rename(temporary, folder)
             disk.sync_folder(folder.parent)
         except OSError:
-            # Another process may have put its own copy there, which is just as good.
-            if not _is_sound(folder):
+            # Another process may have made the same copy at the same time.
+            if not _is_intact(folder):
                 raise
         finally:
             with contextlib.suppress(OSError):
                 disk.delete_all(temporary)
 
     def _write(self, library: Any, folder: Path) -> None:
-        """Write the graph into a folder, and check what it computes."""
+        """Write the graph into a folder, and check its results."""
         try:
             if self.quantised and self._write_graph(library, folder, quantised=True):
                 return
@@ -154,14 +154,14 @@ class CompiledCopy:
             raise CompileError(f"{self.name} cannot be compiled: {error}") from error
 
     def _write_graph(self, library: Any, folder: Path, *, quantised: bool) -> bool:
-        """Write the graph, perhaps in eight bits; if these change it too much, leave no file and return False."""
+        """Write the graph, perhaps in eight bits; if that changes results too much, leave no file and return False."""
         graph, check = self._build(library)
         if quantised:
             quantise(library, graph)
         disk.about_to("write", folder / _GRAPH)
-        # Half the file size and a third less memory, for an error below the rounding of bf16.
+        # Half the file size and a third less memory, with errors below the rounding of bf16.
         library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
-        # Prepare for all hints, so that the first question need not; eight bits are for questions only.
+        # Prepared for all hints, so that the first question need not wait; eight bits are for questions only.
         hints = (Hint.LATENCY,) if self.quantised else Hint
         compiled, *_ = (_load(library, folder, hint, quantised=self.quantised) for hint in hints)
         try:
@@ -175,7 +175,7 @@ class CompiledCopy:
             return False
         return True
 
-    def _loaded(self, library: Any, folder: Path, hint: Hint) -> Any:
+    def _load_copy(self, library: Any, folder: Path, hint: Hint) -> Any:
         try:
             return _load(library, folder, hint, quantised=self.quantised)
         except Exception as error:  # whatever the library raises
@@ -184,7 +184,7 @@ class CompiledCopy:
 
 @cache
 def _warn_not_kept(folder: Path, reason: str) -> None:
-    """Warn once, not for each model."""
+    """Warn only once, not for each model."""
     _LOG.warning(
         "cannot keep compiled models in %s: %s. Every command prepares them again, which takes seconds. "
         "Set XDG_CACHE_HOME to a folder of yours.",
@@ -193,7 +193,7 @@ def _warn_not_kept(folder: Path, reason: str) -> None:
     )
 
 
-def _is_sound(folder: Path) -> bool:
+def _is_intact(folder: Path) -> bool:
     """Return whether there is a copy and its checksums match."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
@@ -203,9 +203,9 @@ def _is_sound(folder: Path) -> bool:
         return False
 
 
-def _load_if_sound(library: Any, folder: Path, hint: Hint, *, quantised: bool) -> Any:
-    """Return the loaded copy, or None: failures are reported once the model is needed."""
-    if _is_sound(folder):
+def _load_if_intact(library: Any, folder: Path, hint: Hint, *, quantised: bool) -> Any:
+    """Return the loaded copy, or None: failures are reported when the model is needed."""
+    if _is_intact(folder):
         with contextlib.suppress(Exception):
             return _load(library, folder, hint, quantised=quantised)
     return None
@@ -214,8 +214,8 @@ def _load_if_sound(library: Any, folder: Path, hint: Hint, *, quantised: bool) -
 def _load(library: Any, folder: Path, hint: Hint, *, quantised: bool) -> Any:
     """Load a compiled copy for the processor, in bf16 where it has units for that.
 
-    The model that OpenVINO prepares for this processor is kept next to the graph, without the weights: loading that
-    takes half as long as preparing it again.
+    The model as OpenVINO prepares it for this processor is cached next to the graph, without the weights: loading
+    that takes half as long as preparing it again.
     """
     graph = folder / _GRAPH
     core = library.Core()

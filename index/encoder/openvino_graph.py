@@ -1,4 +1,4 @@
-"""The graph that an encoder is compiled from, and the check that its copy computes what the original does.
+"""The graph that an encoder is compiled from, and the check that its copy gives the vectors of the original.
 
 The default model's graph is written from its weights, without torch; any other is converted from the
 SentenceTransformer's own modules.
@@ -22,14 +22,14 @@ from index.encoder.sentence_transformer import INPUTS
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import cosine, pad
 
-# Incremented whenever copies would come out differently.
+# Incremented whenever new copies would differ from old ones.
 _VERSION = 6
-# Padding after each check text: the most that the encoder adds.
+# Padding after each check text, the most that the encoder adds.
 _PADDING = 15
-# Least cosine of each check text's vector with the original's in fp32.
-_AGREEMENT = 0.9995
-# The same in eight bits, where the default model has .997 and more.
-_QUANTISED_AGREEMENT = 0.99
+# Minimum cosine of each check text's vector with the original's in fp32.
+_MIN_COSINE = 0.9995
+# The same in eight bits, where the default model reaches .997.
+_MIN_QUANTISED_COSINE = 0.99
 # The default model's vectors of the check texts, `(n, 384) float16`, by the SentenceTransformer in float32:
 # python -m tests.reference_vectors
 REFERENCE_VECTORS = Path(__file__).with_name("reference_vectors.npy")
@@ -51,13 +51,13 @@ def encoder_copy(model: ModelFiles, *, quantised: bool = False) -> CompiledCopy:
         if model.name == DEFAULT_MODEL:
             graph, expected = _default_graph(library, model.folder), list(np.load(REFERENCE_VECTORS))
         else:
-            inputs = list(_checks(tokenizer, padding=0))
+            inputs = list(_check_inputs(tokenizer, padding=0))
             graph, expected = convert(library, model, tokenizer.parameters, inputs)
 
         def check(compiled: Any, *, quantised: bool) -> None:
-            least = _QUANTISED_AGREEMENT if quantised else _AGREEMENT
-            for arrays, vector in zip(_checks(tokenizer, padding=_PADDING), expected, strict=True):
-                _require_agreement(model.name, compiled(arrays)[1], vector, least)
+            minimum = _MIN_QUANTISED_COSINE if quantised else _MIN_COSINE
+            for arrays, vector in zip(_check_inputs(tokenizer, padding=_PADDING), expected, strict=True):
+                _require_agreement(model.name, compiled(arrays)[1], vector, minimum)
 
         return graph, check
 
@@ -66,9 +66,9 @@ def encoder_copy(model: ModelFiles, *, quantised: bool = False) -> CompiledCopy:
 
 
 def _default_graph(library: Any, folder: Path) -> Any:
-    """Return the graph of the default model in its folder: mean pooling over a text's tokens, then unit L2 norm.
+    """Return the graph of the default model in `folder`: mean pooling over a text's tokens, then unit L2 norm.
 
-    It reads `INPUTS`, each `(n, t) int64`, and gives the tokens' vectors `(n, t, 384)` and the texts' `(n, 384)`.
+    It reads `INPUTS`, each `(n, t) int64`, and returns the tokens' vectors `(n, t, 384)` and the texts' `(n, 384)`.
     """
     from safetensors.numpy import load_file
 
@@ -79,7 +79,7 @@ def _default_graph(library: Any, folder: Path) -> Any:
     return library.Model([op.result(hidden), op.result(builder.mean(hidden, mask))], inputs, "bert")
 
 
-def _checks(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDArray[np.int64]]]:
+def _check_inputs(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDArray[np.int64]]]:
     """Yield the check texts as inputs of the model, with `padding` more tokens."""
     parameters = tokenizer.parameters
     for text in CHECK_TEXTS:
@@ -88,7 +88,7 @@ def _checks(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDA
         yield [arrays[name] for name in parameters.inputs]
 
 
-def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], least: float) -> None:
+def _require_agreement(name: str, actual: npt.NDArray[Any], expected: npt.NDArray[Any], minimum: float) -> None:
     # Written so that NaN fails too.
-    if not (agreement := cosine(found, expected)) >= least:
+    if not (agreement := cosine(actual, expected)) >= minimum:
         raise CompileError(f"compiled, {name} does not give the vectors of the original (cosine {agreement:.4f})")

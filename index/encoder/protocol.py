@@ -1,4 +1,4 @@
-"""The encoder protocol, text in and unit vectors out, and the check that an index has the encoder's vectors."""
+"""The encoder protocol, text in and unit vectors out, and the check that an index was built with an encoder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Embedder(Protocol):
 
     @property
     def batches(self) -> int:
-        """How many batches at once keep it busy now; one more would wait."""
+        """The number of concurrent batches that keep it busy at the moment."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, as `Encoder.encode_passages` does."""
@@ -54,11 +54,11 @@ class Encoder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """Number of values in a vector."""
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of a passage the model reads besides the prompt and special tokens."""
+        """The maximum number of tokens in a passage, not counting the prompt and special tokens."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without special tokens or truncation; loads no weights."""

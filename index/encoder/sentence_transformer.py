@@ -1,7 +1,7 @@
 """Load a model with sentence-transformers, and keep the parameters of the loaded model in the cache as JSON.
 
-Loading takes seconds, and a question needs little of the model: the tokenizer, the longest text, the prompts. They are
-written down when the model is first loaded, and read from then on.
+Loading takes seconds, and preparing a question takes only the tokenizer, the maximum length and the prompts. So these
+are cached when the model is first loaded.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from index.storage.sealed import read_sealed, seal
 
 _LOG = logging.getLogger(__name__)
 
-# Incremented whenever the content would change.
+# Incremented whenever the cached content would change.
 _VERSION = 2
 # Inputs that a BERT-like model may have.
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _DEFAULT_LENGTH = 512
-# Tokenizers without a limit state one of about 10**30.
+# Tokenizers without a limit give one of about 10**30.
 _NO_LIMIT = 1_000_000
 
 
@@ -37,7 +37,7 @@ class EncoderParameters:
     """How texts are prepared for a model, and what it returns."""
 
     max_length: int  # tokens the model reads, special tokens and prompt included
-    positions: int  # tokens it can be given, padding included; at least `max_length`
+    positions: int  # tokens it accepts, padding included; at least `max_length`
     dimension: int  # length of a text's vector
     hidden: int  # length of a token's vector
     pad: int  # id of the padding token
@@ -46,24 +46,24 @@ class EncoderParameters:
     passage_prompt: str  # prefix of a passage
 
 
-# Those of the default model, whose files are pinned by their hashes; a test compares them with the loaded model.
-_DEFAULT = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+# The default model's files are pinned by their hashes; a test compares this with the loaded model.
+_DEFAULT_PARAMETERS = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
 
 
 def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
     """Return a model's parameters, and its tokenizer as JSON of the tokenizers library; raises ModelError."""
     if model.name == DEFAULT_MODEL:
-        return _DEFAULT, (model.folder / "tokenizer.json").read_bytes()
+        return _DEFAULT_PARAMETERS, (model.folder / "tokenizer.json").read_bytes()
     file = cache_folder() / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
-    found = _read(file, model)
-    if found is None:
-        found = describe(model)
-        _write(file, model, *found)
-    return found
+    cached = _read_cache(file, model)
+    if cached is None:
+        cached = inspect_model(model)
+        _write_cache(file, model, *cached)
+    return cached
 
 
-def _read(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:
-    """Read from the cache; None if the file is missing, damaged or of another model."""
+def _read_cache(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:
+    """Read a model's parameters and tokenizer; None if the file is missing, damaged or another model's."""
     content = json.loads(read_sealed(file) or b"{}")
     if content.get("fingerprint") != model.fingerprint:
         return None
@@ -71,7 +71,7 @@ def _read(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | No
     return EncoderParameters(**values | {"inputs": tuple(values["inputs"])}), content["tokenizer"].encode()
 
 
-def _write(file: Path, model: ModelFiles, parameters: EncoderParameters, tokenizer: bytes) -> None:
+def _write_cache(file: Path, model: ModelFiles, parameters: EncoderParameters, tokenizer: bytes) -> None:
     content = {"fingerprint": model.fingerprint, "parameters": asdict(parameters), "tokenizer": tokenizer.decode()}
     try:
         write_to_cache(file, seal(json.dumps(content).encode()))
@@ -79,13 +79,13 @@ def _write(file: Path, model: ModelFiles, parameters: EncoderParameters, tokeniz
         _LOG.debug("the parameters of %s are not kept: %s", model.name, error)
 
 
-def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
-    """Load a model on the CPU by its library's class, offline, quietly and in evaluation mode.
+def load_network(model: ModelFiles, class_name: str = "SentenceTransformer") -> Any:
+    """Load a model on the CPU with a class of sentence-transformers, offline, quietly and in evaluation mode.
 
     Raises:
         ModelError: The library is missing, or the model cannot be loaded.
     """
-    # The libraries' warnings on import are not for the person asking.
+    # The libraries' warnings on import do not concern the user.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -97,7 +97,7 @@ def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
 
         with _offline(), quiet():
             try:
-                network = getattr(sentence_transformers, kind)(
+                network = getattr(sentence_transformers, class_name)(
                     str(model.folder),
                     device="cpu",
                     local_files_only=True,
@@ -111,17 +111,17 @@ def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
     return network.eval()
 
 
-def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
-    """Return what `load_parameters` does, from the loaded model; raises ModelError."""
+def inspect_model(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
+    """Load a model, and return its parameters and tokenizer like `load_parameters`; raises ModelError."""
     network = load_network(model)
     try:
         inputs = tuple(name for name in INPUTS if name in network.tokenizer.model_input_names or name == INPUTS[1])
-        dimension, hidden = _widths(network, inputs)
-        positions = _positions(network)
-        stated = min(int(network.max_seq_length or _NO_LIMIT), positions or _NO_LIMIT)
-        max_length = stated if stated < _NO_LIMIT else _DEFAULT_LENGTH
+        dimension, hidden = _vector_lengths(network, inputs)
+        positions = _count_positions(network)
+        limit = min(int(network.max_seq_length or _NO_LIMIT), positions or _NO_LIMIT)
+        max_length = limit if limit < _NO_LIMIT else _DEFAULT_LENGTH
         prompts = network.prompts
-        passage = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
+        passage_prompt = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
         parameters = EncoderParameters(
             max_length,
             positions or max_length,
@@ -130,7 +130,7 @@ def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
             int(network.tokenizer.pad_token_id or 0),
             inputs,
             prompts.get("query") or "",
-            passage,
+            passage_prompt,
         )
         return parameters, _tokenizer_json(network)
     except (AttributeError, KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
@@ -142,14 +142,14 @@ def _tokenizer_json(network: Any) -> bytes:
         raise ValueError("it has no tokenizer.json, and none can be made")
     content = json.loads(network.tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
     if getattr(network[0], "do_lower_case", False):
-        # Older versions of the library lowercase before the tokenizer; twice does no harm.
+        # Older versions of the library lowercase before the tokenizer; doing so twice does no harm.
         steps = [{"type": "Lowercase"}, *([content["normalizer"]] if content["normalizer"] else [])]
         content["normalizer"] = {"type": "Sequence", "normalizers": steps}
     return json.dumps(content, ensure_ascii=False).encode()
 
 
-def _widths(network: Any, inputs: Sequence[str]) -> tuple[int, int]:
-    """Return the lengths of a text's vector and a token's: poolings may join several, and dense layers resize them."""
+def _vector_lengths(network: Any, inputs: Sequence[str]) -> tuple[int, int]:
+    """Return the lengths of text and token vectors: poolings may concatenate several, and dense layers resize them."""
     import torch
 
     with torch.inference_mode():
@@ -157,7 +157,7 @@ def _widths(network: Any, inputs: Sequence[str]) -> tuple[int, int]:
     return int(outputs["sentence_embedding"].shape[-1]), int(outputs["token_embeddings"].shape[-1])
 
 
-def _positions(network: Any) -> int:
+def _count_positions(network: Any) -> int:
     """Count the model's positions, 0 if unlimited; in some families they begin after the padding token's id."""
     for name, module in network[0].named_modules():
         if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
@@ -167,9 +167,9 @@ def _positions(network: Any) -> int:
 
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
-    """Keep loading off the network, and restore everything afterwards.
+    """Prevent network access while a model is loaded.
 
-    The hub library reads its environment once, on import, so its constant is set too.
+    The hub library reads its environment only on import, so its constant is set too.
     """
     from huggingface_hub import constants
 

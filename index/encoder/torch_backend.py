@@ -18,10 +18,10 @@ from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
 
 # Kernels sum in an order that depends on the shape, so every batch has one of a few fixed shapes:
-# with varying shapes vectors of one text differed by 1e-3 in bf16, with fixed ones not at all.
+# with varying shapes, vectors of the same text differed by 1e-3 in bf16; with fixed shapes they are equal.
 _ROWS = 8
 _STEP = 16
-# Tokens of a batch on a GPU, which fewer would leave idle.
+# Tokens in a batch on a GPU; with fewer, it would be partly idle.
 _GPU_TOKENS = 8192
 
 
@@ -37,21 +37,21 @@ class TorchEncoder(TransformerEncoder):
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
         self._device = device
-        # Loaded for the first embedding, as that takes seconds; one batch at a time, from whichever thread.
+        # Loaded on first use, as that takes seconds; runs one batch at a time, whichever thread calls.
         self._network = Unloadable(partial(_load, model, device))
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         prompt = self._tokenizer.parameters.passage_prompt
         by_width: defaultdict[int, list[int]] = defaultdict(list)
         for i, text in enumerate(encoded):
-            # One token more than needed: a batch without padding runs another kernel.
+            # One token more than needed, as a batch without padding runs another kernel.
             by_width[self._padded_width(len(text.ids) + 1, _STEP)].append(i)
-        for width, members in sorted(by_width.items()):
+        for width, indexes in sorted(by_width.items()):
             rows = _ROWS if self._device is Device.CPU else max(_ROWS, _GPU_TOKENS // width)
             # Where a text may fill the whole width, a row of padding keeps the kernel the same.
             size = rows - 1 if width == self._tokenizer.parameters.positions else rows
-            for start in range(0, len(members), size):
-                batch = members[start : start + size]
+            for start in range(0, len(indexes), size):
+                batch = indexes[start : start + size]
                 outputs = self._run([encoded[i] for i in batch], (rows, width), prompt, tokens=tokens)
                 yield from zip(batch, outputs, strict=True)
 

@@ -1,4 +1,4 @@
-"""The encoder of a sentence-transformer, but for the backend that runs it: tokens in, unit vectors out."""
+"""The encoder of a sentence-transformer, except for the backend that runs it: tokens in, unit vectors out."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from index.storage.vectors import Vectors
 
 
 class Output(NamedTuple):
-    """What the model returns for one text."""
+    """The output of the model for one text."""
 
     text: npt.NDArray[np.float32]  # `(dim,)`, before normalisation
-    tokens: npt.NDArray[np.float32]  # `(t, hidden)`, a row for each token id, then padding; empty if not asked for
+    tokens: npt.NDArray[np.float32]  # `(t, hidden)`, a row for each token id, then padding; empty if not requested
 
 
 NO_TOKENS = np.empty((0, 0), dtype=np.float32)
 
 
 class TransformerEncoder(Encoder):
-    """An `Encoder` that loads its tokenizer and weights on first use; that raises ModelError if it fails."""
+    """An `Encoder` that loads its tokenizer and weights on first use, or raises ModelError."""
 
     def __init__(self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None) -> None:
         self._model = model
         if tokenizer is not None:
             self._tokenizer = tokenizer
-        # The last question by thread, which asks for its vector and then for its token vectors.
-        self._last = threading.local()
+        # Each thread's last question: after its vector, its token vectors are requested.
+        self._last_query = threading.local()
 
     @property
     def name(self) -> str:
@@ -66,20 +66,22 @@ class TransformerEncoder(Encoder):
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        encoded = self._checked(texts, self._tokenizer.encode(texts, prompt=self._tokenizer.parameters.passage_prompt))
+        encoded = self._tokenizer.encode(texts, prompt=self._tokenizer.parameters.passage_prompt)
+        self._require_complete(texts, encoded)
         for i, output in self._run_passages(encoded, tokens=False):
-            vectors[i] = self._unit(output.text, self.dimension)
+            vectors[i] = self._normalise(output.text, self.dimension)
         return vectors
 
     def encode_query(self, text: str) -> Vectors:
-        return self._unit(self._query(text)[1].text, self.dimension)
+        return self._normalise(self._run_query_once(text)[1].text, self.dimension)
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
-        return self._token_vectors(*self._query(text))
+        return self._token_vectors(*self._run_query_once(text))
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         prompt = self._tokenizer.parameters.passage_prompt
-        encoded = self._checked(texts, self._tokenizer.tokenise(texts, prompt=prompt))
+        encoded = self._tokenizer.tokenise(texts, prompt=prompt)
+        self._require_complete(texts, encoded)
         outputs = dict(self._run_passages(encoded, tokens=True))
         return [self._token_vectors(text, outputs[i]) for i, text in enumerate(encoded)]
 
@@ -91,20 +93,20 @@ class TransformerEncoder(Encoder):
     def _run_query(self, encoded: TokenIds) -> Output:
         """Put one question through the model."""
 
-    def _checked(self, texts: Sequence[str], encoded: list[TokenIds]) -> list[TokenIds]:
+    def _require_complete(self, texts: Sequence[str], encoded: Sequence[TokenIds]) -> None:
+        """Raise ValueError if the model would truncate a passage."""
         for text, tokens in zip(texts, encoded, strict=True):
             if len(tokens.ids) > self._tokenizer.parameters.max_length:
                 raise ValueError(
                     f"a passage has {self._tokenizer.count([text])[0]} tokens and the model reads {self.max_tokens}: "
                     f"{text[:60]!r}"
                 )
-        return encoded
 
-    def _query(self, text: str) -> tuple[TokenIds, Output]:
-        last: tuple[str, TokenIds, Output] | None = getattr(self._last, "query", None)
+    def _run_query_once(self, text: str) -> tuple[TokenIds, Output]:
+        last: tuple[str, TokenIds, Output] | None = getattr(self._last_query, "value", None)
         if last is None or last[0] != text:
             encoded = self._tokenizer.truncate(text, prompt=self._tokenizer.parameters.query_prompt)
-            last = self._last.query = (text, encoded, self._run_query(encoded))
+            last = self._last_query.value = (text, encoded, self._run_query(encoded))
         return last[1:]
 
     def _padded_width(self, length: int, step: int) -> int:
@@ -112,10 +114,10 @@ class TransformerEncoder(Encoder):
         return min(-(-length // step) * step, self._tokenizer.parameters.positions)
 
     def _token_vectors(self, encoded: TokenIds, output: Output) -> TokenVectors:
-        vectors = self._unit(output.tokens[encoded.kept], self._tokenizer.parameters.hidden)
+        vectors = self._normalise(output.tokens[encoded.kept], self._tokenizer.parameters.hidden)
         return TokenVectors(vectors, encoded.spans)
 
-    def _unit(self, values: npt.NDArray[np.float32], dimension: int) -> Vectors:
+    def _normalise(self, values: npt.NDArray[np.float32], dimension: int) -> Vectors:
         if values.shape[-1] != dimension:
             raise ModelError(f"{self.name} returned vectors of {values.shape[-1]} dimensions instead of {dimension}.")
         norms = np.linalg.norm(values, axis=-1, keepdims=True)
@@ -123,9 +125,9 @@ class TransformerEncoder(Encoder):
         return unit
 
 
-def cosine(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+def cosine(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
     """Return the cosine of two vectors of any norm; NaN if a value is not finite."""
-    a, b = one.reshape(-1).astype(np.float64), other.reshape(-1).astype(np.float64)
+    a, b = first.reshape(-1).astype(np.float64), second.reshape(-1).astype(np.float64)
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 

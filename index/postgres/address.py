@@ -16,7 +16,7 @@ from index.storage import disk
 from index.storage.files import config_folder, os_errors, write_atomically
 
 STORE_FILE = "store.json"
-# Addresses that this user has named, one JSON object per line: a folder's author must not choose its readers' server.
+# Addresses that this user has named, a JSON object per line: a folder's author must not choose its readers' server.
 ACCEPTED_FILE = "stores.jsonl"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 _EXAMPLE = "postgresql://user@host/database#collection"
@@ -27,8 +27,8 @@ class StoreAddress:
     """A database, and the name of a collection in it.
 
     Attributes:
-        url: In libpq's syntax, without a password.
-        collection: Of a-z, 0-9, "-" and "_"; "" if none was named.
+        url: The database, in libpq's syntax, without a password.
+        collection: A name of a-z, 0-9, "-" and "_", or "".
     """
 
     url: str
@@ -68,7 +68,7 @@ def collection_name(folder: Path) -> str:
 
 
 def remembered_address(folder: Path) -> StoreAddress | None:
-    """Return where the collection of an index folder is stored; None if that is the folder itself."""
+    """Return the address of an index folder's collection, or None if it is stored in the folder itself."""
     file = folder / STORE_FILE
     try:
         return parse_address(json.loads(file.read_text(encoding="utf-8"))["store"])
@@ -83,7 +83,7 @@ def remembered_address(folder: Path) -> StoreAddress | None:
 
 
 def remember_address(folder: Path, address: StoreAddress) -> None:
-    """Record in the index folder where its collection is stored."""
+    """Record the address of an index folder's collection in that folder."""
     content = {"version": 1, "store": address.url_with_name}
     write_atomically(folder / STORE_FILE, (json.dumps(content) + "\n").encode())
 
@@ -106,17 +106,17 @@ def accept_address(folder: Path, address: StoreAddress) -> None:
 def is_accepted(folder: Path, address: StoreAddress) -> bool:
     """Return whether this user named an address for an index folder on this machine."""
     try:
-        known = (config_folder() / ACCEPTED_FILE).read_bytes()
+        accepted = (config_folder() / ACCEPTED_FILE).read_bytes()
     except OSError:
         return False
-    return _accepted_line(folder, address) in known.splitlines()
+    return _accepted_line(folder, address) in accepted.splitlines()
 
 
 def accepted_address(folder: Path) -> StoreAddress | None:
-    """Return where the collection of an index folder is stored, like `remembered_address`, if this user named that.
+    """Return the address of an index folder's collection, like `remembered_address`, if this user has named it.
 
     Raises:
-        UsageError: A stranger may have named it; that server could see every question and send any passages.
+        UsageError: A stranger may have named it, whose server could see every question and send any passages.
     """
     address = remembered_address(folder)
     if address is not None and not is_accepted(folder, address):

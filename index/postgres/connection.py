@@ -18,14 +18,14 @@ try:
 except ImportError as error:
     raise UsageError("a store in PostgreSQL needs: pip install 'qa-passages[postgres]'") from error
 
-# Connections in a pool; each serves one thread at a time.
+# Connections in a pool; each is used by one thread at a time.
 _MAX_CONNECTIONS = 16
 _CONNECT_SECONDS = 10
 # Time limit for one statement of a reader.
 _STATEMENT_MS = 60_000
-# Pauses in seconds before reading again, if the connection is lost.
+# Pauses in seconds before a query is retried after its connection was lost.
 _PAUSES = (0.2, 1.0)
-# Introduces an escape sequence, for NUL, which PostgreSQL cannot store in texts, and for itself.
+# Begins escape sequences: for NUL, which PostgreSQL cannot store in texts, and for itself.
 _ESCAPE = "\U0010ffff"
 
 Row = tuple[Any, ...]
@@ -54,13 +54,13 @@ def connect(address: StoreAddress, *, reading: bool) -> psycopg.Connection:
 
 
 def close(connection: psycopg.Connection) -> None:
-    """Release a connection's locks, which the server would otherwise do some time later, and close it."""
+    """Release a connection's locks, as the server would do so only some time later, and close it."""
     with contextlib.suppress(psycopg.Error):
         connection.execute("SELECT pg_advisory_unlock_all()")
     connection.close()
 
 
-def number_of(connection: psycopg.Connection, query: str, *values: object) -> int:
+def fetch_number(connection: psycopg.Connection, query: str, *values: object) -> int:
     """Return the number in the first row of a query's result, or 0 if it has none."""
     row = connection.execute(query, values).fetchone()
     return 0 if row is None else int(row[0])
@@ -68,11 +68,11 @@ def number_of(connection: psycopg.Connection, query: str, *values: object) -> in
 
 @contextlib.contextmanager
 def translate_errors(place: str) -> Iterator[None]:
-    """Raise PostgreSQL errors as errors of `corpus.errors`."""
+    """Raise PostgreSQL errors as errors of `corpus.errors`; `place` is the address for their messages."""
     try:
         yield
     except psycopg.Error as error:
-        raise _translated(error, place) from error
+        raise _translate(error, place) from error
 
 
 _BY_CODE: dict[str, tuple[type[QAError], str]] = {
@@ -88,9 +88,9 @@ _BY_CODE: dict[str, tuple[type[QAError], str]] = {
 }
 
 
-def _translated(error: psycopg.Error, place: str) -> QAError:
+def _translate(error: psycopg.Error, place: str) -> QAError:
     message = (error.diag.message_primary or str(error) or type(error).__name__).strip().splitlines()[0]
-    # Drop the address in front, which we name ourselves.
+    # Without the address in front, as we name that.
     reason = message.rpartition(" failed: ")[2].removeprefix("FATAL:").strip().rstrip(".")
     if error.sqlstate in _BY_CODE:
         kind, meaning = _BY_CODE[error.sqlstate]
@@ -124,10 +124,10 @@ class ReadingPool:
     def close(self) -> None:
         """Close all connections; may be called twice."""
         self._closed = True
-        self._forget_idle()
+        self._close_idle()
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
-        """Return the rows of a query, which is retried on another connection if one is lost."""
+    def fetch(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+        """Return the rows of a query; if its connection is lost, it is retried on another."""
         pauses = iter(_PAUSES)
         while True:
             try:
@@ -136,9 +136,9 @@ class ReadingPool:
             except psycopg.Error as error:
                 pause = next(pauses, None)
                 if pause is None or not _is_lost(error):
-                    raise _translated(error, self._address.url_with_name) from error
-            # The others were probably lost with it, as when the server restarts.
-            self._forget_idle()
+                    raise _translate(error, self._address.url_with_name) from error
+            # The other connections were probably lost too, as when the server restarts.
+            self._close_idle()
             time.sleep(pause)
 
     @contextlib.contextmanager
@@ -150,9 +150,9 @@ class ReadingPool:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
                 connection = connect(self._address, reading=True)
-                with _closed_on_error(connection):
+                with _close_on_error(connection):
                     self._prepare(connection)
-            with _closed_on_error(connection):
+            with _close_on_error(connection):
                 yield connection
             with self._lock:
                 if not self._closed:
@@ -160,8 +160,8 @@ class ReadingPool:
                     return
             close(connection)
 
-    def _forget_idle(self) -> None:
-        # After a fork they still belong to the parent, a thread of which may have held the lock.
+    def _close_idle(self) -> None:
+        # After a fork they belong to the parent, and one of its threads may have held the lock.
         if os.getpid() != self._process:
             return
         with self._lock:
@@ -171,7 +171,7 @@ class ReadingPool:
 
 
 @contextlib.contextmanager
-def _closed_on_error(connection: psycopg.Connection) -> Iterator[None]:
+def _close_on_error(connection: psycopg.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -179,19 +179,19 @@ def _closed_on_error(connection: psycopg.Connection) -> Iterator[None]:
         raise
 
 
-def storable(value: object) -> object:
-    """Return a value with NUL escaped, as PostgreSQL cannot store it in texts."""
+def escape(value: object) -> object:
+    """Escape NUL in a value, as PostgreSQL cannot store it in texts."""
     if isinstance(value, str) and ("\0" in value or _ESCAPE in value):
         return value.replace(_ESCAPE, _ESCAPE + "1").replace("\0", _ESCAPE + "0")
     return value
 
 
-def restored(row: Row) -> Row:
-    """Return a row with the escapes of `storable` undone."""
+def unescape_row(row: Row) -> Row:
+    """Undo `escape` in all values of a row."""
     if any(isinstance(value, str) and _ESCAPE in value for value in row):
-        return tuple(_unescaped(value) if isinstance(value, str) else value for value in row)
+        return tuple(_unescape(value) if isinstance(value, str) else value for value in row)
     return row
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return text.replace(_ESCAPE + "0", "\0").replace(_ESCAPE + "1", _ESCAPE)

@@ -23,19 +23,19 @@ from index.postgres.rows import ids_text
 from index.storage.rows import damaged
 
 # Positions in a segment are 16 bits.
-SEGMENT_MOST = 65_536
-# Longer terms, such as base64 data of an image, are stored by digest; in bytes.
+MAX_PASSAGES = 65_536
+# In bytes; longer terms, such as base64 data of an image, are stored as digests.
 _MAX_TERM_BYTES = 128
 
-# Size of a reader's cache of posting lists, as common words recur in the next question.
+# Size of a reader's cache of posting lists, as common words recur from question to question.
 _CACHE_BYTES = 32 * 1024 * 1024
 
-Rows = Callable[[str, Sequence[object]], list[Row]]
+Fetch = Callable[[str, Sequence[object]], list[Row]]
 PostingList = tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8]]
 
 
 class KeywordSegment(NamedTuple):
-    """Passages that were indexed together: ascending ids, numbers of words, and whether each is still live."""
+    """Passages that were indexed together: ascending ids, numbers of words, and which passages are live."""
 
     passages: Numbers
     lengths: npt.NDArray[np.uint16]
@@ -54,13 +54,13 @@ class KeywordSegment(NamedTuple):
 
 
 def term_key(term: str) -> bytes:
-    """Return a term as stored."""
+    """Return a term in its stored form."""
     data = term.encode("utf-8", "surrogatepass")
     return data if len(data) <= _MAX_TERM_BYTES else b"\0" + hashlib.blake2b(data, digest_size=32).digest()
 
 
 def postings_checksum(segment: int, term: bytes, data: bytes) -> int:
-    """Return the checksum of a row: CRC-32 for speed, as a common word has many rows."""
+    """Return the checksum of a row of postings: CRC-32 for speed, as a common word has many rows."""
     return zlib.crc32(data, zlib.crc32(term, zlib.crc32(b"%d" % segment)))
 
 
@@ -70,12 +70,12 @@ def segment_checksum(segment: int, passages: bytes, lengths: bytes, terms: int) 
 
 
 def pack(positions: npt.NDArray[Any], weights: npt.NDArray[Any]) -> bytes:
-    """Return a posting list as it is stored."""
+    """Return a posting list in its stored form."""
     return positions.astype("<u2").tobytes() + weights.astype(np.uint8).tobytes()
 
 
 def unpack(data: bytes) -> PostingList:
-    """Return the positions in the segment, ascending, and the weights in a posting list."""
+    """Return the positions in the segment, ascending, and the weights of a stored posting list."""
     count = len(data) // 3
     return np.frombuffer(data, dtype="<u2", count=count), np.frombuffer(data, dtype=np.uint8, offset=2 * count)
 
@@ -83,8 +83,8 @@ def unpack(data: bytes) -> PostingList:
 class PostgresKeywords:
     """The keyword index of one generation, for reading."""
 
-    def __init__(self, rows: Rows, generation: int, passages: int, place: str) -> None:
-        self._rows = rows
+    def __init__(self, fetch: Fetch, generation: int, passages: int, place: str) -> None:
+        self._fetch = fetch
         self._generation = generation
         self._passages = passages
         self._place = place
@@ -93,11 +93,11 @@ class PostgresKeywords:
         self._lock = Lock()
 
     def frequencies(self, terms: Collection[str]) -> dict[str, int]:
-        """Return in how many passages each term occurs."""
+        """Return the number of passages with each term."""
         return {term: _frequency(lists) for term, lists in self._postings(terms).items()}
 
     def search(self, terms: Mapping[str, float], limit: int, among: Numbers | None) -> tuple[Numbers, Floats]:
-        """Return the best `limit` passages with any of the terms, best first, and all that tie with the last."""
+        """Return the `limit` best passages with any of the terms, best first, and all that tie with the last."""
         postings = self._postings(terms)
         weights = {term: weight * idf(self._passages, _frequency(postings[term])) for term, weight in terms.items()}
         ids, scores = np.empty(0, dtype=np.int64), np.empty(0)
@@ -122,11 +122,11 @@ class PostgresKeywords:
             "SELECT segment, passages, lengths, terms, checksum FROM segments "
             f"WHERE added <= {self._generation:d} AND removed > {self._generation:d} ORDER BY segment"
         )
-        rows = self._rows(f"SELECT passage FROM dead WHERE removed <= {self._generation:d}", ())
-        dead = np.array([number for (number,) in rows], dtype=np.int64)
+        rows = self._fetch(f"SELECT passage FROM dead WHERE removed <= {self._generation:d}", ())
+        dead = np.array([passage for (passage,) in rows], dtype=np.int64)
         segments = {}
-        for number, passages, lengths, terms, check in self._rows(query, ()):
-            if segment_checksum(number, passages, lengths, terms) != check or len(passages) != 4 * len(lengths):
+        for number, passages, lengths, terms, expected in self._fetch(query, ()):
+            if segment_checksum(number, passages, lengths, terms) != expected or len(passages) != 4 * len(lengths):
                 raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
             ids = np.frombuffer(passages, dtype="<i8")
             segments[number] = KeywordSegment(ids, np.frombuffer(lengths, dtype="<u2"), ~np.isin(ids, dead), terms)
@@ -145,32 +145,32 @@ class PostgresKeywords:
         with self._lock:
             cached = {term: self._cache[term] for term in terms if term in self._cache}
         keys = {term_key(term): term for term in terms if term not in cached}
-        read: dict[str, dict[int, PostingList]] = {term: {} for term in keys.values()}
+        fetched: dict[str, dict[int, PostingList]] = {term: {} for term in keys.values()}
         query = "SELECT segment, term, data, checksum FROM postings WHERE segment = ANY(%s::int[]) AND term = ANY(%s)"
-        for number, key, data, check in self._rows(query, (ids_text(self.segments), list(keys))) if keys else ():
-            if postings_checksum(number, key, data) != check:
+        for number, key, data, expected in self._fetch(query, (ids_text(self.segments), list(keys))) if keys else ():
+            if postings_checksum(number, key, data) != expected:
                 raise damaged(self._place, f"checksum mismatch in segment {number} of the keyword index")
             positions, weights = unpack(data)
             live = self.segments[number].live[positions]
             if live.any():
-                read[keys[key]][number] = (positions, weights) if live.all() else (positions[live], weights[live])
-        self._add_to_cache(read)
-        return {term: cached[term] if term in cached else read[term] for term in terms}
+                fetched[keys[key]][number] = (positions, weights) if live.all() else (positions[live], weights[live])
+        self._add_to_cache(fetched)
+        return {term: cached[term] if term in cached else fetched[term] for term in terms}
 
-    def _add_to_cache(self, read: Mapping[str, dict[int, PostingList]]) -> None:
+    def _add_to_cache(self, fetched: Mapping[str, dict[int, PostingList]]) -> None:
         """Cache posting lists for later questions, evicting the oldest."""
         with self._lock:
-            for term, lists in read.items():
+            for term, lists in fetched.items():
                 if term not in self._cache:
                     self._cache[term] = lists
-                    self._cached_bytes += _bytes(lists)
+                    self._cached_bytes += _cached_size(lists)
             while self._cached_bytes > _CACHE_BYTES:
-                self._cached_bytes -= _bytes(self._cache.pop(next(iter(self._cache))))
+                self._cached_bytes -= _cached_size(self._cache.pop(next(iter(self._cache))))
 
 
 def _frequency(lists: Mapping[int, PostingList]) -> int:
     return sum(len(positions) for positions, _ in lists.values())
 
 
-def _bytes(lists: Mapping[int, PostingList]) -> int:
+def _cached_size(lists: Mapping[int, PostingList]) -> int:
     return 200 + 3 * _frequency(lists)

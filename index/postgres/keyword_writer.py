@@ -1,4 +1,4 @@
-"""Write the keyword index of a generation: new passages as new segments, and small segments merged."""
+"""Write the keyword index of a generation: new passages become new segments, and small segments are merged."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import psycopg
 from index.lexical.analyzer import terms
 from index.lexical.postings import MAX_WEIGHT, Numbers
 from index.lexical.writer import FIELD_WEIGHTS, MAX_LENGTH, Fields
-from index.postgres.connection import number_of
+from index.postgres.connection import fetch_number
 from index.postgres.keyword import (
-    SEGMENT_MOST,
+    MAX_PASSAGES,
     KeywordSegment,
     PostgresKeywords,
     pack,
@@ -26,14 +26,14 @@ from index.postgres.keyword import (
     term_key,
     unpack,
 )
-from index.postgres.rows import live
+from index.postgres.rows import live_condition
 
-# How many segments of similar size are merged, and the factor between sizes.
-_SAME_SIZE = 8
+# Number of segments of similar size that are merged, and the factor between sizes.
+_MERGE_FACTOR = 8
 
 
 class KeywordWriter:
-    """Adds passages inside the caller's transaction, in which removed passages are already in `dead`."""
+    """Adds passages inside the caller's transaction, after the removed passages were added to `dead`."""
 
     def __init__(self, connection: psycopg.Connection, place: str, generation: int) -> None:
         self._connection = connection
@@ -53,21 +53,21 @@ class KeywordWriter:
             self._weights[key].append(min(weight, MAX_WEIGHT))
         self._passages.append(passage)
         self._lengths.append(min(max(length, 1), MAX_LENGTH))
-        if len(self._passages) == SEGMENT_MOST:
+        if len(self._passages) == MAX_PASSAGES:
             self._flush()
 
     def finish(self) -> None:
-        """Write the added passages, and merge segments where many are of similar size."""
+        """Write the added passages, and merge segments if many are of similar size."""
         self._flush()
         segments = self._segments()
         sizes = sorted((segment.size, number) for number, segment in segments.items())
         empty = [number for size, number in sizes if size == 0]
         self._mark_removed(empty)
-        for _, group in groupby(sizes[len(empty) :], key=lambda pair: int(np.log(pair[0]) / np.log(_SAME_SIZE))):
+        for _, group in groupby(sizes[len(empty) :], key=lambda pair: int(np.log(pair[0]) / np.log(_MERGE_FACTOR))):
             similar = list(group)
             totals = np.cumsum([size for size, _ in similar])
-            fitting = [number for (_, number), total in zip(similar, totals, strict=True) if total <= SEGMENT_MOST]
-            if len(similar) >= _SAME_SIZE and len(fitting) > 1:
+            fitting = [number for (_, number), total in zip(similar, totals, strict=True) if total <= MAX_PASSAGES]
+            if len(similar) >= _MERGE_FACTOR and len(fitting) > 1:
                 self._merge({number: segments[number] for number in fitting})
 
     def _flush(self) -> None:
@@ -82,14 +82,14 @@ class KeywordWriter:
         self._weights.clear()
 
     def _merge(self, segments: dict[int, KeywordSegment]) -> None:
-        """Write segments as one, without dead passages; the old ones stay for readers that hold them."""
+        """Write several segments as one, without dead passages; readers may still hold the old ones."""
         passages = np.sort(np.concatenate([segment.live_passages for segment in segments.values()]))
         lengths = np.zeros(len(passages), dtype="<u2")
         for segment in segments.values():
             lengths[np.searchsorted(passages, segment.live_passages)] = segment.lengths[segment.live]
         query = "SELECT term, segment, data FROM postings WHERE segment = ANY(%s) ORDER BY term, segment"
         rows = self._connection.execute(query, (list(segments),), binary=True).fetchall()
-        merged = ((key, _merged(segments, group, passages)) for key, group in groupby(rows, key=itemgetter(0)))
+        merged = ((key, _merge_postings(segments, group, passages)) for key, group in groupby(rows, key=itemgetter(0)))
         self._write(passages, lengths, ((key, data) for key, data in merged if data))
         self._mark_removed(list(segments))
 
@@ -99,7 +99,7 @@ class KeywordWriter:
 
     def _write(self, passages: Numbers, lengths: np.ndarray, rows: Iterator[tuple[bytes, bytes]]) -> None:
         reserve = "UPDATE meta SET value = value + 1 WHERE key = 'next_segment' RETURNING value - 1"
-        number = number_of(self._connection, reserve)
+        number = fetch_number(self._connection, reserve)
         terms = 0
         into = "COPY postings (segment, term, data, checksum) FROM STDIN"
         with self._connection.cursor() as cursor, cursor.copy(into) as copy:
@@ -113,11 +113,12 @@ class KeywordWriter:
         )
 
     def _segments(self) -> dict[int, KeywordSegment]:
-        def rows(query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        def fetch(query: str, values: Sequence[object]) -> list[tuple[object, ...]]:
             return self._connection.execute(query, values, binary=True).fetchall()
 
-        count = number_of(self._connection, f"SELECT count(*) FROM passages p WHERE {live('p', self._generation)}")
-        return PostgresKeywords(rows, self._generation, count, self._place).segments
+        live = live_condition("p", self._generation)
+        count = fetch_number(self._connection, f"SELECT count(*) FROM passages p WHERE {live}")
+        return PostgresKeywords(fetch, self._generation, count, self._place).segments
 
 
 def _weigh(fields: Fields) -> tuple[dict[str, int], int]:
@@ -138,13 +139,15 @@ def _shared_terms(text: str) -> tuple[Sequence[str], Sequence[str]]:
     return terms(text)
 
 
-def _merged(segments: dict[int, KeywordSegment], rows: Iterator[tuple[bytes, int, bytes]], passages: Numbers) -> bytes:
-    """Merge a term's posting lists from several segments into one, with positions in `passages`."""
+def _merge_postings(
+    segments: dict[int, KeywordSegment], rows: Iterator[tuple[bytes, int, bytes]], passages: Numbers
+) -> bytes:
+    """Merge a term's posting lists from several segments into a list with positions in `passages`."""
     positions, weights = [], []
     for _, number, data in rows:
-        old, old_weights = unpack(data)
-        is_live = segments[number].live[old]
-        positions.append(np.searchsorted(passages, segments[number].passages[old[is_live]]))
+        old_positions, old_weights = unpack(data)
+        is_live = segments[number].live[old_positions]
+        positions.append(np.searchsorted(passages, segments[number].passages[old_positions[is_live]]))
         weights.append(old_weights[is_live])
     all_positions, all_weights = np.concatenate(positions), np.concatenate(weights)
     order = np.argsort(all_positions, kind="stable")

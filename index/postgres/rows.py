@@ -1,4 +1,4 @@
-"""The rows of a collection: as SQL selects them, and as checked value types of `index.storage`."""
+"""The rows of a collection: how SQL selects them, and how they become the checked value types of `index.storage`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import astuple
 
 import numpy as np
 
-from index.postgres.connection import Row, restored
+from index.postgres.connection import Row, unescape_row
 from index.storage.database import checksum
 from index.storage.metadata import Info, SkippedRow, info_of, values_of
 from index.storage.rows import DOCUMENT, StoredDocument, damaged, document_of
@@ -16,24 +16,24 @@ from index.storage.rows import LINK as SQLITE_LINK
 from index.storage.rows import PASSAGE as SQLITE_PASSAGE
 from index.storage.vectors import Stored, Vectors, are_unit, not_unit, vector_checksum
 
-# Columns to select, by the alias of the table; END is a keyword of PostgreSQL.
+# Columns to select, with the aliases of their tables; `end` is a keyword in PostgreSQL.
 LINK, PASSAGE = (columns.replace("p.end", "p.stop") for columns in (SQLITE_LINK, SQLITE_PASSAGE))
 LAST_GENERATION = "SELECT generation, info, skipped, checksum FROM generations ORDER BY generation DESC LIMIT 1"
 
 
-def live(alias: str, generation: int) -> str:
+def live_condition(alias: str, generation: int) -> str:
     """Return the SQL condition that a row belongs to a generation."""
     return f"{alias}.added <= {generation:d} AND {alias}.removed > {generation:d}"
 
 
 def select_documents(generation: int) -> str:
-    """Return the statement that selects all documents of a generation; more conditions may follow."""
-    return f"SELECT {DOCUMENT} FROM documents d WHERE {live('d', generation)}"
+    """Return the query for all documents of a generation; more conditions may be appended."""
+    return f"SELECT {DOCUMENT} FROM documents d WHERE {live_condition('d', generation)}"
 
 
 def documents_of(rows: Iterable[Row], count: int, place: str) -> tuple[StoredDocument, ...]:
-    """Return the documents in rows of `DOCUMENT`, by path; raises DamagedIndexError unless all are there."""
-    documents = sorted((document_of(restored(row), place) for row in rows), key=lambda document: document.path)
+    """Return the documents in rows of `DOCUMENT`, sorted by path; raises DamagedIndexError unless there are `count`."""
+    documents = sorted((document_of(unescape_row(row), place) for row in rows), key=lambda document: document.path)
     if len(documents) != count:
         raise damaged(place, "the number of documents is inconsistent")
     return tuple(documents)
@@ -42,20 +42,20 @@ def documents_of(rows: Iterable[Row], count: int, place: str) -> tuple[StoredDoc
 def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
     """Return the ids and vectors, `(n, dim)`, of rows `(id, digest, vector, checksum)`."""
     size = 4 + 2 * dimension
-    # A value of another length becomes zeros, which fail the checksum.
-    sent = b"".join(row[2] if len(row[2]) == size else bytes(size) for row in rows)
-    stored = np.frombuffer(sent, dtype=">f2").reshape(len(rows), 2 + dimension)[:, 2:].astype("<f2")
+    # A value of another length is replaced by zeros, which fail the checksum.
+    halves = b"".join(row[2] if len(row[2]) == size else bytes(size) for row in rows)
+    stored = np.frombuffer(halves, dtype=">f2").reshape(len(rows), 2 + dimension)[:, 2:].astype("<f2")
     data = memoryview(stored.tobytes())
-    for i, (number, digest, _, check) in enumerate(rows):
-        if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != check:
-            raise damaged(place, f"checksum mismatch in vector {number}")
+    for i, (vector_id, digest, _, expected) in enumerate(rows):
+        if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != expected:
+            raise damaged(place, f"checksum mismatch in vector {vector_id}")
     if not are_unit(stored):
         raise not_unit(place)
     return [row[0] for row in rows], stored
 
 
 def ids_text(ids: Iterable[int]) -> str:
-    """Return ids as a PostgreSQL array literal; psycopg would inspect each id's size and prepare a query per type."""
+    """Return ids as a PostgreSQL array literal: psycopg would inspect each id's size, and prepare a query per type."""
     return "{" + ",".join(map(str, ids.tolist() if isinstance(ids, np.ndarray) else ids)) + "}"
 
 
@@ -78,12 +78,12 @@ def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str
 
 def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...]]:
     """Return the metadata and the skipped files in a row `(generation, info, skipped, checksum)`."""
-    generation, info, skipped, check = row
-    if checksum(generation, info, skipped) != check:
+    generation, info, skipped, expected = row
+    if checksum(generation, info, skipped) != expected:
         raise damaged(place, f"checksum mismatch in generation {generation}")
     try:
-        found = info_of(json.loads(info))
+        parsed = info_of(json.loads(info))
         files = tuple(SkippedRow(*values) for values in json.loads(skipped))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged(place, f"generation {generation} has an invalid value") from error
-    return found, files
+    return parsed, files

@@ -1,4 +1,4 @@
-"""The tables of collections: each has its own PostgreSQL schema, changed only by numbered migrations.
+"""The tables of collections: each collection has its own PostgreSQL schema, changed only by numbered migrations.
 
 A row of `documents`, `passages` and `segments` lives from generation `added` up to, not including, `removed`.
 """
@@ -11,14 +11,14 @@ import psycopg
 from psycopg import sql
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
-from index.postgres.connection import number_of
+from index.postgres.connection import fetch_number
 
 # The value of `removed` for rows that no commit has removed.
 NEVER = 2**31 - 1
 # pgvector has `halfvec` since 0.7; since 0.8 it continues a graph search if a filter leaves too few rows.
-LEAST_SERVER, LEAST_VECTOR = 140_000, (0, 8)
+MIN_SERVER, MIN_PGVECTOR = 140_000, (0, 8)
 PREFIX = "qa_"
-# Numbered from 1. A released migration is never changed; changes go into a new one.
+# Numbered from 1. A released migration is never changed; changes are new migrations.
 MIGRATIONS = (
     f"""
 CREATE TABLE meta (key text PRIMARY KEY, value bigint NOT NULL);
@@ -119,7 +119,7 @@ ALTER TABLE vectors DROP CONSTRAINT vectors_pkey, DROP CONSTRAINT vectors_digest
 CREATE INDEX vectors_id ON vectors (id);
 """,
 )
-# Tables distributed among the nodes of Citus, and their sharding columns; all others stay on the coordinator.
+# Tables distributed among the nodes of Citus, with their sharding columns; all others stay on the coordinator.
 DISTRIBUTED = {"vectors": "digest", "postings": "term"}
 VERSION = len(MIGRATIONS)
 
@@ -140,7 +140,7 @@ def only_collection(connection: psycopg.Connection, place: str) -> str:
     return names[0]
 
 
-def use(connection: psycopg.Connection, collection: str, place: str) -> int:
+def use_collection(connection: psycopg.Connection, collection: str, place: str) -> int:
     """Set the search path to a collection's tables and pgvector's types, and return the collection's number.
 
     Raises:
@@ -167,18 +167,18 @@ def require_current(connection: psycopg.Connection, place: str) -> None:
 
 
 def migrate(connection: psycopg.Connection, collection: str, place: str) -> int:
-    """Create the tables of a collection or upgrade them, in one transaction, and `use` them.
+    """Create the tables of a collection or upgrade them, in one transaction, and use them.
 
     Returns:
         The collection's number.
 
     Raises:
-        IncompatibleError: See `use` and `require_current`.
+        IncompatibleError: See `use_collection` and `require_current`.
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('qa-migrations'))")
         try:
-            # `use` says what to do if this account may not.
+            # If this account may not, `use_collection` says what to do.
             with contextlib.suppress(psycopg.errors.InsufficientPrivilege), connection.transaction():
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
@@ -187,7 +187,7 @@ def migrate(connection: psycopg.Connection, collection: str, place: str) -> int:
         exists = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (PREFIX + collection,)).fetchone()
         if not exists:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
-        number = use(connection, collection, place)
+        number = use_collection(connection, collection, place)
         if not exists:
             connection.execute("CREATE TABLE migrations (version int PRIMARY KEY, at timestamptz DEFAULT now())")
         for version in range(_version(connection) + 1, VERSION + 1):
@@ -208,17 +208,17 @@ def _distribute(connection: psycopg.Connection) -> None:
 
 
 def _version(connection: psycopg.Connection) -> int:
-    return number_of(connection, "SELECT coalesce(max(version), 0) FROM migrations")
+    return fetch_number(connection, "SELECT coalesce(max(version), 0) FROM migrations")
 
 
 def _require_versions(connection: psycopg.Connection, place: str) -> str:
     """Check the versions of the server and pgvector, and return pgvector's schema."""
-    if connection.info.server_version < LEAST_SERVER:
+    if connection.info.server_version < MIN_SERVER:
         raise IncompatibleError(f"the server of {place} is too old: PostgreSQL 14 or later is needed.")
     query = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
     row = connection.execute(f"{query} WHERE e.extname = 'vector'").fetchone()
     if row is None:
         raise IncompatibleError(f"{place} has no pgvector. Have an administrator run there: CREATE EXTENSION vector")
-    if tuple(int(part) for part in row[1].split(".")[:2]) < LEAST_VECTOR:
+    if tuple(int(part) for part in row[1].split(".")[:2]) < MIN_PGVECTOR:
         raise IncompatibleError(f"{place} has pgvector {row[1]}; 0.8 or later is needed: ALTER EXTENSION vector UPDATE")
     return str(row[0])

@@ -14,7 +14,7 @@ from index.dense.exact_segments import Floats, cosines
 from index.dense.scope import Scope
 from index.dense.search import Candidate
 from index.postgres.address import StoreAddress
-from index.postgres.connection import ReadingPool, Row, connect, restored, storable, translate_errors
+from index.postgres.connection import ReadingPool, Row, connect, escape, translate_errors, unescape_row
 from index.postgres.keyword import KeywordSegment, PostgresKeywords
 from index.postgres.rows import (
     LAST_GENERATION,
@@ -22,13 +22,13 @@ from index.postgres.rows import (
     PASSAGE,
     documents_of,
     ids_text,
-    live,
+    live_condition,
     select_documents,
     unpack_generation,
     vector_text,
     vectors_of,
 )
-from index.postgres.schema import VERSION, only_collection, require_current, use
+from index.postgres.schema import VERSION, only_collection, require_current, use_collection
 from index.protocol import Index
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import (
@@ -49,12 +49,12 @@ from index.storage.vectors import Stored, Vectors
 
 # pgvector rounds the question to float16; its inner products differ from our cosines by less than this.
 _ROUNDING = 2.5e-4
-# How many more candidates than wanted are scored, so that no other passage can tie with the last place.
+# Candidates scored beyond those wanted, so that no other passage can tie with the last result.
 _EXTRA = 16
-# Scopes of up to this many passages are compared exhaustively: under a filter the graph has a recall of .15 to .69.
+# Scopes of up to this many passages are searched exhaustively, as the graph's recall under a filter is .15 to .69.
 _MAX_COMPARED = 60_000
-# Least number of candidates that a graph search visits; it continues if it finds too few. In a graph with
-# ef_construction 128, this finds as much as 400 with pgvector's default of 64, in two thirds of the time.
+# Minimum number of candidates in a graph search, which continues if it finds too few. In a graph with ef_construction
+# 128, this has the same recall as 400 with pgvector's default of 64, in two thirds of the time.
 # Plans never depend on the parameters, and JIT compilation takes longer than any question.
 _SETTINGS = (
     "SET hnsw.ef_search = 200; SET hnsw.iterative_scan = 'relaxed_order'; "
@@ -65,23 +65,23 @@ _WIDTH = _VECTOR.count(",") + 1
 
 
 class PostgresSnapshot(Index):
-    """The generation of a collection that was the newest on opening, read over as many connections as threads need.
+    """The newest generation of a collection when it was opened, read over as many connections as threads need.
 
     No writer deletes its rows before it is closed.
 
     Args:
-        address: The collection's address; if it names no collection, the only one in the database.
+        address: The collection's address; without the name of a collection, the only one in the database.
         folder: The index folder of the files, if this machine has them.
 
     Raises:
         NoIndexError: There is no such collection, or its first build was never finished.
         IncompatibleError: The server, pgvector or the tables have the wrong version.
-        DamagedIndexError: The rows read are damaged.
+        DamagedIndexError: A row that was read is damaged.
         StorageError: The server cannot be reached, or refuses.
     """
 
     format = VERSION
-    # Vectors found by the last keyword search: a hybrid ranking compares them with the question next.
+    # Vectors of the last keyword search's results: a hybrid ranking compares them with the question next.
     _last_vectors: tuple[dict[int, int], Stored] | None = None
 
     def __init__(self, address: StoreAddress, folder: Path | None = None) -> None:
@@ -94,7 +94,7 @@ class PostgresSnapshot(Index):
         self._pinned: tuple[Info, tuple[SkippedRow, ...]] | None = None
         self._pool = ReadingPool(address, self._pin)
         try:
-            self._pool.rows("SELECT 1")
+            self._pool.fetch("SELECT 1")
         except BaseException:
             self.close()
             raise
@@ -107,7 +107,7 @@ class PostgresSnapshot(Index):
         return self._skipped
 
     def is_newest(self) -> bool:
-        rows = self._pool.rows("SELECT max(generation) FROM generations")
+        rows = self._pool.fetch("SELECT max(generation) FROM generations")
         return bool(rows[0][0] == self.info.generation)
 
     def newest(self) -> PostgresSnapshot:
@@ -117,41 +117,41 @@ class PostgresSnapshot(Index):
         _ = self._keywords.segments
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        rows = self._rows(select_documents(self.info.generation))
+        rows = self._fetch(select_documents(self.info.generation))
         return documents_of(rows, self.info.files, self._place)
 
     def file_stats(self) -> dict[str, FileStat]:
-        rows = self._rows(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
-        return file_stats(map(restored, rows), self.info.files, self._place)
+        rows = self._fetch(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
+        return file_stats(map(unescape_row, rows), self.info.files, self._place)
 
     def document(self, path: str) -> StoredDocument | None:
-        rows = self._rows(f"{select_documents(self.info.generation)} AND d.path = %s", (storable(path),))
-        return next((document_of(restored(row), self._place) for row in rows), None)
+        rows = self._fetch(f"{select_documents(self.info.generation)} AND d.path = %s", (escape(path),))
+        return next((document_of(unescape_row(row), self._place) for row in rows), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _EXTRA
         while True:
             links, ids, stored = self._nearest(vector, size, scope)
             scores = dict(zip(ids, cosines(stored, vector).tolist(), strict=True))
-            found = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.has(link)]
-            found.sort(key=lambda candidate: (-candidate.score, candidate.key))
-            # Other vectors score at most the least of these, so below this bound none can tie with the last place.
+            candidates = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.has(link)]
+            candidates.sort(key=lambda candidate: (-candidate.score, candidate.key))
+            # No other vector scores above this bound, so none can tie with a last result that does.
             bound = min(scores.values(), default=-1.0) + _ROUNDING
-            if len(ids) < size or (len(found) >= limit and bound < found[limit - 1].score):
-                return found[:limit]
+            if len(ids) < size or (len(candidates) >= limit and bound < candidates[limit - 1].score):
+                return candidates[:limit]
             size *= 2
 
     def _nearest(self, vector: Vectors, size: int, scope: Scope | None) -> tuple[list[Link], list[int], Stored]:
-        """Return the passages of the nearest vectors, and those; small scopes are compared exhaustively."""
+        """Return the passages of the nearest vectors, and the vectors; small scopes are searched exhaustively."""
         dimension = self.info.dimension
         distance = f"v.vector::halfvec({dimension:d}) <#> %s::halfvec({dimension:d})"
         where = f"vector_dims(v.vector) = {dimension:d}"
         values = [vector_text(vector)]
         if scope is not None and scope.vectors is not None and len(scope.passages) <= _MAX_COMPARED:
-            # No SQL index covers this sum, so the planner cannot use the graph.
+            # The graph does not index this sum, so the planner cannot use it.
             distance, where = f"({distance}) + 0", f"{where} AND v.id = ANY(%s::bigint[])"
             values.insert(0, ids_text(scope.vectors))
-        rows = self._rows(
+        rows = self._fetch(
             f"WITH v AS MATERIALIZED (SELECT {_VECTOR} FROM vectors v WHERE {where} ORDER BY {distance} "
             f"LIMIT {size:d}) SELECT {_VECTOR}, {LINK} FROM v LEFT JOIN passages p ON p.vector = v.id AND "
             f"{self._live('p')}",
@@ -161,31 +161,31 @@ class PostgresSnapshot(Index):
         return (list(links), *self._vectors_in(rows))
 
     def _vectors_in(self, rows: Sequence[Row]) -> tuple[list[int], Stored]:
-        """Return the distinct vectors in rows that consist of a vector and a link."""
+        """Return the distinct vectors in rows of a vector and a link."""
         distinct = {row[0]: row[:_WIDTH] for row in rows}
         return vectors_of(list(distinct.values()), self.info.dimension, self._place)
 
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
         ids, scores = self._keywords.search(terms, limit, None if scope is None else scope.passages)
-        rows = self._rows(
+        rows = self._fetch(
             f"WITH p AS MATERIALIZED (SELECT {LINK} FROM passages p WHERE p.id = ANY(%s::bigint[]) AND "
             f"{self._live('p')}) SELECT {_VECTOR}, {LINK} FROM p JOIN vectors v ON v.id = p.vector",
             (ids_text(ids),),
         )
         links = {link.id: link for link in links_of((row[_WIDTH:] for row in rows), self._place)}
-        numbers, stored = self._vectors_in(rows)
-        self._last_vectors = {number: i for i, number in enumerate(numbers)}, stored
+        vector_ids, stored = self._vectors_in(rows)
+        self._last_vectors = {vector_id: i for i, vector_id in enumerate(vector_ids)}, stored
         return map(Candidate, require_all(links, ids.tolist(), "passage", self._place), scores.tolist())
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         return self._keywords.frequencies(terms)
 
     def find(self, key: str) -> StoredPassage | None:
-        found = next(self._passages("p.key = %s", key), None)
-        # Only the table itself, which the server reads if no SQL index has this sum, proves that there is none.
-        if found is None and next(self._passages("p.key || '' = %s", key), None) is not None:
+        passage = next(self._passages("p.key = %s", key), None)
+        # No SQL index has this sum, so the server reads the table itself: only that proves that there is none.
+        if passage is None and next(self._passages("p.key || '' = %s", key), None) is not None:
             raise damaged(self._place, f"passage {key} cannot be found by its key")
-        return found
+        return passage
 
     def _with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
         return self._links("p.text_digest = ANY(%s)", list({passage.text_digest for passage in passages}))
@@ -195,22 +195,22 @@ class PostgresSnapshot(Index):
             "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
             "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
         )
-        return int(self._rows(query)[0][0])
+        return int(self._fetch(query)[0][0])
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
         return cosines(self.vectors(vectors), vector)
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
-        known = self._last_vectors
-        if known is None or any(number not in known[0] for number in vectors):
-            rows = self._rows(
+        cached = self._last_vectors
+        if cached is None or any(vector_id not in cached[0] for vector_id in vectors):
+            rows = self._fetch(
                 f"SELECT {_VECTOR} FROM vectors v WHERE id = ANY(%s::bigint[])", (ids_text(set(vectors)),)
             )
             ids, stored = vectors_of(rows, self.info.dimension, self._place)
-            known = {number: i for i, number in enumerate(ids)}, stored
-        positions = np.array(require_all(known[0], vectors, "vector", self._place), dtype=np.int64)
-        found: Stored = known[1][positions]
-        return found
+            cached = {vector_id: i for i, vector_id in enumerate(ids)}, stored
+        positions = np.array(require_all(cached[0], vectors, "vector", self._place), dtype=np.int64)
+        selected: Stored = cached[1][positions]
+        return selected
 
     def segments(self) -> dict[int, KeywordSegment]:
         """Return the segments of the keyword index, by number."""
@@ -218,59 +218,59 @@ class PostgresSnapshot(Index):
 
     def postings(self, segment: int) -> list[Row]:
         """Return all rows `(term, data, checksum)` of a segment."""
-        return self._rows("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
+        return self._fetch("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
 
     def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} = ANY(%s::bigint[])", ids_text(ids)
 
     def _links(self, condition: str, *values: object) -> list[Link]:
         query = f"SELECT {LINK} FROM passages p WHERE {condition} AND {self._live('p')}"
-        return list(links_of(self._rows(query, values), self._place))
+        return list(links_of(self._fetch(query, values), self._place))
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         query = (
             f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document "
             f"WHERE {condition} AND {self._live('p')}"
         )
-        return passages_of(map(restored, self._rows(query, values)), self._place)
+        return passages_of(map(unescape_row, self._fetch(query, values)), self._place)
 
     @cached_property
     def _keywords(self) -> PostgresKeywords:
-        return PostgresKeywords(self._rows, self.info.generation, self.info.passages, self._place)
+        return PostgresKeywords(self._fetch, self.info.generation, self.info.passages, self._place)
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+    def _fetch(self, query: str, values: Sequence[object] = ()) -> list[Row]:
         """Return the rows of a query, whose first column is never NULL.
 
-        The same statement reads how far generations have been deleted: if writers cannot see which one is being read,
-        as on a standby or behind a pooler, its rows may be gone, and the rest must not be taken for all of them.
+        The same statement reads which generations have been deleted. If writers cannot see which one is being read, as
+        on a standby or behind a pooler, some of its rows may be gone, and the remaining ones are not the full result.
         """
         deleted = "SELECT (SELECT value FROM meta WHERE key = 'deleted') AS upto"
-        rows = self._pool.rows(f"SELECT d.upto, q.* FROM ({deleted}) d LEFT JOIN ({query}) q ON true", values)
+        rows = self._pool.fetch(f"SELECT d.upto, q.* FROM ({deleted}) d LEFT JOIN ({query}) q ON true", values)
         if (rows[0][0] or 0) > self.info.generation:
             raise NoIndexError(f"the index in {self._place} has changed, and the opened version is gone. Ask again.")
         return [row[1:] for row in rows if row[1] is not None]
 
     def _live(self, alias: str) -> str:
-        return live(alias, self.info.generation)
+        return live_condition(alias, self.info.generation)
 
     def _pin(self, connection: psycopg.Connection) -> None:
-        """Hold the generation on a new connection, so that no writer deletes it."""
-        number = use(connection, self.address.collection, self._place)
+        """Lock the generation on a new connection, so that no writer deletes it."""
+        number = use_collection(connection, self.address.collection, self._place)
         require_current(connection, self._place)
-        # If pgvector is not loaded yet, PostgreSQL keeps its settings until it is.
+        # PostgreSQL keeps the settings of pgvector until that is loaded.
         connection.execute(_SETTINGS)
         while True:
             row = None if self._pinned else connection.execute(LAST_GENERATION, binary=True).fetchone()
             if row is None and not self._pinned:
                 raise NoIndexError(f"the first index in {self._place} was never finished. Run `qa index` again.")
-            found = self._pinned or unpack_generation(row or (), self._place)
-            generation = found[0].generation
+            pinned = self._pinned or unpack_generation(row or (), self._place)
+            generation = pinned[0].generation
             connection.execute("SELECT pg_advisory_lock_shared(%s::oid::int, %s)", (number, generation))
-            # Rows can be gone only if they were cleared before the lock was taken.
+            # Rows can only be gone if they were deleted before the lock was taken.
             cleared = connection.execute("SELECT value FROM meta WHERE key = 'cleared'").fetchone()
             if cleared is not None and cleared[0] <= generation:
-                self._pinned = found
-                self.info, self._skipped = found
+                self._pinned = pinned
+                self.info, self._skipped = pinned
                 return
             if self._pinned:
                 raise NoIndexError(f"the connection to {self._place} was lost, and its index has changed. Ask again.")

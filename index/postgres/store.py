@@ -16,7 +16,7 @@ from index.commit.change import BuildMode, ChangeSet
 from index.commit.staging import Staging
 from index.postgres.address import StoreAddress
 from index.postgres.connection import Row, close, connect, translate_errors
-from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
+from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, delete_old, discard_all, discard_unpublished
 from index.postgres.rows import (
     LAST_GENERATION,
     documents_of,
@@ -43,8 +43,8 @@ _LOCK_PAUSES = (0.05, 0.1, 0.2, 0.4)
 class PostgresStore(IndexWriter):
     """The only writer of a collection, which it creates if there is none.
 
-    Embeddings are committed as they come. The rows of a generation are committed together, invisible to readers; then
-    one row publishes it, and rows that no reader holds are deleted. After a crash before that row, the next writer
+    Embeddings are committed as they are made. The rows of a generation are committed together, invisible to readers.
+    Then a single row publishes it, and rows that no reader holds are deleted. If a writer crashes before, the next one
     deletes the unpublished rows.
 
     Raises:
@@ -80,23 +80,23 @@ class PostgresStore(IndexWriter):
         close(self._connection)
 
     def info(self) -> Info | None:
-        found = self._published()
-        return None if found is None else found[0]
+        published = self._published()
+        return None if published is None else published[0]
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        found = self._published()
-        return () if found is None else found[1]
+        published = self._published()
+        return () if published is None else published[1]
 
     def documents(self) -> dict[str, StoredDocument]:
         info = self.info()
         if info is None:
             return {}
-        documents = documents_of(self._rows(select_documents(info.generation)), info.files, self._place)
+        documents = documents_of(self._fetch(select_documents(info.generation)), info.files, self._place)
         return {document.path: document for document in documents}
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ANY(%s)"
-        rows = self._rows(query, list(digests)) if digests else ()
+        rows = self._fetch(query, list(digests)) if digests else ()
         return frozenset(row[0] for row in rows if is_usable(dimension, row[0], vector_bytes(row[1]), row[2]))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
@@ -112,7 +112,7 @@ class PostgresStore(IndexWriter):
         with self._transaction(), self._connection.cursor() as cursor:
             cursor.executemany(insert, values)
             added = cursor.execute("SELECT id FROM vectors WHERE digest = ANY(%s)", ([digest for digest, _ in rows],))
-            ids = [number for (number,) in added.fetchall()]
+            ids = [vector_id for (vector_id,) in added.fetchall()]
             cursor.execute(mark_spare, (self._next_generation(), ids))
 
     def require_intact(self) -> None:
@@ -136,24 +136,24 @@ class PostgresStore(IndexWriter):
                 self._publish(replace(info, skipped=len(skipped)), skipped)
 
     def commit(self, change: ChangeSet) -> Info:
-        documents, before = self.documents(), self.info()
+        documents, previous = self.documents(), self.info()
         writer = GenerationWriter(self._connection, self._place, self._next_generation())
-        gone = change.removed if change.mode is BuildMode.INCREMENTAL else frozenset(documents) - change.kept
+        removed = change.removed if change.mode is BuildMode.INCREMENTAL else frozenset(documents) - change.kept
         with self._transaction():
-            writer.remove([documents[path].id for path in gone.union(self.staged) if path in documents])
+            writer.remove([documents[path].id for path in removed.union(self.staged) if path in documents])
             writer.insert(self._staging)
             self._update_stats(change.unchanged)
             writer.finish(change.config.dimension)
-            info = writer.info(change, before)
+            info = writer.info(change, previous)
         with self._transaction():
             self._publish(info, change.skipped)
-            writer.published()
+            writer.mark_published()
         self._staging.clear()
         try:
             with translate_errors(self._place):
-                clear(self._connection, self._number, info.generation)
-        except QAError as error:  # the generation is published, and the next commit clears
-            _LOG.warning("old generations are not cleared yet: %s", error)
+                delete_old(self._connection, self._number, info.generation)
+        except QAError as error:  # the generation is published, and the next commit tries again
+            _LOG.warning("old generations are not deleted yet: %s", error)
         return info
 
     def _update_stats(self, unchanged: Sequence[StoredDocument]) -> None:
@@ -161,7 +161,7 @@ class PostgresStore(IndexWriter):
         with self._connection.cursor() as cursor:
             cursor.executemany(
                 query,
-                [(d.size, d.mtime_ns, d.checked_ns, document_checksum(d), d.id) for d in unchanged],
+                [(file.size, file.mtime_ns, file.checked_ns, document_checksum(file), file.id) for file in unchanged],
             )
 
     def _publish(self, info: Info, skipped: Sequence[SkippedRow]) -> None:
@@ -173,10 +173,10 @@ class PostgresStore(IndexWriter):
         )
 
     def _published(self) -> tuple[Info, tuple[SkippedRow, ...]] | None:
-        rows = self._rows(LAST_GENERATION)
+        rows = self._fetch(LAST_GENERATION)
         return unpack_generation(rows[0], self._place) if rows else None
 
-    def _rows(self, query: str, *values: object) -> list[Row]:
+    def _fetch(self, query: str, *values: object) -> list[Row]:
         with translate_errors(self._place):
             return self._connection.execute(query, values, binary=True).fetchall()
 
@@ -186,15 +186,15 @@ class PostgresStore(IndexWriter):
             yield
 
     def _require_rights(self) -> None:
-        """Check for write access before any embedding is done in vain."""
-        if not self._rows("SELECT has_table_privilege('generations', 'INSERT')")[0][0]:
+        """Check for write access before anything is embedded in vain."""
+        if not self._fetch("SELECT has_table_privilege('generations', 'INSERT')")[0][0]:
             raise StorageError(f"{self._place}: this account may only read. Use the one that created the collection.")
 
     def _lock(self) -> None:
         """Take the writer lock, which the server releases when the connection ends."""
         query = "SELECT pg_try_advisory_lock(%s::oid::int, %s)"
         for pause in _LOCK_PAUSES:
-            if self._rows(query, self._number, WRITER_LOCK)[0][0]:
+            if self._fetch(query, self._number, WRITER_LOCK)[0][0]:
                 return
             time.sleep(pause)
         raise LockedError(f"{self._place} is being written by another process or thread. {WAIT}")

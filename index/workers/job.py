@@ -1,4 +1,4 @@
-"""The code that runs on a worker: load the model once, check that it is the right one, embed a batch."""
+"""The code that runs on a worker: load the model once, check that it is the right one, and embed batches."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Which encoder to use: how a worker loads it, and the fingerprint it must have; sent with every batch.
+    """The encoder for a batch: how a worker loads it, and the fingerprint that it must have.
 
     Attributes:
-        load: Makes the encoder: a function or class of a module that workers have too, with hashable arguments.
+        load: Returns the encoder: a function or class of a module that workers have too, with hashable arguments.
         fingerprint: The fingerprint of the coordinating process's encoder.
     """
 
@@ -31,7 +31,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An embedded batch: the process that did it, and its vectors, `(n, dim) float32`."""
+    """An embedded batch: the process that embedded it, and its vectors, `(n, dim) float32`."""
 
     worker: str
     vectors: Vectors
@@ -42,7 +42,7 @@ def embed(job: Job, texts: Sequence[str]) -> Embedded:
     worker = f"{os.getpid()} on {socket.gethostname()}"
     try:
         with _LOCK:
-            encoder = _loaded(job.fingerprint, job.load.func, *job.load.args, **job.load.keywords)
+            encoder = _load_encoder(job.fingerprint, job.load.func, *job.load.args, **job.load.keywords)
         return Embedded(worker, encoder.encode_passages(texts))
     except QAError as error:
         raise type(error)(f"worker {worker}: {error}") from None
@@ -51,7 +51,7 @@ def embed(job: Job, texts: Sequence[str]) -> Embedded:
 
 
 @lru_cache(maxsize=1)
-def _loaded(fingerprint: str, load: Callable[..., Encoder], *args: object, **options: object) -> Encoder:
+def _load_encoder(fingerprint: str, load: Callable[..., Encoder], *args: object, **options: object) -> Encoder:
     encoder = load(*args, **options)
     if encoder.fingerprint != fingerprint:
         raise ModelError(f"its files of the model {encoder.name} differ from those here. Install the same ones.")

@@ -1,4 +1,4 @@
-"""Workers as processes on this machine: each gets a share of the cores, and is replaced if it dies."""
+"""Worker processes on this machine: each gets a share of the cores, and is replaced if it dies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from index.workers.job import Embedded, Job, embed
 
 _LOG = logging.getLogger(__name__)
 
-# How many processes may die over one batch.
+# How many processes may die over the same batch.
 _ATTEMPTS = 3
 _GPUS = "CUDA_VISIBLE_DEVICES"
 
@@ -27,7 +27,7 @@ class Processes:
 
     def __init__(self, count: int) -> None:
         self.batches = count
-        self._workers = [_Worker(cores, number) for number, cores in enumerate(shares(count))]
+        self._workers = [_Worker(cores, number) for number, cores in enumerate(divide_cores(count))]
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
@@ -56,7 +56,7 @@ class Processes:
 
 
 class _Worker:
-    """A process that embeds one batch after another; after `close`, the next batch starts a new one."""
+    """A process that embeds one batch at a time; after `close`, the next batch starts a new process."""
 
     def __init__(self, cores: Sequence[int], number: int) -> None:
         self._cores = cores
@@ -68,13 +68,13 @@ class _Worker:
         """Embed a batch; raises EOFError or OSError if the process has died."""
         pipe = self._pipe or self._start()
         pipe.send((job, list(texts)))
-        found: Embedded | QAError = pipe.recv()
-        if isinstance(found, QAError):
-            raise found
-        return found
+        reply: Embedded | QAError = pipe.recv()
+        if isinstance(reply, QAError):
+            raise reply
+        return reply
 
     def _start(self) -> Connection:
-        # Not forked, as this process has threads, such as OpenVINO's.
+        # Not forked, because this process has threads, such as OpenVINO's.
         spawn = multiprocessing.get_context("spawn")
         self._pipe, child_end = spawn.Pipe()
         with child_end, _without_interrupts():
@@ -95,11 +95,11 @@ class _Worker:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Keep Ctrl-C from processes started here, even during their imports: it is for the coordinating process."""
+    """Shield processes started here from Ctrl-C, even during their imports: it is for the coordinating process."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Started beforehand, since starting it, which the first process otherwise does, unblocks the signal.
+    # Started first, because otherwise the first process starts it, which unblocks the signal.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -108,8 +108,8 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def shares(count: int) -> list[list[int]]:
-    """Divide the cores, by number, among `count` processes; if there are fewer cores, some processes share one."""
+def divide_cores(count: int) -> list[list[int]]:
+    """Divide the cores among `count` processes, by number; if there are fewer cores, some processes share one."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     size = len(cores)
     return [cores[i * size // count : (i + 1) * size // count] or cores[i % max(size, 1) :][:1] for i in range(count)]
@@ -117,19 +117,19 @@ def shares(count: int) -> list[list[int]]:
 
 def _serve(pipe: Connection, cores: Sequence[int], number: int) -> None:
     """Embed batches until the pipe closes, as it does when the coordinating process ends."""
-    # For systems on which the signal could not be blocked.
+    # For systems where the signal could not be blocked.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if cores:
-        # Every library sizes its thread pool by these.
+        # All libraries size their thread pools by these.
         os.sched_setaffinity(0, cores)
     gpus = os.environ.get(_GPUS, "").split(",")
     os.environ |= {_GPUS: gpus[number % len(gpus)]} if len(gpus) > 1 else {}
     with contextlib.suppress(EOFError, OSError):
         while True:
             job, texts = pipe.recv()
-            found: Embedded | QAError
+            reply: Embedded | QAError
             try:
-                found = embed(job, texts)
+                reply = embed(job, texts)
             except QAError as error:
-                found = error
-            pipe.send(found)
+                reply = error
+            pipe.send(reply)

@@ -1,4 +1,4 @@
-"""The interface of workers to an update: texts in, vectors out, several batches at once."""
+"""Workers as an update uses them: texts in, vectors out, several batches at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from index.workers.job import Embedded, Job
 
 _LOG = logging.getLogger(__name__)
 
-# Least cosine between a worker's vectors and our own, as between a GPU and the CPU; and about how many are compared.
+# Minimum cosine between a worker's vectors and our own, as between GPU and CPU, and about how many are compared.
 _MIN_COSINE = 0.9999
 _COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlan:
-    """Where an update embeds, if not in its own process: in others on this machine, or on a Dask cluster."""
+    """Where an update embeds if not in its own process: in other processes here, or on a Dask cluster."""
 
     processes: int = 0
     dask: str = ""
@@ -37,13 +37,13 @@ class WorkerPool(Protocol):
 
     @property
     def batches(self) -> int:
-        """How many concurrent batches keep all of them busy at the moment."""
+        """The number of concurrent batches that keep all processes busy at the moment."""
 
     def embed(self, job: Job, texts: Sequence[str]) -> Embedded:
-        """Embed a batch on a worker, and again if that is lost; several threads may call this.
+        """Embed a batch on a worker, or on another if that is lost; several threads may call this.
 
         Raises:
-            StorageError: There are no workers left, or the batch kills them or fails on them.
+            StorageError: There are no workers left, or the batch kills them, or it fails.
             ModelError: The worker cannot load the model, or has a different one.
         """
 
@@ -64,7 +64,7 @@ class Workers:
 
     @property
     def batches(self) -> int:
-        """How many concurrent batches keep all workers busy."""
+        """The number of concurrent batches that keep all workers busy."""
         return self._pool.batches
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -74,34 +74,34 @@ class Workers:
                 # Compile the model for this machine now, rather than in all workers at the same time.
                 self._encoder.encode_passages(texts[:1])
                 self._is_prepared = True
-        found = self._pool.embed(self._job, texts)
-        if found.worker not in self._verified:
-            self._compare(found, texts)
-            self._verified.add(found.worker)
-        return found.vectors
+        embedded = self._pool.embed(self._job, texts)
+        if embedded.worker not in self._verified:
+            self._require_agreement(embedded, texts)
+            self._verified.add(embedded.worker)
+        return embedded.vectors
 
-    def _compare(self, found: Embedded, texts: Sequence[str]) -> None:
-        some = range(0, len(texts), max(1, len(texts) // _COMPARED))
-        own = self._encoder.encode_passages([texts[i] for i in some])
-        shape = (len(texts), self._encoder.dimension)
-        cosine = np.min(np.sum(found.vectors[some] * own, axis=1)) if found.vectors.shape == shape else np.nan
+    def _require_agreement(self, embedded: Embedded, texts: Sequence[str]) -> None:
+        sample = range(0, len(texts), max(1, len(texts) // _COMPARED))
+        expected = self._encoder.encode_passages([texts[i] for i in sample])
+        shape, vectors = (len(texts), self._encoder.dimension), embedded.vectors
+        cosine = np.min(np.sum(vectors[sample] * expected, axis=1)) if vectors.shape == shape else np.nan
         # Written so that NaN fails too.
         if not cosine >= _MIN_COSINE:
             raise ModelError(
-                f"worker {found.worker} returns different vectors from this machine (cosine {cosine:.5f}). "
+                f"worker {embedded.worker} returns different vectors from this machine (cosine {cosine:.5f}). "
                 "Install the same versions on both."
             )
-        _LOG.info("worker %s embeds (cosine with our own vectors: %.6f)", found.worker, cosine)
+        _LOG.info("worker %s embeds (cosine with our own vectors: %.6f)", embedded.worker, cosine)
 
 
 @contextmanager
 def open_workers(plan: WorkerPlan | None, encoder: Encoder, load: partial[Encoder]) -> Iterator[Workers | None]:
-    """Open the workers of a plan for an update; None without a plan, when the encoder itself embeds.
+    """Open the workers of a plan for an update; None without a plan: then the encoder itself embeds.
 
     Args:
         plan: Where to embed.
         encoder: The update's encoder.
-        load: Makes the same encoder on a worker.
+        load: Returns the same encoder on a worker.
 
     Raises:
         UsageError: The plan contradicts itself, or there is no cluster at its address.
@@ -111,11 +111,11 @@ def open_workers(plan: WorkerPlan | None, encoder: Encoder, load: partial[Encode
         return
     if plan.processes and plan.dask:
         raise UsageError("--workers starts processes on this machine, --dask uses a cluster; choose one.")
-    with closing(_pool(plan)) as pool:
+    with closing(_open_pool(plan)) as pool:
         yield Workers(encoder, load, pool)
 
 
-def _pool(plan: WorkerPlan) -> WorkerPool:
+def _open_pool(plan: WorkerPlan) -> WorkerPool:
     if plan.dask:
         from index.workers.dask_cluster import DaskCluster
 

@@ -14,7 +14,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from qa import Retriever
 from tests.encoders import BagEncoder
-from tests.index.postgres.killing import KILLS, killed, numbers_of, write_number, writing
+from tests.index.postgres.killing import KILLS, numbers_in_text, run_and_kill, start_writer, write_number
 from tests.postgres_server import Server, use_store
 
 _READERS = 4
@@ -30,7 +30,7 @@ def readers(work: Path, questions: int, server: Server) -> dict[str, Any]:
     use_store(root / ".qa", address)
     write_number(root, 100)
     update_index(Request(root, BagEncoder()))
-    process = writing(root, 101)
+    process = start_writer(root, 101)
     try:
         with ProcessPoolExecutor(_READERS, mp_context=get_context("spawn")) as pool:
             found = list(pool.map(_torn, [address] * _READERS, [questions // _READERS] * _READERS))
@@ -55,7 +55,7 @@ def _torn(address: str, questions: int) -> tuple[int, int, int]:
             if i % _SAME == 0 and asked.reload():
                 seen, opened = set(), opened + 1
             hits = asked.search("Number again in file", k=10, rerank=False)
-            seen.update(*(numbers_of(hit.text) for hit in hits))
+            seen.update(*(numbers_in_text(hit.text) for hit in hits))
             torn += len(seen) != 1 or len(hits) < 4
     return questions, opened, torn
 
@@ -77,7 +77,7 @@ def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
             publishing = moment == "while publishing"
             for _ in range(times):
                 pause = dice.uniform(0, most)
-                reported, seen = killed(server, root, first, kill, pause=pause, publishing=publishing)
+                reported, seen = run_and_kill(server, root, first, kill, pause=pause, publishing=publishing)
                 intact = verify_index(root / ".qa").problems == ()
                 outcomes.append({0: "old", 1: "new"}.get(seen - reported, "WRONG") if intact else "DAMAGED")
                 first = reported + 2

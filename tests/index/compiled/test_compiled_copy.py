@@ -1,4 +1,4 @@
-"""A compiled copy is made once, checked, replaced if damaged, and never required; here of a model with one product."""
+"""A compiled copy is made once, checked, replaced if damaged, and never required; the model is a single product."""
 
 from __future__ import annotations
 
@@ -31,55 +31,55 @@ def make(library: Any) -> tuple[Any, CopyCheck]:
     return library.Model([op.result(product)], [value], "one product"), lambda compiled, *, quantised: None
 
 
-def loaded_result(hint: Hint = Hint.LATENCY, name: str = "small") -> Vectors:
-    """What a copy computes that is loaded, and made if it is missing."""
-    found: Vectors = CompiledCopy(name, name, make).load(hint)([INPUT])[0]
-    return found
+def compute(hint: Hint = Hint.LATENCY, name: str = "small") -> Vectors:
+    """Load a copy, which is made if it is missing, and return what it computes."""
+    result: Vectors = CompiledCopy(name, name, make).load(hint)([INPUT])[0]
+    return result
 
 
 @pytest.fixture
-def made(cache: Path) -> Path:
+def copy(cache: Path) -> Path:
     """The folder of a copy in the cache."""
-    assert np.allclose(loaded_result(), INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.1)
+    assert np.allclose(compute(), INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.1)
     return cache / "qa" / "compiled" / "small"
 
 
-def test_a_damaged_copy_is_replaced(made: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_copy_is_replaced(copy: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
-    expected = loaded_result()
+    expected = compute()
     assert "preparing" not in caplog.text
-    weights = made / "model.bin"
+    weights = copy / "model.bin"
     data = bytearray(weights.read_bytes())
     data[len(data) // 2] ^= 1
     weights.write_bytes(data)
-    assert np.array_equal(loaded_result(), expected)
+    assert np.array_equal(compute(), expected)
     assert weights.read_bytes() != bytes(data)
     assert "preparing small for this machine (once)" in caplog.text
 
 
-@pytest.mark.parametrize("damage", ["none", "missing", "flipped", "another"])
-def test_damaged_files_prepared_for_the_processor_are_replaced(made: Path, damage: str) -> None:
-    """A copy comes with one for each hint."""
-    expected = loaded_result()
-    both = sorted(made.glob("*.prepared"))
-    assert len(both) == len(Hint)
-    for prepared in both:
+@pytest.mark.parametrize("damage", ["none", "missing", "bit flip", "other version"])
+def test_damaged_files_prepared_for_the_processor_are_replaced(copy: Path, damage: str) -> None:
+    """A copy has such a file for each hint."""
+    expected = compute()
+    files = sorted(copy.glob("*.prepared"))
+    assert len(files) == len(Hint)
+    for prepared in files:
         data = prepared.read_bytes()
         if damage == "missing":
             prepared.unlink()
-        elif damage == "flipped":
+        elif damage == "bit flip":
             prepared.write_bytes(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
-        elif damage == "another":
+        elif damage == "other version":
             prepared.write_bytes(FOREIGN)
     for count, hint in enumerate(Hint, 1):
-        assert np.array_equal(loaded_result(hint), expected)
-        sound = [file for file in both if len(read_sealed(file) or b"") > len(FOREIGN)]
-        assert len(sound) == (2 if damage == "none" else count)
+        assert np.array_equal(compute(hint), expected)
+        intact = [file for file in files if len(read_sealed(file) or b"") > len(FOREIGN)]
+        assert len(intact) == (2 if damage == "none" else count)
 
 
 @pytest.fixture
-def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files, and none for the cache, because a file is in the way."""
+def no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the cache folder unusable, and return a folder for temporary files."""
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     (temporary := tmp_path / "temporary").mkdir()
@@ -87,25 +87,25 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
-def test_without_a_cache_a_copy_is_made_for_this_process(nowhere: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It computes the same, leaves nothing behind, and one line, for all models, names the folder and the fix."""
+def test_without_a_cache_a_copy_is_made_for_this_process(no_cache: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It computes the same and leaves no files; one warning for all models names the folder and the fix."""
     for name in ("small", "another"):
-        assert np.allclose(loaded_result(name=name), INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.1)
-    assert list(nowhere.iterdir()) == []
+        assert np.allclose(compute(name=name), INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.1)
+    assert list(no_cache.iterdir()) == []
     (warning,) = [message for message in caplog.messages if "preparing" not in message]
-    folder = nowhere.parent / "file" / "qa" / "compiled"
+    folder = no_cache.parent / "file" / "qa" / "compiled"
     assert warning.startswith(f"cannot keep compiled models in {folder}: Not a directory. ")
     assert warning.endswith("Set XDG_CACHE_HOME to a folder of yours.")
 
 
-def test_without_a_temporary_folder_too_there_is_no_copy(nowhere: Path) -> None:
-    nowhere.rmdir()
+def test_without_a_cache_or_a_temporary_folder_there_is_no_copy(no_cache: Path) -> None:
+    no_cache.rmdir()
     with pytest.raises(CompileError, match="the compiled model cannot be written to a temporary folder"):
-        loaded_result()
+        compute()
 
 
 def test_a_model_that_cannot_be_built_is_a_compile_error(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It is not blamed on the cache, and nothing is left behind; torch can be used instead."""
+    """The cache is not blamed, and no files are left; torch can be used instead."""
 
     def refuse(_: object) -> NoReturn:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "model.safetensors")
@@ -117,18 +117,18 @@ def test_a_model_that_cannot_be_built_is_a_compile_error(cache: Path, caplog: py
 
 
 def test_a_copy_that_fails_its_check_is_not_kept(cache: Path) -> None:
-    def wrong(library: Any) -> tuple[Any, CopyCheck]:
+    def make_wrong(library: Any) -> tuple[Any, CopyCheck]:
         def check(compiled: Any, *, quantised: bool) -> None:
             raise CompileError("other vectors")
 
         return make(library)[0], check
 
     with pytest.raises(CompileError, match="other vectors"):
-        CompiledCopy("small", "key", wrong).load(Hint.LATENCY)
+        CompiledCopy("small", "key", make_wrong).load(Hint.LATENCY)
     assert list((cache / "qa" / "compiled").iterdir()) == []
 
 
-def test_a_copy_that_does_not_load_is_a_compile_error(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_does_not_load_is_a_compile_error(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_copy, "_load", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
-        loaded_result()
+        compute()

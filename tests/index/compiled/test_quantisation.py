@@ -1,4 +1,4 @@
-"""8-bit copies are used for questions, on processors that gain from them, and only if vectors hardly change."""
+"""8-bit copies are used for questions only, on processors that gain from them, and if vectors hardly change."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ INPUT = GENERATOR.normal(size=(1, 5, WIDTH)).astype(np.float32)
 
 @pytest.fixture
 def library() -> Iterator[Any]:
-    with openvino() as found:
-        yield found
+    with openvino() as imported:
+        yield imported
 
 
 def has_eight_bits(graph: Any) -> bool:
@@ -62,10 +62,10 @@ def test_a_quantised_product_is_nearly_exact(library: Any, transposed: bool, fir
     with np.errstate(all="raise"):
         quantise(library, graph)
     assert has_eight_bits(graph)
-    found = library.Core().compile_model(graph, "CPU", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})([value])[0]
+    product = library.Core().compile_model(graph, "CPU", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})([value])[0]
     exact = value @ weights.T
     # Each of 128 products is off by at most 1/254 of the largest in its group; the errors add up like noise.
-    assert np.abs(found - exact).max() < 0.03 * np.abs(exact).max()
+    assert np.abs(product - exact).max() < 0.03 * np.abs(exact).max()
 
 
 def test_rows_that_do_not_divide_into_groups_are_not_quantised(library: Any) -> None:
@@ -87,23 +87,23 @@ def test_a_model_that_quantisation_changes_too_much_is_copied_exactly(library: A
         return graph_of(library, WEIGHTS, transposed=True), check
 
     for _ in range(2):  # like two processes
-        found = CompiledCopy("m", "key", make, quantised=True).load(Hint.LATENCY)([INPUT])[0]
-        assert np.allclose(found, INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.02)
+        product = CompiledCopy("m", "key", make, quantised=True).load(Hint.LATENCY)([INPUT])[0]
+        assert np.allclose(product, INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.02)
     assert checked == [True, False]
 
 
 def test_only_questions_are_embedded_in_8_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = load_encoder().encode_passages(TEXTS)
-    kept, copies = encoder_copy(find())._folder(), tmp_path / "qa" / "compiled"
-    shutil.copytree(kept, copies / kept.name)
+    exact_copy, copies = encoder_copy(find())._folder(), tmp_path / "qa" / "compiled"
+    shutil.copytree(exact_copy, copies / exact_copy.name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(load, "is_int8_faster", lambda: True)
     assert np.array_equal(load_encoder().encode_passages(TEXTS), exact)
     prepare_for_questions(DEFAULT_MODEL)
     assert sorted(folder.name.endswith("-int8") for folder in copies.iterdir()) == [False, True]
-    asked = load_encoder(hint=Hint.LATENCY)
-    found = np.array([asked.encode_query(text) for text in TEXTS])
-    cosines = (found * exact).sum(axis=1)
+    encoder = load_encoder(hint=Hint.LATENCY)
+    vectors = np.array([encoder.encode_query(text) for text in TEXTS])
+    cosines = (vectors * exact).sum(axis=1)
     assert cosines.min() > 0.99
     assert cosines.max() < 0.99999
 

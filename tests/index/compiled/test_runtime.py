@@ -1,4 +1,4 @@
-"""The precision in which a compiled copy runs."""
+"""The precision in which a compiled copy computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of model, compiled, gives the same vectors and reads the same tokens as in sentence-transformers."""
+"""Every architecture, compiled, gives the same vectors and tokens as in sentence-transformers."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ TEXTS = (
     "The meeting was moved to Thursday at half past nine, and nobody told the people.",
     "The robots barked at the moon. " * 5,
 )
-# More than any model here reads. Reversed, so that it does not begin like the longest text, which is from the corpus.
+# Longer than any model here reads. Reversed, so that it begins differently from the longest text of the corpus.
 TOO_LONG = " ".join(reversed(CORPUS.split()))
-# Least cosine of a text's vector with the original's, as strict as the check of a compiled copy.
-AGREEMENT = 0.9995
+# Minimum cosine of a text's vector with the original's, as strict as the check of a compiled copy.
+MIN_COSINE = 0.9995
 # The same for single tokens, whose rounding errors in bf16 are not averaged out.
-TOKEN_AGREEMENT = 0.98
+MIN_TOKEN_COSINE = 0.98
 
 
 @dataclass(frozen=True)
 class Case:
-    """A small model as this project runs it and as its own library does, with the vectors of the latter in fp32.
+    """A small model as this project runs it and as its library does, with the library's vectors in fp32.
 
     Attributes:
         texts: The texts to embed; the last one is about as long as a passage may be.
-        questions: The texts, and one that is truncated.
+        questions: The texts, and a longer one that is truncated.
     """
 
     model: ModelFiles
@@ -67,88 +67,89 @@ class Case:
 
 @pytest.fixture(scope="module", params=BUILDERS)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
-    """Each kind of model, built once, with a temporary cache for its compiled copy."""
+    """Each architecture, built once, with a temporary cache for its compiled copy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(compiled_copy, "Hint", (Hint.THROUGHPUT,))  # not prepared for the other one, which none uses
+        patch.setattr(compiled_copy, "Hint", (Hint.THROUGHPUT,))  # no test uses the other one
         model = find(str(build(request.param, tmp_path_factory.mktemp("models"))))
         encoder = CompiledEncoder(model)
         original = load(model.folder)
-        texts = [*TEXTS, longest(encoder)]
+        texts = [*TEXTS, longest_passage(encoder)]
         questions = [*texts, TOO_LONG]
         text_vectors = original.encode_document(texts, normalize_embeddings=True, show_progress_bar=False)
         question_vectors = original.encode_query(questions, normalize_embeddings=True, show_progress_bar=False)
         yield Case(model, encoder, original, texts, questions, text_vectors, question_vectors)
 
 
-def longest(encoder: CompiledEncoder) -> str:
-    """Return as many words as fit into a passage."""
+def longest_passage(encoder: CompiledEncoder) -> str:
+    """Return a passage with as many words as fit."""
     words = CORPUS.split()
     candidates = (" ".join(words[:size]) for size in range(len(words), 0, -1))
     return next(text for text in candidates if encoder.count_tokens([text])[0] <= encoder.max_tokens)
 
 
-def least(found: Vectors, expected: Vectors) -> float:
+def least_cosine(vectors: Vectors, expected: Vectors) -> float:
     """Return the least cosine of the unit vectors in corresponding rows."""
-    assert found.shape == expected.shape
-    return float(np.min(np.sum(found * expected, axis=1)))
+    assert vectors.shape == expected.shape
+    return float(np.min(np.sum(vectors * expected, axis=1)))
 
 
-@pytest.mark.parametrize(("kind", "agreement"), [(CompiledEncoder, AGREEMENT), (TorchEncoder, 0.999)])
-def test_vectors_match_the_original(case: Case, kind: type[TransformerEncoder], agreement: float) -> None:
+@pytest.mark.parametrize(("encoder_class", "minimum"), [(CompiledEncoder, MIN_COSINE), (TorchEncoder, 0.999)])
+def test_vectors_match_the_original(case: Case, encoder_class: type[TransformerEncoder], minimum: float) -> None:
     """Including a question longer than the model reads; torch a little less exactly, as it may run in bf16."""
-    encoder = kind(case.model)
+    encoder = encoder_class(case.model)
     assert encoder.count_tokens(case.questions[-1:])[0] > MAX_LENGTH
     passages = encoder.encode_passages(case.texts)
     size = {"bert-cls-dense": SHORTENED, "bert-joined": 2 * HIDDEN}.get(case.model.folder.name, HIDDEN)
     assert passages.shape == (len(case.texts), size)
     assert passages.dtype == np.float32
     assert np.allclose(np.linalg.norm(passages, axis=1), 1.0, atol=1e-6)
-    assert least(passages, case.text_vectors) >= agreement
+    assert least_cosine(passages, case.text_vectors) >= minimum
     questions = np.array([encoder.encode_query(text) for text in case.questions])
-    assert least(questions, case.question_vectors) >= agreement
+    assert least_cosine(questions, case.question_vectors) >= minimum
 
 
 def test_token_vectors_match_the_original(case: Case) -> None:
     """Each token has its own vector, not that of the token before it."""
-    for text, found in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
-        whole = case.original.encode_document([text], output_value="token_embeddings", show_progress_bar=False)[0]
-        read = case.original.tokenizer(case.document_prompt + text, return_special_tokens_mask=True)
-        own = np.flatnonzero(np.array(read["special_tokens_mask"]) == 0)[-len(found.spans) :]
-        expected = whole.numpy()[own]
+    for text, tokens in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
+        hidden = case.original.encode_document([text], output_value="token_embeddings", show_progress_bar=False)[0]
+        tokenised = case.original.tokenizer(case.document_prompt + text, return_special_tokens_mask=True)
+        positions = np.flatnonzero(np.array(tokenised["special_tokens_mask"]) == 0)[-len(tokens.spans) :]
+        expected = hidden.numpy()[positions]
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-        assert least(found.vectors, expected) >= TOKEN_AGREEMENT
-        if len(own) > 1:
-            assert least(np.roll(found.vectors, 1, axis=0), expected) < TOKEN_AGREEMENT
+        assert least_cosine(tokens.vectors, expected) >= MIN_TOKEN_COSINE
+        if len(positions) > 1:
+            assert least_cosine(np.roll(tokens.vectors, 1, axis=0), expected) < MIN_TOKEN_COSINE
 
 
 def test_token_counts_match_the_original(case: Case) -> None:
     tokenizer = case.original.tokenizer
-    count = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in case.questions]
-    assert case.encoder.count_tokens(case.questions) == count
+    counts = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in case.questions]
+    assert case.encoder.count_tokens(case.questions) == counts
     prompt = tokenizer(case.document_prompt, add_special_tokens=False)["input_ids"]
-    taken = len(prompt) + 1 if prompt else 0
+    prompt_tokens = len(prompt) + 1 if prompt else 0
     assert case.original.max_seq_length == MAX_LENGTH
-    assert case.encoder.max_tokens == MAX_LENGTH - tokenizer.num_special_tokens_to_add() - taken
+    assert case.encoder.max_tokens == MAX_LENGTH - tokenizer.num_special_tokens_to_add() - prompt_tokens
 
 
 def test_token_ids_and_spans_match_the_original(case: Case) -> None:
-    tokens = ModelTokenizer(case.model)
-    query, passage = tokens.parameters.query_prompt, tokens.parameters.passage_prompt
-    assert (query, passage) == (case.original.prompts.get("query") or "", case.document_prompt)
-    reads = tokens.tokenise(case.texts, prompt=passage)
-    expected = case.original.tokenizer([passage + text for text in case.texts], return_offsets_mapping=True)
-    assert [read.ids for read in reads] == expected["input_ids"]
-    for read, offsets in zip(reads, expected["offset_mapping"], strict=True):
-        own = [(max(start - len(passage), 0), end - len(passage)) for start, end in offsets if end > len(passage)]
-        assert read.spans.tolist() == [list(span) for span in own]
-    cut = [tokens.truncate(text, prompt=query).ids for text in case.questions]
-    expected = case.original.tokenizer([query + text for text in case.questions], truncation=True)
-    assert cut == expected["input_ids"]
-    assert len(cut[-1]) == MAX_LENGTH
+    tokenizer = ModelTokenizer(case.model)
+    query_prompt, passage_prompt = tokenizer.parameters.query_prompt, tokenizer.parameters.passage_prompt
+    assert (query_prompt, passage_prompt) == (case.original.prompts.get("query") or "", case.document_prompt)
+    passages = tokenizer.tokenise(case.texts, prompt=passage_prompt)
+    expected = case.original.tokenizer([passage_prompt + text for text in case.texts], return_offsets_mapping=True)
+    assert [passage.ids for passage in passages] == expected["input_ids"]
+    start_of_text = len(passage_prompt)
+    for passage, offsets in zip(passages, expected["offset_mapping"], strict=True):
+        spans = [(start - start_of_text, end - start_of_text) for start, end in offsets if end > start_of_text]
+        assert passage.spans.tolist() == [[max(start, 0), end] for start, end in spans]
+    truncated = [tokenizer.truncate(text, prompt=query_prompt).ids for text in case.questions]
+    expected = case.original.tokenizer([query_prompt + text for text in case.questions], truncation=True)
+    assert truncated == expected["input_ids"]
+    assert len(truncated[-1]) == MAX_LENGTH
 
 
-def test_known_text_is_told_from_unknown_text(case: Case) -> None:
+def test_known_scripts_are_distinguished_from_unknown_ones(case: Case) -> None:
     """The vocabularies have English and German words, and at most letters of Russian."""
     known = "The reviewers read eleven submissions über die größere Brücke."
     assert case.encoder.unknown_token_ratio(known) < MAX_UNKNOWN

@@ -1,4 +1,4 @@
-"""A cross-encoder gives the scores of its own library; other models are refused."""
+"""A cross-encoder returns the same scores as its library; other models are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_models.cross_encoder(tmp_path_factory.mktemp("models") / "scores")
 
 
-def original(folder: Path) -> Any:
+def load_original(folder: Path) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from sentence_transformers import CrossEncoder
@@ -39,7 +39,7 @@ def test_scores_match_the_library(folder: Path) -> None:
     texts = [*TEXTS, " ".join(small_models.CORPUS.split())]
     model = load_cross_encoder(str(folder), Device.CPU)
     scores = model.scores(QUESTION, texts)
-    expected = original(folder).predict([(QUESTION, text) for text in texts], show_progress_bar=False)
+    expected = load_original(folder).predict([(QUESTION, text) for text in texts], show_progress_bar=False)
     assert scores.shape == (len(texts),)
     assert scores.dtype == np.float64
     assert np.allclose(scores, expected, atol=1e-5)
@@ -49,7 +49,7 @@ def test_scores_match_the_library(folder: Path) -> None:
 
 
 def test_model_is_loaded_on_first_use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only then does a missing library matter."""
+    """A missing library is an error only then."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     model = load_cross_encoder(str(folder))
     assert model.name == str(folder)
@@ -63,28 +63,28 @@ def test_a_model_with_several_labels_is_refused(tmp_path: Path) -> None:
         model.scores(QUESTION, TEXTS)
 
 
-def test_a_model_without_scores_is_refused() -> None:
-    """Its library would add a random head."""
+def test_a_model_that_returns_no_scores_is_refused() -> None:
+    """The library would add a randomly initialised head."""
     with pytest.raises(ModelError, match=r"gives no scores: it is BertModel\. Choose a cross-encoder, such as"):
         load_cross_encoder(find().name)
 
 
 def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an owner, it is looked up among the library's own cross-encoders."""
-    asked: list[str] = []
+    requested: list[str] = []
 
-    def absent(repository: str, **_: object) -> str:
-        asked.append(repository)
+    def fail(repository: str, **_: object) -> str:
+        requested.append(repository)
         raise OSError("not there")
 
     import huggingface_hub
 
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", absent)
-    monkeypatch.setattr(huggingface_hub, "model_info", absent)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
+    monkeypatch.setattr(huggingface_hub, "model_info", fail)
     for name in ("nowhere", "someone/nowhere"):
         with pytest.raises(ModelError, match=f"the model {name} is not on this machine, and the hub says: not there"):
             load_cross_encoder(name)
-    assert asked == ["cross-encoder/nowhere", "cross-encoder/nowhere", "someone/nowhere", "someone/nowhere"]
+    assert requested == ["cross-encoder/nowhere", "cross-encoder/nowhere", "someone/nowhere", "someone/nowhere"]
 
 
 def test_nan_scores_are_an_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Models of torch work in a forked process, which has none of torch's threads, and no lock is held there."""
+"""Torch models work in a forked process, which has none of torch's threads, and locks are free there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests import small_models
 from tests.forks import exit_code_in_fork
 from tests.marks import needs_fork
 
-# So many that they are shared among threads, and of one length, so that they are one batch.
+# Enough to be divided among threads, and of one length, to be one batch.
 TEXTS = [f"{number}. " + "The meadow was flooded, and a heron was seen. " * 6 for number in range(8)]
 
 
@@ -26,19 +26,19 @@ def test_forked_torch_gives_the_same_vectors_and_scores(tmp_path: Path) -> None:
 
     threads = torch.get_num_threads()
     encoder = TorchEncoder(find())
-    model = load_cross_encoder(str(small_models.cross_encoder(tmp_path / "scores")), Device.CPU)
+    cross_encoder = load_cross_encoder(str(small_models.cross_encoder(tmp_path / "scores")), Device.CPU)
 
     def results() -> tuple[Any, Any]:
-        return encoder.encode_passages(TEXTS), model.scores("What was seen?", TEXTS)
+        return encoder.encode_passages(TEXTS), cross_encoder.scores("What was seen?", TEXTS)
 
-    def require_the_same() -> None:
+    def require_same_results() -> None:
         assert all(map(np.array_equal, before, results()))
 
-    torch.set_num_threads(2)  # with one thread there are none to wait for
+    torch.set_num_threads(2)  # with a single thread there are no others to wait for
     try:
         before = results()
-        assert exit_code_in_fork(require_the_same) == 0
-        require_the_same()
+        assert exit_code_in_fork(require_same_results) == 0
+        require_same_results()
     finally:
         torch.set_num_threads(threads)
 

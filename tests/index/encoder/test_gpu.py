@@ -1,6 +1,6 @@
-"""Which device is chosen, and when the vectors of a GPU are used.
+"""The choice of a device, and when a GPU embeds passages.
 
-No GPU is needed: one is simulated on the CPU, in float32 like a real one.
+No GPU is needed: it is simulated on the CPU, in float32 like a real one.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class CpuAsGpu(TorchEncoder):
     """An encoder for a GPU that runs on the CPU.
 
     Attributes:
-        ran: The requested device and the number of texts of each call.
-        fails_after: How many calls succeed.
+        calls: The requested device and the number of texts of each call.
+        fails_after: The number of calls that succeed.
         noise: A number added to each value of a vector.
     """
 
-    ran: ClassVar[list[tuple[Device, int]]] = []
+    calls: ClassVar[list[tuple[Device, int]]] = []
     fails_after = 99
     noise = 0.0
 
@@ -52,12 +52,12 @@ class CpuAsGpu(TorchEncoder):
         self._network = Unloadable(_network)
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
-        self.ran.append((self._device, len(encoded)))
-        if len(self.ran) > self.fails_after:
+        self.calls.append((self._device, len(encoded)))
+        if len(self.calls) > self.fails_after:
             raise RuntimeError("CUDA out of memory. Tried to allocate 20 GiB.\nMore on that.")
-        for place, output in super()._run_passages(encoded, tokens=tokens):
+        for index, output in super()._run_passages(encoded, tokens=tokens):
             assert output.tokens.size == 0
-            yield place, Output(output.text + np.float32(self.noise), output.tokens)
+            yield index, Output(output.text + np.float32(self.noise), output.tokens)
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     """A machine with a CUDA GPU."""
     import torch
 
-    monkeypatch.setattr(CpuAsGpu, "ran", [])
+    monkeypatch.setattr(CpuAsGpu, "calls", [])
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    # Large batches and long texts take the CPU longer, and show no more.
+    # Large batches and long texts would only take the CPU longer.
     monkeypatch.setattr(torch_backend, "_GPU_TOKENS", 32)
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
     monkeypatch.setattr(openvino_backend, "_BATCH_TOKENS", 64)
@@ -83,12 +83,12 @@ def compiled() -> CompiledEncoder:
     return CompiledEncoder(find())
 
 
-def least_cosine(one: Any, other: Any) -> float:
-    return float(np.min(np.sum(one * other, axis=1)))
+def least_cosine(vectors: Any, expected: Any) -> float:
+    return float(np.min(np.sum(vectors * expected, axis=1)))
 
 
 @pytest.mark.parametrize(
-    ("there", "asked", "found"),
+    ("gpus", "requested", "chosen"),
     [
         ("", Device.AUTO, None),
         ("cuda", Device.AUTO, Device.CUDA),
@@ -97,13 +97,15 @@ def least_cosine(one: Any, other: Any) -> float:
         ("cuda", Device.CPU, None),
     ],
 )
-def test_the_chosen_device(there: str, asked: Device, found: Device | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_device(
+    gpus: str, requested: Device, chosen: Device | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
-    assert find_gpu(asked) is found
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in gpus)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in gpus)
+    assert find_gpu(requested) is chosen
 
 
 def test_without_a_driver_torch_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,17 +119,17 @@ def test_without_a_driver_torch_is_not_imported(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("built", "words"),
+    ("cuda_version", "reason"),
     [(None, r"is built without it: https://pytorch\.org/get-started"), ("12.8", r"no GPU .*is its driver installed\?")],
 )
-def test_a_missing_gpu_is_an_error(built: str | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is raised before anything is read."""
+def test_a_missing_gpu_is_an_error(cuda_version: str | None, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is raised before anything is indexed."""
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.version, "cuda", built)
+    monkeypatch.setattr(torch.version, "cuda", cuda_version)
     monkeypatch.setattr(torch.version, "hip", None)
-    with pytest.raises(UsageError, match=rf"the device cuda cannot be used: .*{words}.* `--device auto` uses what"):
+    with pytest.raises(UsageError, match=rf"the device cuda cannot be used: .*{reason}.* `--device auto` uses what"):
         load_encoder(device=Device.CUDA)
 
 
@@ -136,11 +138,11 @@ def test_passages_are_embedded_on_the_gpu_and_questions_are_not(
 ) -> None:
     encoder = load_encoder(device=Device.CUDA)
     assert least_cosine(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS)) >= 0.9999
-    assert simulated.ran == [(Device.CUDA, len(CHECK_TEXTS)), (Device.CUDA, len(TEXTS))]
+    assert simulated.calls == [(Device.CUDA, len(CHECK_TEXTS)), (Device.CUDA, len(TEXTS))]
     assert np.array_equal(encoder.encode_query(TEXTS[0]), compiled.encode_query(TEXTS[0]))
-    tokens, expected = (each.encode_passage_tokens(TEXTS)[3].vectors for each in (encoder, compiled))
+    tokens, expected = (model.encode_passage_tokens(TEXTS)[3].vectors for model in (encoder, compiled))
     assert np.array_equal(tokens, expected)
-    assert len(simulated.ran) == 2
+    assert len(simulated.calls) == 2
 
 
 def test_auto_uses_the_gpu_once_it_pays_off(
@@ -149,9 +151,9 @@ def test_auto_uses_the_gpu_once_it_pays_off(
     monkeypatch.setattr(load, "_GPU_BREAK_EVEN", 15)
     encoder = load_encoder()
     assert np.array_equal(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS))
-    assert simulated.ran == []
+    assert simulated.calls == []
     encoder.encode_passages(TEXTS)
-    assert simulated.ran[1:] == [(Device.CUDA, len(TEXTS))]
+    assert simulated.calls[1:] == [(Device.CUDA, len(TEXTS))]
 
 
 def test_a_gpu_that_disagrees_is_not_used(
@@ -167,23 +169,23 @@ def test_a_gpu_that_disagrees_is_not_used(
             assert np.array_equal(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS))
         assert "embedding on the CPU, as the GPU's vectors differ from the CPU's (cosine " in caplog.text
         caplog.clear()
-    assert simulated.ran == [(Device.CUDA, len(CHECK_TEXTS))] * 2
+    assert simulated.calls == [(Device.CUDA, len(CHECK_TEXTS))] * 2
 
 
-@pytest.mark.parametrize("calls", [0, 2])
+@pytest.mark.parametrize("successes", [0, 2])
 def test_if_the_gpu_fails_the_cpu_takes_over(
-    calls: int,
+    successes: int,
     simulated: type[CpuAsGpu],
     compiled: CompiledEncoder,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Whether it fails at its start or while it embeds."""
-    monkeypatch.setattr(simulated, "fails_after", calls)
+    monkeypatch.setattr(simulated, "fails_after", successes)
     encoder = load_encoder(device=Device.CUDA)
-    found = [encoder.encode_passages(TEXTS) for _ in range(3)]
-    assert np.array_equal(found[2], compiled.encode_passages(TEXTS))
-    assert least_cosine(found[0], found[2]) >= 0.9999
-    assert len(simulated.ran) == calls + 1
+    vectors = [encoder.encode_passages(TEXTS) for _ in range(3)]
+    assert np.array_equal(vectors[2], compiled.encode_passages(TEXTS))
+    assert least_cosine(vectors[0], vectors[2]) >= 0.9999
+    assert len(simulated.calls) == successes + 1
     assert "CUDA out of memory. Tried to allocate 20 GiB." in caplog.text
     assert "More on that" not in caplog.text

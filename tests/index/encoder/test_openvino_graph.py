@@ -1,4 +1,4 @@
-"""The default model's graph, built from its weights, computes what torch computes, without torch."""
+"""The default model's graph, built from its weights without torch, computes the same as torch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_stored_vectors_match_sentence_transformer() -> None:
 
 
 def test_the_default_model_needs_no_torch(tmp_path: Path) -> None:
-    """Without torch and the libraries around it, a collection can be built and asked; in 8 bits, the same way."""
+    """A collection can be built and asked without torch and the libraries around it, in eight bits too."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# Harbour\n\nThe harbour closes at dusk.\n", encoding="utf-8")
     program = (
@@ -33,29 +33,29 @@ def test_the_default_model_needs_no_torch(tmp_path: Path) -> None:
         "from qa import Retriever, build_index\nbuild_index(sys.argv[1])\n"
         "print(Retriever.open(sys.argv[1]).ask('When does the harbour close?').answer.text)"
     )
-    found = run_code(program, tmp_path / "notes", XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert found.stdout.removeprefix("at ") == "dusk\n"
-    assert "preparing sentence-transformers/all-MiniLM-L6-v2" in found.stderr
+    done = run_code(program, tmp_path / "notes", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.stdout.removeprefix("at ") == "dusk\n"
+    assert "preparing sentence-transformers/all-MiniLM-L6-v2" in done.stderr
 
 
 @pytest.mark.parametrize("mistake", ["wrong weights", "weights that are NaN", "first token", "padding too"])
 def test_a_wrong_graph_is_detected(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With wrong weights, or if the first token is pooled, or padding is."""
+    """If the weights are wrong, or only the first token is pooled, or padding is pooled too."""
 
-    def damaged(path: Path) -> dict[str, Any]:
+    def load_damaged(path: Path) -> dict[str, Any]:
         tensors = load_file(path)
         if "weights" in mistake:
             tensors["encoder.layer.2.attention.self.query.weight"][:] = np.nan if "NaN" in mistake else 0
         return tensors
 
-    def pooled(self: BertBuilder, hidden: Any, mask: Any) -> Any:
+    def wrong_pooling(self: BertBuilder, hidden: Any, mask: Any) -> Any:
         op = self._operations
         first = op.gather(hidden, op.constant(np.int64(0)), op.constant(np.int64(1)))
         return first if mistake == "first token" else op.reduce_mean(hidden, self._ints(1))
 
-    monkeypatch.setattr("safetensors.numpy.load_file", damaged)
+    monkeypatch.setattr("safetensors.numpy.load_file", load_damaged)
     if "weights" not in mistake:
-        monkeypatch.setattr(BertBuilder, "mean", pooled)
+        monkeypatch.setattr(BertBuilder, "mean", wrong_pooling)
     with openvino() as library:
         graph, check = encoder_copy(find())._build(library)
         compiled = library.Core().compile_model(graph, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})

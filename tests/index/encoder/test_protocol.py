@@ -1,4 +1,4 @@
-"""Both encoders give each text of the real model one vector; `test_architectures.py` compares vectors with others."""
+"""Both encoders of the default model give a text always the same vector; `test_architectures.py` checks the values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def encoder(request: pytest.FixtureRequest) -> TransformerEncoder:
 
 
 def test_vector_depends_only_on_its_text(encoder: TransformerEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bit for bit, in any order, with any other texts or none, and if a text fills the width of its batch."""
+    """Bit for bit, in any order, in any batch, and if a text fills the width of its batch."""
     monkeypatch.setattr(torch_backend, "_ROWS", 4)  # of a batch, always; half the work
     rng = random.Random(1)  # noqa: S311 - reproducible, not secret
     lengths = [1, 13, 14, 29, 30, 254, *(rng.randint(1, 30) for _ in range(4))]
@@ -39,14 +39,14 @@ def test_vector_depends_only_on_its_text(encoder: TransformerEncoder, monkeypatc
 
 def test_token_vectors_have_the_spans_of_their_characters(encoder: TransformerEncoder) -> None:
     text = "What's naïve robustness?"
-    found = encoder.encode_query_tokens(text)
-    words = [text[start:end] for start, end in found.spans]
+    question = encoder.encode_query_tokens(text)
+    words = [text[start:end] for start, end in question.spans]
     assert words == ["What", "'", "s", "naïve", "robust", "ness", "?"]
-    assert found.vectors.shape == (7, 384)
-    assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1.0, atol=1e-6)
+    assert question.vectors.shape == (7, 384)
+    assert np.allclose(np.linalg.norm(question.vectors, axis=1), 1.0, atol=1e-6)
     (passage,) = encoder.encode_passage_tokens([text])
-    assert np.array_equal(passage.spans, found.spans)
-    assert np.min(np.sum(passage.vectors * found.vectors, axis=1)) >= 0.99
+    assert np.array_equal(passage.spans, question.spans)
+    assert np.min(np.sum(passage.vectors * question.vectors, axis=1)) >= 0.99
     assert encoder.encode_query_tokens("").vectors.shape == (0, 384)
 
 

@@ -1,4 +1,4 @@
-"""A model's parameters are read from its own objects once, and then from a cache, for that model only."""
+"""A model's parameters are read from the loaded model once, and then from a cache for exactly that model."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
-    found: list[str] = []
+    loaded: list[str] = []
     load = module.load_network
 
-    def counted(model: ModelFiles) -> object:
-        found.append(model.name)
+    def recording(model: ModelFiles) -> object:
+        loaded.append(model.name)
         return load(model)
 
-    monkeypatch.setattr(module, "load_network", counted)
-    return found
+    monkeypatch.setattr(module, "load_network", recording)
+    return loaded
 
 
 def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
-    """As its objects state, although they are not loaded, as its files are pinned."""
+    """As in the loaded model, although it is not loaded, as its files are pinned."""
     parameters, tokenizer_json = load_parameters(find())
-    described, own = module.describe(find())
-    assert parameters == described == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
-    truncated = {"truncation": None, "padding": None}
-    assert json.loads(tokenizer_json) | truncated == json.loads(own) | truncated
+    inspected, inspected_tokenizer = module.inspect_model(find())
+    assert parameters == inspected == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+    settings = {"truncation": None, "padding": None}
+    assert json.loads(tokenizer_json) | settings == json.loads(inspected_tokenizer) | settings
     tokenizer = ModelTokenizer(find())
     assert tokenizer.max_tokens == 254
     assert tokenizer.count(["hello world", "", "cat " * 500]) == [2, 0, 500]  # nothing is truncated
@@ -80,7 +80,7 @@ def test_without_a_cache_the_model_is_loaded_every_time(
 
 
 def test_the_maximum_length_is_limited_by_the_positions(tmp_path: Path, cache: Path) -> None:
-    """Whatever the settings state; RoBERTa's positions begin after the padding token's id."""
+    """Whatever the settings say; RoBERTa's positions begin after the padding token's id."""
     folder = build("roberta-mean", tmp_path)
     for name, key in (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length")):
         settings = json.loads((folder / name).read_text(encoding="utf-8")) | {key: 1000}
@@ -94,8 +94,8 @@ def test_prompts_are_subtracted_from_the_maximum_length_and_from_the_tokens(tmp_
     tokenizer = ModelTokenizer(find(str(default_with(tmp_path / "m", {"config_sentence_transformers.json": prompts}))))
     assert (tokenizer.parameters.query_prompt, tokenizer.parameters.passage_prompt) == ("query: ", "passage: ")
     assert tokenizer.max_tokens == 254 - 2 - 1
-    (found,) = tokenizer.tokenise(["a cat"], prompt="passage: ")
-    assert (len(found.ids), found.kept, found.spans.tolist()) == (6, [3, 4], [[0, 1], [2, 5]])
+    (tokens,) = tokenizer.tokenise(["a cat"], prompt="passage: ")
+    assert (len(tokens.ids), tokens.kept, tokens.spans.tolist()) == (6, [3, 4], [[0, 1], [2, 5]])
     assert tokenizer.prompt_length("passage: ") == 3
 
 

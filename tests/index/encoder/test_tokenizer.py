@@ -1,4 +1,4 @@
-"""Truncation, and how much of a text a tokenizer knows."""
+"""Truncation, and the share of unknown tokens in texts of several languages."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ UNKNOWN = {
 
 
 @pytest.fixture(scope="module")
-def tokens() -> ModelTokenizer:
-    """The tokenizer of the default model, which was made for English."""
+def tokenizer() -> ModelTokenizer:
+    """The tokenizer of the default model, made for English."""
     return ModelTokenizer(find())
 
 
-def test_a_long_question_keeps_its_closing_token(tokens: ModelTokenizer) -> None:
-    found = tokens.truncate("cat " * 999, prompt="")
-    assert (len(found.ids), found.ids[0], found.ids[-1], len(found.kept)) == (256, 101, 102, 254)
-    assert found.spans[-1].tolist() == [253 * 4, 253 * 4 + 3]
+def test_a_long_question_keeps_its_closing_token(tokenizer: ModelTokenizer) -> None:
+    tokens = tokenizer.truncate("cat " * 999, prompt="")
+    assert (len(tokens.ids), tokens.ids[0], tokens.ids[-1], len(tokens.kept)) == (256, 101, 102, 254)
+    assert tokens.spans[-1].tolist() == [253 * 4, 253 * 4 + 3]
 
 
 @pytest.mark.parametrize("language", KNOWN)
-def test_text_in_latin_letters_is_known(tokens: ModelTokenizer, language: str) -> None:
-    assert 0 <= tokens.unknown_token_ratio(KNOWN[language]) < MAX_UNKNOWN
+def test_text_in_latin_letters_is_known(tokenizer: ModelTokenizer, language: str) -> None:
+    assert 0 <= tokenizer.unknown_token_ratio(KNOWN[language]) < MAX_UNKNOWN
 
 
 @pytest.mark.parametrize("language", UNKNOWN)
-def test_text_in_other_scripts_is_mostly_unknown(tokens: ModelTokenizer, language: str) -> None:
-    assert MAX_UNKNOWN < tokens.unknown_token_ratio(UNKNOWN[language]) <= 1
+def test_text_in_other_scripts_is_mostly_unknown(tokenizer: ModelTokenizer, language: str) -> None:
+    assert MAX_UNKNOWN < tokenizer.unknown_token_ratio(UNKNOWN[language]) <= 1

@@ -1,4 +1,4 @@
-"""The encoder on torch, beyond the tests of every encoder in `test_protocol.py`."""
+"""The torch encoder, in addition to the tests of every encoder in `test_protocol.py`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_missing_torch_is_reported(tmp_path: Path, cache: Path, monkeypatch: pyt
 
 
 def test_vector_of_a_maximum_length_text_depends_only_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At 512 tokens there is no room for padding after the text, so a row is left empty instead."""
+    """At 512 tokens there is no room for padding, so a row is left empty instead."""
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
     encoder = TorchEncoder(find(str(default_with(tmp_path, {"sentence_bert_config.json": {"max_seq_length": 512}}))))
     assert encoder.max_tokens == 510

@@ -1,4 +1,4 @@
-"""One server for all tests of this folder, and a folder of documents in a collection of its own."""
+"""A server for all tests of this folder, and folders of documents, each with its own collection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBERS = count(1)
 
 @pytest.fixture(scope="session", autouse=True)
 def config_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The user's settings, with the accepted stores."""
+    """The folder of the user's settings, which include the accepted stores."""
     home = tmp_path_factory.mktemp("config")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(home))
@@ -26,8 +26,8 @@ def config_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with running_server() as found:
-        yield found
+    with running_server() as started:
+        yield started
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def remote(root: Path, address: str) -> Path:
 
 
 def schema_of(folder: Path) -> str:
-    """The database schema of a folder's collection."""
+    """Return the database schema of a folder's collection."""
     address = remembered_address(folder / ".qa")
     assert address is not None
     return schema.PREFIX + address.collection

@@ -1,4 +1,4 @@
-"""A folder may name the server of its collection, which is used only if this user has accepted it."""
+"""A folder may name the server of its collection, but only a server that this user has accepted is used."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from tests.index.conftest import build
 from tests.postgres_server import Server, use_store
 
 
-@pytest.mark.parametrize("use", [open_index, is_built, verify_index, lambda folder: open_writer(folder).__enter__()])
-def test_a_strangers_server_is_not_used(tmp_path: Path, use: Callable[[Path], object]) -> None:
-    """There is not even a connection to an address that only the folder names; the suggested command can be pasted."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"postgresql://127.0.0.1:{listening.getsockname()[1]}/$(touch x)?a='b'\x1b[2J#c"
+@pytest.mark.parametrize("access", [open_index, is_built, verify_index, lambda folder: open_writer(folder).__enter__()])
+def test_a_server_that_only_the_folder_names_is_not_used(tmp_path: Path, access: Callable[[Path], object]) -> None:
+    """There is not even a connection to it, and the suggested command can be pasted."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"postgresql://127.0.0.1:{listener.getsockname()[1]}/$(touch x)?a='b'\x1b[2J#c"
         folder = tmp_path / "$(touch x)"
         (folder / ".qa").mkdir(parents=True)
         (folder / ".qa" / STORE_FILE).write_text(json.dumps({"version": 1, "store": url}))
         with pytest.raises(UsageError, match="names a server that you have not named for this folder") as error:
-            use(folder / ".qa")
-        listening.settimeout(0.05)
+            access(folder / ".qa")
+        listener.settimeout(0.05)
         with pytest.raises(TimeoutError):
-            listening.accept()
+            listener.accept()
     command = shlex.split(str(error.value).rpartition("If you trust it: ")[2])
     assert command == ["qa", "index", str(folder), "--store", url]
 
@@ -41,7 +41,7 @@ def test_a_strangers_server_is_not_used(tmp_path: Path, use: Callable[[Path], ob
 def test_naming_an_address_accepts_it_for_that_folder(
     remote: Path, address: str, server: Server, config_home: Path, tmp_path: Path
 ) -> None:
-    """Neither for a copy of the folder, nor for another address written there later."""
+    """But not for a copy of the folder, nor for another address that is written there later."""
     build(remote)
     assert (config_home / "qa" / ACCEPTED_FILE).stat().st_mode & 0o777 == 0o600
     with open_index(remote / ".qa") as index:
@@ -50,7 +50,7 @@ def test_naming_an_address_accepts_it_for_that_folder(
     shutil.copytree(remote, copied)
     with pytest.raises(UsageError, match="have not named"):
         open_index(copied / ".qa")
-    use_store(copied / ".qa", server.url)  # the collection's name is known from the folder
+    use_store(copied / ".qa", server.url)  # the folder knows the collection's name
     assert store_of(copied / ".qa") == address
     with open_index(copied / ".qa") as index:
         assert index.info.passages == 4
@@ -79,7 +79,7 @@ def test_an_address_that_cannot_be_recorded_as_accepted_is_not_remembered(
     ],
 )
 def test_invalid_addresses_are_refused(tmp_path: Path, url: str, message: str) -> None:
-    """They are not recorded, and passwords are not repeated."""
+    """They are not recorded, and messages do not repeat passwords."""
     with pytest.raises(UsageError, match=message) as error:
         use_store(tmp_path / ".qa", url)
     assert "secret" not in str(error.value)
@@ -98,19 +98,19 @@ def test_two_folders_of_the_same_name_do_not_overwrite_each_other(tmp_path: Path
         use_store(tmp_path / "b" / name / ".qa", server.url)
 
 
-class Interrupted(BagEncoder):
-    """Is interrupted by Ctrl-C as it begins to embed."""
+class InterruptedEncoder(BagEncoder):
+    """Is interrupted by Ctrl-C when it begins to embed."""
 
     def encode_passages(self, texts: Sequence[str]) -> NoReturn:
         raise KeyboardInterrupt
 
 
 def test_a_folder_keeps_its_index_until_the_store_has_one(root: Path, server: Server, tmp_path: Path) -> None:
-    """An interrupted build leaves it in use; the same command then continues, without the name of the collection."""
+    """If the build is interrupted, the same command continues it, without the name of the collection."""
     (folder := root.rename(tmp_path / "moving")).joinpath("more.txt").write_text("A word.\n")
     build(folder)
     with pytest.raises(KeyboardInterrupt):
-        build_index(folder, encoder=Interrupted(), store=server.url)
+        build_index(folder, encoder=InterruptedEncoder(), store=server.url)
     assert store_of(folder / ".qa") is None
     assert build(folder).unchanged == 4
     assert build_index(folder, encoder=BagEncoder(), store=server.url).added == 4

@@ -1,4 +1,4 @@
-"""Tables and statements follow the rules of Citus for distributed tables, which cannot be run here.
+"""Tables and statements follow the rules of Citus for distributed tables; Citus itself cannot be run here.
 
 The rules are from its documentation (SQL support and workarounds); index/DESIGN.md describes a manual run.
 """
@@ -23,7 +23,7 @@ from tests.index.postgres.conftest import schema_of
 from tests.postgres_server import Server
 
 _TABLES = "|".join(schema.DISTRIBUTED)
-_MODIFIED = re.compile(r"\b(?:(?:INSERT INTO|DELETE FROM|COPY) |UPDATE (?=\w+ SET))(\w+)")
+_MODIFIED_TABLE = re.compile(r"\b(?:(?:INSERT INTO|DELETE FROM|COPY) |UPDATE (?=\w+ SET))(\w+)")
 
 
 @pytest.fixture
@@ -33,16 +33,16 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name in ("execute", "executemany", "copy"):
         original = getattr(psycopg.Cursor, name)
 
-        def recorded(cursor: Any, query: Any, *values: Any, _as: Any = original, **options: Any) -> Any:
+        def record(cursor: Any, query: Any, *values: Any, _original: Any = original, **options: Any) -> Any:
             sent.append(str(query))
-            return _as(cursor, query, *values, **options)
+            return _original(cursor, query, *values, **options)
 
-        monkeypatch.setattr(psycopg.Cursor, name, recorded)
+        monkeypatch.setattr(psycopg.Cursor, name, record)
     return sent
 
 
-def test_statements(remote: Path, statements: list[str]) -> None:
-    """A distributed table is changed separately, without subqueries, and joined only with results."""
+def test_statements_follow_the_rules(remote: Path, statements: list[str]) -> None:
+    """A distributed table is changed in separate statements without subqueries, and joined only with results."""
     build(remote)
     (remote / "birds.txt").write_text("Birds sing at night.\n")
     build(remote)
@@ -56,24 +56,24 @@ def test_statements(remote: Path, statements: list[str]) -> None:
         index.vectors([passage.vector for passage in passages])
         index.duplicates(passages)
     assert verify_index(remote / ".qa").problems == ()
-    changing = [statement for statement in statements if not statement.lstrip().startswith("CREATE")]
-    about = [statement for statement in changing if re.search(rf"\b({_TABLES})\b", statement)]
-    assert len({*about}) > 10
-    for statement in about:
-        changed = {*_MODIFIED.findall(statement)}
-        if changed & schema.DISTRIBUTED.keys():
+    changes_and_queries = [statement for statement in statements if not statement.lstrip().startswith("CREATE")]
+    relevant = [statement for statement in changes_and_queries if re.search(rf"\b({_TABLES})\b", statement)]
+    assert len({*relevant}) > 10
+    for statement in relevant:
+        modified = {*_MODIFIED_TABLE.findall(statement)}
+        if modified & schema.DISTRIBUTED.keys():
             assert "SELECT" not in statement, statement
-            assert len(changed) == 1, statement
-        elif changed:
+            assert len(modified) == 1, statement
+        elif modified:
             assert not statement.lstrip().startswith("WITH"), statement
-        for other in re.findall(rf"(?:FROM|JOIN) (?:{_TABLES}) \w+ (?:LEFT |RIGHT |FULL )?JOIN (\w+)", statement):
-            raise AssertionError(f"joined with {other}: {statement}")
-        for other in re.findall(rf"FROM (\w+)(?: \w+)? (?:LEFT |RIGHT |FULL )?JOIN (?:{_TABLES})\b", statement):
-            assert f"WITH {other} AS MATERIALIZED" in statement, statement
+        for table in re.findall(rf"(?:FROM|JOIN) (?:{_TABLES}) \w+ (?:LEFT |RIGHT |FULL )?JOIN (\w+)", statement):
+            raise AssertionError(f"joined with {table}: {statement}")
+        for table in re.findall(rf"FROM (\w+)(?: \w+)? (?:LEFT |RIGHT |FULL )?JOIN (?:{_TABLES})\b", statement):
+            assert f"WITH {table} AS MATERIALIZED" in statement, statement
         assert "FOR UPDATE" not in statement, statement
 
 
-def test_tables(remote: Path, server: Server) -> None:
+def test_tables_follow_the_rules(remote: Path, server: Server) -> None:
     """Unique indexes include the distribution column, and no foreign key involves a distributed table."""
     build(remote)
     name = schema_of(remote)
@@ -86,8 +86,8 @@ def test_tables(remote: Path, server: Server) -> None:
         keys = server.run(query.format(column, name, table))
         assert keys
         assert all(has for _, has in keys), keys
-        tied = "SELECT conname FROM pg_constraint WHERE contype = 'f' AND '{}.{}'::regclass IN (conrelid, confrelid)"
-        assert server.run(tied.format(name, table)) == []
+        query = "SELECT conname FROM pg_constraint WHERE contype = 'f' AND '{}.{}'::regclass IN (conrelid, confrelid)"
+        assert server.run(query.format(name, table)) == []
 
 
 def test_with_citus_tables_are_distributed_once(remote: Path, server: Server) -> None:
@@ -102,10 +102,10 @@ def test_with_citus_tables_are_distributed_once(remote: Path, server: Server) ->
     )
     with psycopg.connect(server.url, autocommit=True) as connection:
         for _ in range(2):
-            schema.use(connection, address.collection, address.url)
+            schema.use_collection(connection, address.collection, address.url)
             schema._distribute(connection)
-    found = server.run("SELECT logicalrelid::text, by FROM public.pg_dist_partition")
-    assert sorted(found) == sorted(
+    distributed = server.run("SELECT logicalrelid::text, by FROM public.pg_dist_partition")
+    assert sorted(distributed) == sorted(
         (f"{schema_of(remote)}.{table}", column) for table, column in schema.DISTRIBUTED.items()
     )
     server.run("DROP TABLE public.pg_dist_partition; DROP FUNCTION public.create_distributed_table")

@@ -20,13 +20,13 @@ from tests.postgres_server import Server
 
 
 @pytest.fixture(autouse=True)
-def bag(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands load the model by name, under which this one cannot be found."""
+def use_bag_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make commands use the bag encoder, which cannot be loaded by its name."""
     monkeypatch.setattr(retriever, "load_encoder", lambda *_, **__: BagEncoder())
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(app, words, standalone_mode=False)
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, standalone_mode=False)
 
 
 def test_a_collection_is_built_once_and_asked_from_anywhere(
@@ -37,61 +37,63 @@ def test_a_collection_is_built_once_and_asked_from_anywhere(
     assert store_of(root / ".qa") == address
     assert {path.name for path in (root / ".qa").iterdir()} == {".gitignore", "lock", "store.json"}
     build_index(root, encoder=BagEncoder())
-    with Retriever.open(root, encoder=BagEncoder(), reader=False) as here:
-        known = here.ask("Where do fish swim?")
-    assert {hit.source.state for hit in known.passages} == {State.VERIFIED}
+    with Retriever.open(root, encoder=BagEncoder(), reader=False) as local:
+        expected = local.ask("Where do fish swim?")
+    assert {hit.source.state for hit in expected.passages} == {State.VERIFIED}
     (elsewhere := tmp_path / "elsewhere").mkdir()
     # A file with the same name, but not the indexed one.
     (elsewhere / "cats.md").write_text("# Cats\n")
     monkeypatch.chdir(elsewhere)
-    found = json.loads(run("ask", "--store", address, "--no-reader", "--json", "Where do fish swim?").stdout)
-    assert [one["id"] for one in found["passages"]] == [one.id for one in known.passages]
-    assert [one["score"] for one in found["passages"]] == [one.score for one in known.passages]
-    assert {one["source"]["state"] for one in found["passages"]} == {"unchecked"}
+    answer = json.loads(run("ask", "--store", address, "--no-reader", "--json", "Where do fish swim?").stdout)
+    assert [hit["id"] for hit in answer["passages"]] == [hit.id for hit in expected.passages]
+    assert [hit["score"] for hit in answer["passages"]] == [hit.score for hit in expected.passages]
+    assert {hit["source"]["state"] for hit in answer["passages"]} == {"unchecked"}
     shown = run("ask", "--store", address, "--no-reader", "Where do fish swim?")
     assert "! not checked: its file is not on this machine, or cannot be read" in shown.stdout
-    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as there:
-        assert {hit.source.state for hit in there.similar("cats.md").passages or ()} == {State.UNCHECKED}
-        assert there.topics(n=1).total == 4
+    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as remote:
+        assert {hit.source.state for hit in remote.similar("cats.md").passages or ()} == {State.UNCHECKED}
+        assert remote.topics(n=1).total == 4
 
 
 def test_status_and_check(root: Path, address: str) -> None:
-    """With the folder, and by address only."""
+    """For the folder, and by address alone."""
     build_index(root, encoder=BagEncoder(), store=address)
     (root / "birds.txt").unlink()
     with_files = json.loads(run("status", str(root), "--json").stdout)
-    alone = json.loads(run("status", "--store", address, "--json").stdout)
-    assert with_files["index"] == alone["index"] == address
-    assert (with_files["passages"], with_files["format"]) == (alone["passages"], alone["format"]) == (4, VERSION)
+    by_address = json.loads(run("status", "--store", address, "--json").stdout)
+    assert with_files["index"] == by_address["index"] == address
+    assert (
+        (with_files["passages"], with_files["format"]) == (by_address["passages"], by_address["format"]) == (4, VERSION)
+    )
     assert with_files["changes"]["removed"] == 1
-    assert alone["changes"]["problem"] == "its files were not compared"
+    assert by_address["changes"]["problem"] == "its files were not compared"
     intact = f"{address} is intact: 3 documents, 4 passages; all checksums match\n"
     assert run("check", str(root)).stdout == run("check", "--store", address).stdout == intact
 
 
 def vectors_of(root: Path) -> dict[str, bytes]:
-    """The vectors of all passages, by key."""
+    """Return the vectors of all passages, by key."""
     with open_index(root / ".qa") as index:
         passages = index.passages(index.columns().passages.tolist())
         return {passage.key: index.vectors([passage.vector]).tobytes() for passage in passages}
 
 
 def test_copy_round_trip_embeds_nothing(root: Path, address: str, tmp_path: Path) -> None:
-    """Vectors keep every bit, and the target folder uses its own files again."""
+    """Vectors keep every bit, and the target folder is stored in its own files again."""
     build_index(root, encoder=BagEncoder())
     before = vectors_of(root)
-    back = shutil.copytree(root, tmp_path / "back", ignore=shutil.ignore_patterns(".qa"))
+    target = shutil.copytree(root, tmp_path / "target", ignore=shutil.ignore_patterns(".qa"))
     assert "Copied 3 documents, 4 passages to" in run("copy", str(root), address).stdout
-    build_index(back, encoder=BagEncoder(), store=address)
-    assert run("copy", address, str(back)).exit_code == 0
+    build_index(target, encoder=BagEncoder(), store=address)
+    assert run("copy", address, str(target)).exit_code == 0
     encoder = BagEncoder()
-    build_index(back, encoder=encoder)
-    assert (store_of(back / ".qa"), encoder.embedded) == (None, [])
-    assert vectors_of(back) == before
+    build_index(target, encoder=encoder)
+    assert (store_of(target / ".qa"), encoder.embedded) == (None, [])
+    assert vectors_of(target) == before
 
 
 def test_a_collection_is_not_copied_to_itself(root: Path, server: Server, tmp_path: Path) -> None:
-    """Not under another name either: a link, the address of its store, or that of the database with no other."""
+    """Not even under another name: a link, the address of its store, or that of a database with no other collection."""
     build_index(root, encoder=BagEncoder())
     (link := tmp_path / "link").symlink_to(root)
     server.run("CREATE DATABASE alone")
@@ -105,7 +107,7 @@ def test_a_collection_is_not_copied_to_itself(root: Path, server: Server, tmp_pa
 
 
 def test_a_copy_takes_the_name_of_the_only_collection(root: Path, server: Server) -> None:
-    """If neither address names a collection; a second copy names the one in its way."""
+    """If neither address names a collection. The error of a second copy names the existing one."""
     source, target = (server.url.removesuffix("postgres") + name for name in ("copied", "copies"))
     server.run("CREATE DATABASE copied")
     server.run("CREATE DATABASE copies")
@@ -119,10 +121,10 @@ def test_a_copy_takes_the_name_of_the_only_collection(root: Path, server: Server
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [("ask", "--index", "x", "who?"), ("ask", "--corpus", "x", "who?"), ("status", "x"), ("check", "--repair")],
 )
-def test_store_option_cannot_be_combined_with_folders_or_repairs(words: tuple[str, ...]) -> None:
-    found = run(*words[:1], "--store", "postgresql://host/db", *words[1:])
-    assert found.exit_code == UsageError.exit_code
-    assert "--store names the collection, without its files" in found.stderr
+def test_store_option_cannot_be_combined_with_folders_or_repairs(arguments: tuple[str, ...]) -> None:
+    refused = run(*arguments[:1], "--store", "postgresql://host/db", *arguments[1:])
+    assert refused.exit_code == UsageError.exit_code
+    assert "--store names the collection, without its files" in refused.stderr

@@ -1,4 +1,4 @@
-"""What every store of an index must do, tested on each."""
+"""Tests that every store of an index must pass."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILES = {
     "notes/fish.md": "# Fish\n\nFish swim in the sea.\n\n## Cats\n\nA cat eats fish in the morning.\n",
     "notes/more.txt": "Birds sing in the morning.\n",
 }
-# A word as long as an encoded picture.
+# A word as long as an encoded image.
 LONG = "a1" * 100
 
 
@@ -50,30 +50,30 @@ def scores(candidates: list[Candidate]) -> list[tuple[str, float]]:
     return [(candidate.key, candidate.score) for candidate in candidates]
 
 
-def everything(index: Index) -> list[object]:
-    """Everything that an index returns, without what differs between stores, which is the same by any way."""
+def contents(index: Index) -> list[object]:
+    """Check that an index is consistent, and return everything that it returns, except what differs between stores."""
     documents = index.documents()
     files = [replace(file, id=0, checked_ns=0, mtime_ns=0) for file in documents]
     passages = [passage for file in files for passage in index.passages_of(file.path)]
     vector = BagEncoder().encode_query("cats and birds in the morning")
-    found: list[object] = [files, [replace(passage, id=0, vector=0, document=files[0]) for passage in passages]]
+    results: list[object] = [files, [replace(passage, id=0, vector=0, document=files[0]) for passage in passages]]
     assert [index.find(passage.key) for passage in passages] == passages
     for document in documents:
-        own = index.columns(frozenset([document.id])).passages.tolist()
-        assert tuple(index.passages(own)) == index.passages_of(document.path)
+        ids = index.columns(frozenset([document.id])).passages.tolist()
+        assert tuple(index.passages(ids)) == index.passages_of(document.path)
         assert index.document(document.path) == document
     assert (index.find("0" * 16), index.document("none.md"), index.passages_of("none.md")) == (None, None, ())
     for scope in (None, index.match_paths("notes/"), index.scope(frozenset(passage.id for passage in passages[::2]))):
         for limit in (1, 3, 100):
-            found.append(scores(index.dense(vector, limit, documents=scope)))
-            found.append(scores(index.keyword("cat in the sea", limit, documents=scope)))
+            results.append(scores(index.dense(vector, limit, documents=scope)))
+            results.append(scores(index.keyword("cat in the sea", limit, documents=scope)))
     for word in ("cat", "sea", f"{LONG}x", f"{LONG}y", "zebra"):
-        found.append(scores(index.keyword(word, 9)))
-    found.append(index.vectors([passage.vector for passage in passages]).tolist())
-    found.append(index.cosines([passage.vector for passage in passages], vector).tolist())
-    found.append([[other.key for other in index.duplicates(passages)[passage.id]] for passage in passages])
-    found.append(index.frequencies(["cat", "morn", "fish", "none"]))
-    return found
+        results.append(scores(index.keyword(word, 9)))
+    results.append(index.vectors([passage.vector for passage in passages]).tolist())
+    results.append(index.cosines([passage.vector for passage in passages], vector).tolist())
+    results.append([[duplicate.key for duplicate in index.duplicates(passages)[passage.id]] for passage in passages])
+    results.append(index.frequencies(["cat", "morn", "fish", "none"]))
+    return results
 
 
 def test_there_is_no_index_before_the_first_build(folder: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_change_of_files(folder: Path) -> None:
     """Only new texts are embedded, and a reader of the old generation keeps it, whatever is committed."""
     build(folder)
     with open_index(folder / ".qa") as old:
-        before = everything(old)
+        before = contents(old)
         (folder / "birds.txt").write_text("Birds sing at night.\n", encoding="utf-8")
         (folder / "cats.md").rename(folder / "felines.md")
         (folder / "notes" / "more.txt").unlink()
@@ -96,7 +96,7 @@ def test_a_change_of_files(folder: Path) -> None:
         for i in range(3):
             (folder / "birds.txt").write_text(f"Birds sing at {i} o'clock.\n", encoding="utf-8")
             build(folder)
-        assert everything(old) == before
+        assert contents(old) == before
         assert not old.is_newest()
         with old.newest() as new:
             assert [document.path for document in new.documents()] == ["birds.txt", "felines.md", "notes/fish.md"]
@@ -119,7 +119,7 @@ def test_touching_files_creates_no_new_generation(folder: Path) -> None:
 def test_an_interrupted_build_keeps_its_embeddings(folder: Path) -> None:
     """The next build embeds only what is left."""
 
-    class Stopping(BagEncoder):
+    class InterruptedEncoder(BagEncoder):
         def encode_passages(self, texts: list[str]) -> np.ndarray:  # type: ignore[override]
             if self.embedded:
                 raise KeyboardInterrupt
@@ -128,7 +128,7 @@ def test_an_interrupted_build_keeps_its_embeddings(folder: Path) -> None:
     (folder / "many.txt").write_text(
         "\n\n".join(f"Paragraph {i} " + "word " * 50 for i in range(100)), encoding="utf-8"
     )
-    first, second = Stopping(), BagEncoder()
+    first, second = InterruptedEncoder(), BagEncoder()
     with pytest.raises(KeyboardInterrupt):
         build(folder, first)
     with pytest.raises(NoIndexError):
@@ -141,37 +141,38 @@ def test_an_interrupted_build_keeps_its_embeddings(folder: Path) -> None:
 def test_a_full_build_reuses_every_vector(folder: Path) -> None:
     build(folder)
     with open_index(folder / ".qa") as index:
-        before = everything(index)
+        before = contents(index)
     encoder = BagEncoder()
     rebuild_index(Request(folder, encoder))
     assert encoder.embedded == []
     with open_index(folder / ".qa") as index:
-        assert (everything(index), index.info.generation) == (before, 2)
+        assert (contents(index), index.info.generation) == (before, 2)
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\U0010ffff0 \U0010ffff", "\\0 'x' %s {y}", "é\u0301 \u202e \ufeff😀"])
 def test_any_text_is_stored_unchanged(folder: Path, text: str) -> None:
-    """Even if a database does not accept it directly: in texts, titles and headings."""
+    """In texts, titles and headings, even if a database does not accept it directly."""
     build(folder)
     with open_index(folder / ".qa") as index:
-        info, (one,) = index.info, index.passages_of("birds.txt")
-        stored, data = one.document, index.vectors([one.vector]).tobytes()
-    changed = replace(one, text=text, end=one.start + len(text), record_title=text, context=text, heading=(text,))
+        info, (stored,) = index.info, index.passages_of("birds.txt")
+        vector = index.vectors([stored.vector]).tobytes()
+    end = stored.start + len(text)
+    passage = replace(stored, text=text, end=end, record_title=text, context=text, heading=(text,))
     with open_writer(folder / ".qa") as writer:
         digest = vector_digest(info.fingerprint, text)
-        writer.adopt_vectors([(digest, data)])
-        document = replace(stored, title=text[::-1], path="x.txt", passages=1)
-        writer.stage(SplitFile(document, (changed,), (digest,)))
+        writer.adopt_vectors([(digest, vector)])
+        document = replace(stored.document, title=text[::-1], path="x.txt", passages=1)
+        writer.stage(SplitFile(document, (passage,), (digest,)))
         writer.commit(ChangeSet(BuildMode.INCREMENTAL, info.config))
     with open_index(folder / ".qa") as index:
-        (found,) = index.passages_of("x.txt")
-        assert (found.text, found.title, found.context, found.heading) == (text, text, text, (text,))
-        assert found.document.title == text[::-1]
+        (read,) = index.passages_of("x.txt")
+        assert (read.text, read.title, read.context, read.heading) == (text, text, text, (text,))
+        assert read.document.title == text[::-1]
 
 
 def test_both_stores_are_equal_after_any_edits(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To the last bit of every score, after commits that merge segments, delete old rows, and use a word very often."""
-    monkeypatch.setattr(keyword_writer, "_SAME_SIZE", 2)
+    """To the last bit of every score, after commits that merge segments, delete old rows, and repeat a word often."""
+    monkeypatch.setattr(keyword_writer, "_MERGE_FACTOR", 2)
     edits: list[dict[str, str | None]] = [
         {name.replace("/", "-"): text for name, text in FILES.items()},
         {"a.txt": "cat " * 300 + "sea"},
@@ -181,10 +182,10 @@ def test_both_stores_are_equal_after_any_edits(tmp_path: Path, address: str, mon
         {"g.txt": f"{LONG}y", "b.txt": None, "c.txt": None, "d.txt": None},
         {"birds.txt": "Birds, but no cats.\n", "b.txt": "cat cat"},
     ]
-    roots = tmp_path / "one", tmp_path / "two"
+    roots = embedded, remote = tmp_path / "embedded", tmp_path / "remote"
     for root in roots:
         root.mkdir()
-    use_store(roots[1] / ".qa", address)
+    use_store(remote / ".qa", address)
     for edit in edits:
         for root in roots:
             for name, text in edit.items():
@@ -193,7 +194,7 @@ def test_both_stores_are_equal_after_any_edits(tmp_path: Path, address: str, mon
                 else:
                     (root / name).write_text(text, encoding="utf-8")
             build(root, BagEncoder(max_tokens=400))
-        with open_index(roots[0] / ".qa") as one, open_index(roots[1] / ".qa") as two:
-            assert everything(one) == everything(two)
-            assert replace(one.info, segments=()) == two.info
-    assert verify_index(roots[1] / ".qa").problems == ()
+        with open_index(embedded / ".qa") as expected, open_index(remote / ".qa") as index:
+            assert contents(index) == contents(expected)
+            assert index.info == replace(expected.info, segments=())
+    assert verify_index(remote / ".qa").problems == ()

@@ -1,4 +1,4 @@
-"""The interfaces work on a collection in PostgreSQL as on one in files, with the real models."""
+"""The interfaces work with a collection in PostgreSQL as with one in files, with the real models."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def ferries(tmp_path_factory: pytest.TempPathFactory, address: str) -> Path:
 
 
 def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server) -> None:
-    """It does not reveal the address."""
+    """It does not reveal the address of the store."""
     with running(ferries) as served:
-        found = served.api("ask", question=QUESTION).json
-        assert found["answer"]["text"].endswith("nine")
-        assert found["passages"][0]["source"]["state"] == "verified"
+        result = served.api("ask", question=QUESTION).json
+        assert result["answer"]["text"].endswith("nine")
+        assert result["passages"][0]["source"]["state"] == "verified"
         status = served.api("status")
         assert (status.json["files"], server.url.encode() in status.body) == (2, False)
         assert b"leaves at nine" in served.get("/?q=ferry&open=ferry.md").body
         assert served.api("similar", place="ferry.md").json["passages"][0]["source"]["path"] == "train.md"
         (ferries / "bus.md").write_text("The bus to the hill is yellow.\n")
         build_index(ferries)
-        found = served.api("search", question="What colour is the bus?", k=1).json
-        assert found["passages"][0]["source"]["path"] == "bus.md"
+        result = served.api("search", question="What colour is the bus?", k=1).json
+        assert result["passages"][0]["source"]["path"] == "bus.md"
         server.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
@@ -52,7 +52,7 @@ def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server
 
 
 def test_a_conversation_uses_only_the_store(ferries: Path, address: str, tmp_path: Path) -> None:
-    """Files of the working directory are ignored, and passages are shown as indexed."""
+    """It ignores files in the working directory, and shows passages as indexed."""
     (tmp_path / "ferry.md").write_text("Another file.\n")
     terminal = Terminal("ask", "--store", address, cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)})
     assert f"{address}: " in terminal.until(READY)

@@ -1,4 +1,4 @@
-"""Refusals of a server and damage in it each give one clear error that names the fix."""
+"""Refusals by a server and damage in it each give one clear error that names the fix."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_a_database_without_pgvector_is_refused(server: Server) -> None:
 def test_errors_of_the_server_are_translated(
     remote: Path, server: Server, state: str, kind: type[QAError], message: str
 ) -> None:
-    """By their codes; a trigger raises errors that are hard to cause otherwise."""
+    """By their codes; a trigger raises errors that are hard to provoke otherwise."""
     build(remote)
-    text = "password authentication failed for user" if state == "28P01" else "as asked"
+    text = "password authentication failed for user" if state == "28P01" else "raised by a trigger"
     name = schema_of(remote)
     server.run(
         f"CREATE FUNCTION {name}.refuse() RETURNS trigger LANGUAGE plpgsql AS "
@@ -83,7 +83,7 @@ def test_errors_of_the_server_are_translated(
 
 
 @pytest.mark.parametrize(
-    ("damage", "found_by"),
+    ("damage", "problem"),
     [
         ("UPDATE {0}.passages SET text = 'Other' || substr(text, 6) WHERE text LIKE 'Birds%'", "checksum mismatch"),
         (
@@ -97,7 +97,7 @@ def test_errors_of_the_server_are_translated(
         ("UPDATE {0}.generations SET info = replace(info, '\"passages\": 4', '\"passages\": 3')", "in generation 1"),
     ],
 )
-def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Server, damage: str, found_by: str) -> None:
+def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Server, damage: str, problem: str) -> None:
     """The message names the address, and does not advise `qa check --repair`, which works on files only."""
     build(remote)
     before = build(remote)
@@ -106,46 +106,46 @@ def test_damage_is_detected_and_a_rebuild_repairs_it(remote: Path, server: Serve
         problems = verify_index(remote / ".qa").problems
     except DamagedIndexError as error:
         problems = (str(error),)
-    assert any(found_by in problem for problem in problems), problems
-    for problem in problems:
-        assert problem.startswith("postgresql://")
-        assert problem.endswith("Rebuild it with `qa index --full`, or restore a back-up.")
+    assert any(problem in message for message in problems), problems
+    for message in problems:
+        assert message.startswith("postgresql://")
+        assert message.endswith("Rebuild it with `qa index --full`, or restore a back-up.")
     rebuild_index(Request(remote, BagEncoder()))
     assert verify_index(remote / ".qa").problems == ()
     assert build(remote).passages == before.passages
 
 
 @pytest.fixture
-def lost(remote: Path, server: Server) -> Iterator[Callable[[str, str], None]]:
-    """Empties an SQL index of the built collection, as damage may, and makes the server use it even for few rows."""
+def empty_index(remote: Path, server: Server) -> Iterator[Callable[[str, str], None]]:
+    """A function that empties an SQL index of the built collection; the server uses it even for few rows."""
     name = schema_of(remote)
 
-    def lose(index: str, column: str) -> None:
-        server.run(f"CREATE TABLE {name}.bare (LIKE {name}.passages); CREATE INDEX bare_one ON {name}.bare ({column})")
+    def empty(index: str, column: str) -> None:
+        server.run(f"CREATE TABLE {name}.bare (LIKE {name}.passages); CREATE INDEX bare_key ON {name}.bare ({column})")
         server.run(
-            f"UPDATE pg_class SET relfilenode = pg_relation_filenode('{name}.bare_one') "  # noqa: S608
+            f"UPDATE pg_class SET relfilenode = pg_relation_filenode('{name}.bare_key') "  # noqa: S608
             f"WHERE oid = '{name}.{index}'::regclass"
         )
 
     build(remote)
     server.run("ALTER ROLE postgres SET enable_seqscan = off")
-    yield lose
+    yield empty
     server.run("ALTER ROLE postgres RESET enable_seqscan")
 
 
-def test_a_key_that_an_sql_index_lacks_is_damage(remote: Path, lost: Callable[[str, str], None]) -> None:
+def test_a_key_that_an_sql_index_lacks_is_damage(remote: Path, empty_index: Callable[[str, str], None]) -> None:
     with open_index(remote / ".qa") as index:
         key = index.passages(index.columns().passages[:1].tolist())[0].key
         assert index.find(key) is not None
-    lost("passages_key", "key")
+    empty_index("passages_key", "key")
     with open_index(remote / ".qa") as index:
         with pytest.raises(DamagedIndexError, match=f"passage {key} cannot be found by its key"):
             index.find(key)
         assert index.find("0" * 16) is None
 
 
-def test_a_text_that_an_sql_index_lacks_is_damage(remote: Path, lost: Callable[[str, str], None]) -> None:
-    lost("passages_text", "text_digest")
+def test_a_text_that_an_sql_index_lacks_is_damage(remote: Path, empty_index: Callable[[str, str], None]) -> None:
+    empty_index("passages_text", "text_digest")
     with open_index(remote / ".qa") as index:
         passages = index.passages(index.columns().passages.tolist())
         with pytest.raises(DamagedIndexError, match=f"the duplicates of passage {passages[0].id} are inconsistent"):

@@ -1,4 +1,4 @@
-"""A standby serves readers, although the primary does not know which generations they read."""
+"""A standby serves readers although the primary does not know which generations they hold."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tests.postgres_server import Server, running_standby, use_store
 
 @pytest.fixture(scope="module")
 def standby(server: Server) -> Iterator[Server]:
-    with running_standby(server) as found:
-        yield found
+    with running_standby(server) as started:
+        yield started
 
 
 def publish(root: Path, number: int, server: Server, standby: Server) -> None:
     """Publish a generation, and wait until the standby has it."""
     write_number(root, number)
     build(root)
-    ((written,),) = server.run("SELECT pg_current_wal_lsn()")
+    ((position,),) = server.run("SELECT pg_current_wal_lsn()")
     for _ in range(500):
-        if standby.run(f"SELECT pg_last_wal_replay_lsn() >= '{written}'") == [(True,)]:
+        if standby.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)]:
             return
         time.sleep(0.01)
     raise TimeoutError("the standby does not follow")
@@ -39,24 +39,24 @@ def publish(root: Path, number: int, server: Server, standby: Server) -> None:
 def test_readers_keep_their_generation_for_some_minutes(
     remote: Path, address: str, server: Server, standby: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once it is gone, reading is an error: the rest of it is never taken for all."""
+    """Once it is deleted, reading it is an error: partial results are never returned."""
     delete_documents(remote)
     publish(remote, 100, server, standby)
-    there = address.replace(str(server.port), str(standby.port))
-    with open_store(there) as index, Retriever.open(store=there, encoder=BagEncoder(), reader=False) as asked:
+    url = address.replace(str(server.port), str(standby.port))
+    with open_store(url) as index, Retriever.open(store=url, encoder=BagEncoder(), reader=False) as retriever:
         assert numbers_in(index) == {"100"}
-        assert not asked.reload()
+        assert not retriever.reload()
         for number in (101, 102):
             publish(remote, number, server, standby)
             assert numbers_in(index) == {"100"}
         monkeypatch.setattr(generation_writer, "STANDBY_SECONDS", 0)
         publish(remote, 103, server, standby)
         vector = BagEncoder().encode_query("number again")
-        for use in (lambda: index.dense(vector, 5), lambda: index.keyword("number", 5), index.documents):
+        for search in (lambda: index.dense(vector, 5), lambda: index.keyword("number", 5), index.documents):
             with pytest.raises(NoIndexError, match="has changed, and the opened version is gone"):
-                use()
-        assert asked.reload()
-        assert {"103" in hit.text for hit in asked.search("number again")} == {True}
+                search()
+        assert retriever.reload()
+        assert {"103" in hit.text for hit in retriever.search("number again")} == {True}
 
 
 def test_writing_to_a_standby_is_refused(root: Path, address: str, server: Server, standby: Server) -> None:

@@ -17,15 +17,15 @@ from tests.encoders import BagEncoder
 from tests.forks import exit_code_in_fork
 from tests.index.conftest import build, delete_documents
 from tests.index.postgres.conftest import schema_of
-from tests.index.postgres.killing import KILLS, killed, numbers_in, write_number
+from tests.index.postgres.killing import KILLS, numbers_in, run_and_kill, write_number
 from tests.marks import needs_fork
 from tests.postgres_server import Server, use_store
 
 
 def test_readers_see_one_generation_while_another_is_written(remote: Path, address: str) -> None:
-    """In several threads, all files have the same number, and keep it."""
+    """In several threads, all files of a generation have the same number."""
     delete_documents(remote)
-    torn: list[object] = []
+    inconsistent: list[object] = []
     done = threading.Event()
 
     def read() -> None:
@@ -33,7 +33,7 @@ def test_readers_see_one_generation_while_another_is_written(remote: Path, addre
             with open_store(address) as index:
                 first, second = numbers_in(index), numbers_in(index)
                 if len(first) != 1 or first != second:
-                    torn.append((first, second))
+                    inconsistent.append((first, second))
 
     readers = [threading.Thread(target=read) for _ in range(3)]
     for number in range(100, 112):
@@ -45,20 +45,20 @@ def test_readers_see_one_generation_while_another_is_written(remote: Path, addre
     done.set()
     for thread in readers:
         thread.join()
-    assert torn == []
+    assert inconsistent == []
     assert verify_index(remote / ".qa").problems == ()
 
 
 def test_generations_are_deleted_once_no_reader_needs_them(remote: Path, server: Server) -> None:
     rows = f"SELECT count(*) FROM {schema_of(remote)}.passages WHERE removed < {schema.NEVER}"  # noqa: S608
     build(remote)
-    with open_index(remote / ".qa") as held:
-        before = [passage.text for passage in held.passages_of("birds.txt")]
+    with open_index(remote / ".qa") as old:
+        before = [passage.text for passage in old.passages_of("birds.txt")]
         for i in range(3):
             (remote / "birds.txt").write_text(f"Birds sing {i}.\n")
             build(remote)
         assert server.run(rows) == [(3,)]
-        assert [passage.text for passage in held.passages_of("birds.txt")] == before
+        assert [passage.text for passage in old.passages_of("birds.txt")] == before
     (remote / "birds.txt").write_text("Birds are silent.\n")
     build(remote)
     assert server.run(rows) == [(0,)]
@@ -70,11 +70,11 @@ def test_a_second_writer_is_refused(remote: Path, address: str) -> None:
     assert build(remote).passages == 4
 
 
-@pytest.mark.parametrize("step", ["remove", "insert", "finish", "published"])
+@pytest.mark.parametrize("step", ["remove", "insert", "finish", "mark_published"])
 def test_a_failure_at_any_step_leaves_the_old_generation(
     remote: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Even if only the row that publishes the others is missing; nothing is embedded twice."""
+    """Even if only the row that publishes the generation is missing; nothing is embedded twice."""
     build(remote)
     (remote / "birds.txt").write_text("Birds sing at night.\n")
     (remote / "cats.md").unlink()
@@ -98,17 +98,17 @@ def _fail(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "publishing"), [("writer", False), ("writer", True), ("server", True), ("connection", True)]
+    ("victim", "publishing"), [("writer", False), ("writer", True), ("server", True), ("connection", True)]
 )
 def test_killed_writer_leaves_old_or_new_generation(
-    remote: Path, server: Server, what: str, *, publishing: bool
+    remote: Path, server: Server, victim: str, *, publishing: bool
 ) -> None:
     """At a random moment or while publishing; afterwards, the next build works."""
     delete_documents(remote)
     pause = 0.0005 if publishing else 0.03
-    reported, found = killed(server, remote, 100, KILLS[what], pause=pause, publishing=publishing)
-    # A reported number is there; the next one may be.
-    assert found in (reported, reported + 1)
+    reported, indexed = run_and_kill(server, remote, 100, KILLS[victim], pause=pause, publishing=publishing)
+    # A reported number is published; the next one may be.
+    assert indexed in (reported, reported + 1)
     assert verify_index(remote / ".qa").problems == ()
     build(remote)
 
@@ -130,28 +130,28 @@ def test_reading_continues_after_a_restart_of_the_server(remote: Path, server: S
 
 
 def test_a_read_only_account(remote: Path, server: Server, address: str) -> None:
-    """It can ask, but neither write nor create a collection."""
+    """It can ask questions, but neither write nor create a collection."""
     build(remote)
     name = schema_of(remote)
     server.run("CREATE ROLE reader LOGIN")
     server.run(f"GRANT USAGE ON SCHEMA {name} TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO reader")
-    reading = address.replace("postgres@", "reader@")
-    with open_store(reading) as index:
+    read_only = address.replace("postgres@", "reader@")
+    with open_store(read_only) as index:
         assert index.info.passages == 4
         assert len(index.keyword("cat", 5)) == 2
-    use_store(remote / ".qa", reading)
+    use_store(remote / ".qa", read_only)
     (remote / "birds.txt").write_text("Birds sing at night.\n")
     encoder = BagEncoder()
     with pytest.raises(StorageError, match="this account may only read"):
         build(remote, encoder)
     assert encoder.embedded == []
-    use_store(remote / ".qa", reading + "x")
+    use_store(remote / ".qa", read_only + "x")
     with pytest.raises(StorageError, match="this account may not do that"):
         build(remote)
 
 
 def test_the_graph_finds_the_nearest(remote: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With enough vectors to be searched in a graph, and with filters, which are searched exactly."""
+    """With enough vectors for a graph, and with filters, under which search is exact."""
     for i in range(60):
         words = "\n\n".join(f"Word{(i * 7 + j) % 97} and word{(i + j * j) % 89}, {i} times {j}." for j in range(8))
         (remote / f"{i}.txt").write_text(words)
@@ -166,11 +166,11 @@ def test_the_graph_finds_the_nearest(remote: Path, server: Server, monkeypatch: 
     graphs = "SELECT count(*) FROM pg_indexes WHERE schemaname = '{}' AND indexdef LIKE '%hnsw%'"
     assert server.run(graphs.format(schema_of(remote))) == [(1,)]
     with open_index(remote / ".qa") as index:
-        found = [[index.dense(query, 10, documents=scope) for query in queries] for scope in scopes]
-    keys = [[[candidate.key for candidate in answer] for answer in several] for several in (*exact, *found)]
+        by_graph = [[index.dense(query, 10, documents=scope) for query in queries] for scope in scopes]
+    keys = [[[candidate.key for candidate in result] for result in results] for results in (*exact, *by_graph)]
     assert keys[4:] == keys[1:3]
-    same = sum(len(set(a) & set(b)) for a, b in zip(keys[0], keys[3], strict=True))
-    assert same >= 0.99 * sum(map(len, keys[0]))
+    common = sum(len(set(a) & set(b)) for a, b in zip(keys[0], keys[3], strict=True))
+    assert common >= 0.99 * sum(map(len, keys[0]))
 
 
 @needs_fork

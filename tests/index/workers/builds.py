@@ -22,12 +22,12 @@ def build(root: Path, plan: WorkerPlan | None = None, *, seconds: float = 0.0, f
 
 
 def log_of(root: Path) -> Path:
-    """The file where workers log what they embed, next to the folder."""
+    """Return the file in which workers log what they embed, next to the folder."""
     return root.with_name(f"{root.name}.log")
 
 
 def contents(root: Path) -> list[object]:
-    """Every document, passage and vector of an index, without modification times."""
+    """Return all documents, passages and vectors of an index, without modification times."""
     from tests.robustness.picture import listing  # slow to import, and not needed for a build
 
     with open_index(root / ".qa") as index:
@@ -35,9 +35,9 @@ def contents(root: Path) -> list[object]:
 
 
 def write(root: Path, files: int) -> Path:
-    """Make a folder of files with eight passages each, all different."""
+    """Create a folder of files with eight passages each, all different."""
     root.mkdir()
     for number in range(files):
-        parts = (f"# Part {number}.{place}\n\nThe ferry {number} left harbour {place}.\n\n" for place in range(8))
-        (root / f"{number:02}.md").write_text("".join(parts), encoding="utf-8")
+        sections = (f"# Part {number}.{i}\n\nThe ferry {number} left harbour {i}.\n\n" for i in range(8))
+        (root / f"{number:02}.md").write_text("".join(sections), encoding="utf-8")
     return root

@@ -1,4 +1,4 @@
-"""A folder of several small batches, and builds in which workers fail."""
+"""A folder that is embedded in several small batches, and builds in which workers fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.index.workers.builds import build, contents, write
 
 BATCH = 8
 TEXTS = 96
-# What an encoder in a worker does wrong, and the error of the build.
+# Faults of an encoder in a worker, and the resulting error of the build.
 FAULTS: dict[str, tuple[type[Exception], str]] = {
     "error": (StorageError, "MemoryError: no more"),
     "other model": (ModelError, "its files of the model bag differ from those here"),
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, small_batches: None) -> Path:
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """The contents of the same folder's index after a build without workers."""
     root = write(tmp_path_factory.mktemp("plain") / "corpus", TEXTS // 8)
     build(root)
@@ -45,7 +45,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
 
 
 def check_fault(folder: Path, plan: WorkerPlan, fault: str) -> None:
-    """A fault is a one-line error that keeps the old index, and no vector of a wrong model is stored."""
+    """Check that a fault is a one-line error that keeps the old index, and no vector of a wrong model is stored."""
     error, message = FAULTS[fault]
     (folder / "new.md").write_text("A robot.\n", encoding="utf-8")
     build(folder)

@@ -1,4 +1,4 @@
-"""`qa index` with the real model in worker processes, and its wrong usage."""
+"""`qa index` with the real model in worker processes, and wrong usage."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_processes_embed_with_the_real_model(root: Path, tmp_path: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=True)
     assert json.loads(done.stdout)["embedded"] == 4
     assert done.stderr == ""
-    found = contents(root)
+    embedded_by_workers = contents(root)
     (root / ".qa").rename(tmp_path / "old")
     update_index(Request(root, load_encoder()))
-    assert contents(root) == found
+    assert contents(root) == embedded_by_workers
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_processes_embed_with_the_real_model(root: Path, tmp_path: Path) -> None
     ],
 )
 def test_invalid_options_are_wrong_usage(root: Path, options: list[str], message: str) -> None:
-    """No index is begun."""
+    """No index is created."""
     done = CliRunner().invoke(main.app, ["index", str(root), *options], prog_name="qa")
     assert done.exit_code == 2
     assert message in done.stderr
