@@ -14,7 +14,7 @@ from corpus.types import PagePicture
 
 # Pixels per point: sharp on high-density (2x) screens.
 _SCALE = 2.0
-# Of the longer side; larger pages are scaled down.
+# The most pixels of the longer side; larger pages are scaled down.
 _MAX_PIXELS = 2400
 _BITS, _RGB = 8, 2
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from corpus.readers.pdf.boxes import boxes
+from corpus.readers.pdf.boxes import find_boxes
 from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
 from tests.corpus.readers.outcome import block_texts
@@ -122,7 +122,7 @@ def test_each_cell_has_its_box() -> None:
     data = make([rows(table, (60, 160, 220), 700, step=12)], rules=[rules(56, 290, 712, 697, 673, 661)])
     (row,) = [line for line in tables(read("a.pdf", data))[0].splitlines() if line.startswith("Jezero")]
     assert row == "Jezero mrak | 0.9 | 2019"
-    whole, cell, name = boxes(data, [(1, row), (1, "3.8 | 2018"), (1, "mrak")])
+    whole, cell, name = find_boxes(data, [(1, row), (1, "3.8 | 2018"), (1, "mrak")])
     ((page, left, top, right, bottom),) = whole
     assert page == 1
     expected = (60, pdf.HEIGHT - 688 - 7, 265, pdf.HEIGHT - 676)
