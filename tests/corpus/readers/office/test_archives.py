@@ -117,9 +117,9 @@ def test_the_total_size_of_all_parts_is_limited(monkeypatch: pytest.MonkeyPatch)
     """A part within its own limit is refused if the archive would exceed its own."""
     monkeypatch.setattr("corpus.readers.office.zip_archive.MAX_ALL", 2000)
     archive = Archive(archives.pack(dict.fromkeys("abc", bytes(1000))))
-    assert [len(archive.part(name)) for name in "ab"] == [1000, 1000]
+    assert [len(archive.read_part(name)) for name in "ab"] == [1000, 1000]
     with pytest.raises(Unreadable, match=f"^{TOO_MUCH}$"):
-        archive.part("c")
+        archive.read_part("c")
 
 
 @EACH
