@@ -22,7 +22,7 @@ class Words:
     size: float = 10.0
     bold: bool = False
     hebrew: bool = False
-    typed: bool = False
+    mono: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def make(
 
 
 def _font(word: Words) -> int:
-    return 3 if word.hebrew else 2 if word.typed else int(word.bold)
+    return 3 if word.hebrew else 2 if word.mono else int(word.bold)
 
 
 def _stream(content: bytes) -> bytes:
