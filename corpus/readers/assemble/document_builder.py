@@ -90,11 +90,11 @@ class DocumentBuilder:
         self._file_lines: list[tuple[int, int]] = []
 
     def begin_record(self, title: str) -> None:
-        """Begin a record with the next block: a document of its own, titled "" if it has no title."""
+        """Begin a record, a separate document, with the next block; its title may be ""."""
         self._new_record = heading_title(one_line(title))[:MAX_HEADING]
 
     def page(self, count: int = 1) -> None:
-        """Begin a page with the next block; with `count` above 1, the pages before it are empty."""
+        """Begin a page with the next block; if `count` is above 1, the pages before it are empty."""
         self._new_pages += count
 
     def anchor(self, name: str) -> None:

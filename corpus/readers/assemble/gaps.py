@@ -23,7 +23,7 @@ def fill_gaps(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Sort and trim blocks, split them at wide gaps, and make paragraphs of the text between them.
 
     Returns:
-        Blocks in order, without overlap; together they hold every non-blank character of `text`.
+        Blocks in order, without overlap; together they cover every non-blank character of `text`.
     """
     filled: list[Block] = []
     filled_to = 0

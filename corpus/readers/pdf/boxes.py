@@ -63,8 +63,8 @@ def _find_lines(text: str, lines: Sequence[Line]) -> Iterator[tuple[int, list[Bo
     characters = [(line, i) for line in lines for i in _alphanumeric_indices(line.text)]
     wanted = "".join(text[i].lower() for i in _alphanumeric_indices(text))
     spans = _find_spans("".join(line.text[i].lower() for line, i in characters), wanted)
-    found = [character for start, end in spans for character in characters[start:end]]
-    for (_, line), group in groupby(found, key=lambda character: (id(character[0]), character[0])):
+    matches = [character for start, end in spans for character in characters[start:end]]
+    for (_, line), group in groupby(matches, key=lambda character: (id(character[0]), character[0])):
         yield line.page, [line.boxes[i] for _, i in group]
 
 

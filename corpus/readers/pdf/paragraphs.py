@@ -47,7 +47,7 @@ MAX_SCRAP = 40
 MAX_GUESSED_HEADING = 160
 # A line with this many wide gaps has the column names of a table, and is not a heading.
 TABLE_GAPS = 2
-# Largest relative difference in line height within a paragraph; larger if the font changes, as to a monospaced one.
+# Largest relative difference in line height within a paragraph; larger if the font changes, as to monospaced type.
 _SAME_FONT, _NEW_FONT = 0.08, 0.3
 
 # The left and right edges of columns, by page and column number.

@@ -29,7 +29,7 @@ _SKIPPED_TAGS = frozenset(
 _SKIPPED_ROLES = frozenset(
     ["navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar"]
 )
-# Elements that are skipped if their class or id says so.
+# Elements that may be skipped by their class or id.
 _CLASS_TAGS = frozenset(["div", "ul", "section", "span", "table"])
 _SKIPPED_CLASSES = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"

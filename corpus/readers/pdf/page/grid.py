@@ -148,10 +148,10 @@ class GridFinder:
         return is_apart and first < second and first <= max(1, (len(gutters) + 1) / 2)
 
 
-def _all_remain(gutters: Sequence[Interval], left: Sequence[Interval], width: float) -> bool:
-    """Whether each gutter at least `width` wide overlaps one of those that are left."""
+def _all_remain(gutters: Sequence[Interval], kept: Sequence[Interval], width: float) -> bool:
+    """Whether each gutter at least `width` wide overlaps one of the kept ones."""
     return all(
-        any(gap[0] < right and gap[1] > start for gap in left) for start, right in gutters if right - start >= width
+        any(gap[0] < right and gap[1] > start for gap in kept) for start, right in gutters if right - start >= width
     )
 
 

@@ -186,7 +186,7 @@ def test_groups_charts_and_diagrams_on_a_slide_are_read() -> None:
     points = "".join(f"<d:pt>{text.format(word)}</d:pt>" for word in ("Plan", "Row"))
     parts = unpack(archives.pptx([("Gauges", [], "")])) | {
         "ppt/slides/slide1.xml": slide.encode(),
-        "ppt/slides/_rels/slide1.xml.rels": archives.relations(
+        "ppt/slides/_rels/slide1.xml.rels": archives.rels(
             ("chart", "../charts/chart1.xml"), ("diagramData", "../diagrams/data1.xml")
         ).encode(),
         "ppt/charts/chart1.xml": chart.encode(),

@@ -99,8 +99,8 @@ def test_an_exponent_above_an_index_is_part_of_the_line() -> None:
     assert paragraph.startswith("The mode has the volume of 4 pi r0³ as was told, and so it leaves the small sphere")
 
 
-def test_short_last_column_is_recognised() -> None:
-    """The last page of a paper may have one; table cells and short lines at the right are not columns."""
+def test_a_short_last_column_is_recognised() -> None:
+    """It may end a paper; table cells and short lines on the right are not columns."""
     left = column(54, 700, BODY * 4, room=235)
     mills = "Mills were not measured in that year, as everyone was at the weir to count boats."
     right = column(318, 697, mills, room=235)
@@ -323,7 +323,7 @@ def test_a_clause_begins_a_page_with_other_columns() -> None:
     assert "(b) Boats pay at the lock." in block_texts(document, BlockKind.PARAGRAPH)
 
 
-def test_a_large_word_across_the_page_is_left_out() -> None:
+def test_a_watermark_is_left_out() -> None:
     text = column(60, 700, BODY.strip(), room=460)
     assert text_of([*text, Words(120, 672, "DRAFT", 90)]) == BODY.strip()
 

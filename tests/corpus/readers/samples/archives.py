@@ -48,7 +48,7 @@ def replace_part(data: bytes, part: str, content: bytes) -> bytes:
     return pack(unpack(data) | {part: content})
 
 
-def relations(*targets: tuple[str, str]) -> str:
+def rels(*targets: tuple[str, str]) -> str:
     """The part with the relationships of another part: kinds and targets, with the ids r1, r2 and so on."""
     rows = "".join(
         f'<Relationship Id="r{number}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
@@ -77,9 +77,9 @@ def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
     return pack(
         {
             "[Content_Types].xml": _TYPES,
-            "_rels/.rels": relations(("officeDocument", "word/document.xml")),
+            "_rels/.rels": rels(("officeDocument", "word/document.xml")),
             "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
-            "word/_rels/document.xml.rels": relations(("styles", "styles.xml"), ("footnotes", "footnotes.xml")),
+            "word/_rels/document.xml.rels": rels(("styles", "styles.xml"), ("footnotes", "footnotes.xml")),
             "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
             "word/footnotes.xml": f'<w:footnotes xmlns:w="{_WORD}">{notes}</w:footnotes>',
             "docProps/core.xml": core_properties(title),
@@ -102,13 +102,11 @@ def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "
     """Slides, each with a title, lines with their depth, and speaker's notes."""
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
-        "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
+        "_rels/.rels": rels(("officeDocument", "ppt/presentation.xml")),
         "ppt/presentation.xml": f'<p:presentation xmlns:p="{_SLIDES}" xmlns:r="{_RELATIONS}"><p:sldIdLst>'
         + "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(1, len(slides) + 1))
         + "</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": relations(
-            *(("slide", f"slides/slide{n + 1}.xml") for n in range(len(slides)))
-        ),
+        "ppt/_rels/presentation.xml.rels": rels(*(("slide", f"slides/slide{n + 1}.xml") for n in range(len(slides)))),
         "docProps/core.xml": core_properties(title),
     }
     for number, (heading, lines, notes) in enumerate(slides, 1):
@@ -118,7 +116,7 @@ def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "
         parts[f"ppt/slides/slide{number}.xml"] = _slide(shapes, "sld")
         if notes:
             target = f"../notesSlides/notes{number}.xml"
-            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = relations(("notesSlide", target))
+            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = rels(("notesSlide", target))
             parts[f"ppt/notesSlides/notes{number}.xml"] = _slide(_shape("body", _line(notes)), "notes")
     return pack(parts)
 
@@ -143,11 +141,11 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
     strings: list[str] = []
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
-        "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
+        "_rels/.rels": rels(("officeDocument", "xl/workbook.xml")),
         "xl/workbook.xml": f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets>'
         + "".join(f'<sheet name="{escape(name)}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets, 1))
         + "</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": relations(
+        "xl/_rels/workbook.xml.rels": rels(
             *(("worksheet", f"worksheets/sheet{n}.xml") for n in range(1, len(sheets) + 1)),
             ("sharedStrings", "sharedStrings.xml"),
             ("styles", "styles.xml"),
