@@ -77,9 +77,9 @@ def _answer(request: dict[str, Any], data: bytes, memory: int) -> tuple[bytes, b
 
 def _perform(request: dict[str, Any], data: bytes) -> dict[str, Any]:
     if request["do"] == "boxes":
-        from corpus.readers.pdf.boxes import boxes  # noqa: PLC0415
+        from corpus.readers.pdf.boxes import find_boxes  # noqa: PLC0415
 
-        return {"boxes": boxes(data, request["wanted"])}
+        return {"boxes": find_boxes(data, request["wanted"])}
     if request["do"] == "draw":
         from corpus.readers.pdf.picture import draw  # noqa: PLC0415
 

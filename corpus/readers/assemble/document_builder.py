@@ -20,11 +20,11 @@ _LINES = re.compile(r" ?\n[\n ]*")
 _COMPACT = (BlockKind.ITEM, BlockKind.TABLE)
 _WORD = re.compile(r"\S+")
 
-# Where a block's file lines begin: (visible characters of the block before the line, line number) pairs.
-Marks = Sequence[tuple[int, int]]
+# Where a block's file lines begin: pairs of the number of visible characters before the line, and the line number.
+Starts = Sequence[tuple[int, int]]
 
 
-def clean(text: str) -> str:
+def strip_control_characters(text: str) -> str:
     r"""Return a text without control characters; newlines are "\n"."""
     if text.isprintable():
         return text
@@ -35,32 +35,32 @@ def one_line(text: str) -> str:
     """Return a text on one line, with single spaces."""
     if "  " not in text and text.isprintable():
         return text.strip()
-    return " ".join(clean(text).split())
+    return " ".join(strip_control_characters(text).split())
 
 
-def few_lines(text: str) -> str:
+def tidy_lines(text: str) -> str:
     """Return a text with its line breaks, but without blank lines and with single spaces."""
     if "  " not in text and text.isprintable():
         return text.strip()
-    return _LINES.sub("\n", _BLANKS.sub(" ", clean(text))).strip()
+    return _LINES.sub("\n", _BLANKS.sub(" ", strip_control_characters(text))).strip()
 
 
-def visible(text: str) -> int:
+def count_visible(text: str) -> int:
     """Return the number of non-blank characters of a text."""
     return len("".join(text.split()))
 
 
-def _located(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
-    """Yield where in a text each line of the file begins, with the number of the line."""
-    if marks:
-        yield 0, marks[0][1]
+def _locate(starts: Starts, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
+    """Yield the offset in a text at which each line of the file begins, and the number of the line."""
+    if starts:
+        yield 0, starts[0][1]
     # The bullet that `block` adds to a list item is not in the file.
-    seen, at = -int(item), 1
-    for word in _WORD.finditer(text) if len(marks) > 1 else ():
-        while at < len(marks) and marks[at][0] < seen + len(word[0]):
-            yield word.start() + max(0, marks[at][0] - seen), marks[at][1]
-            at += 1
-        seen += len(word[0])
+    visible, number = -int(item), 1
+    for word in _WORD.finditer(text) if len(starts) > 1 else ():
+        while number < len(starts) and starts[number][0] < visible + len(word[0]):
+            yield word.start() + max(0, starts[number][0] - visible), starts[number][1]
+            number += 1
+        visible += len(word[0])
 
 
 def row_text(cells: Sequence[str]) -> str:
@@ -70,7 +70,7 @@ def row_text(cells: Sequence[str]) -> str:
 
 
 class DocumentBuilder:
-    """Takes blocks in order; `build` returns the document, whose `title` is by default its one top heading."""
+    """Takes blocks in order; `build` returns the document, whose `title` is by default its single top heading."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -90,76 +90,76 @@ class DocumentBuilder:
         self._file_lines: list[tuple[int, int]] = []
 
     def begin_record(self, title: str) -> None:
-        """Begin a record with the next block: a document of its own, titled "" if it has no title."""
+        """Begin a record, a separate document, with the next block; its title may be ""."""
         self._new_record = heading_title(one_line(title))[:MAX_HEADING]
 
     def page(self, count: int = 1) -> None:
-        """Begin a page with the next block; with `count` above 1, the pages before it are empty."""
+        """Begin a page with the next block; if `count` is above 1, the pages before it are empty."""
         self._new_pages += count
 
     def anchor(self, name: str) -> None:
         """Make the next block a link target."""
         self._new_anchor = name
 
-    def heading(self, level: int, text: str, *, lines: Marks = ()) -> None:
+    def heading(self, level: int, text: str, *, lines: Starts = ()) -> None:
         """Add a heading; `level` 1 is the outermost."""
-        words = heading_title(one_line(text))
-        if len(words) > MAX_HEADING:
+        title = heading_title(one_line(text))
+        if len(title) > MAX_HEADING:
             self.block(text, lines=lines)
-        elif words:
-            self.section(level, words)
-            self._top.add(level, words)
+        elif title:
+            self.section(level, title)
+            self._top.add(level, title)
             self._add(BlockKind.HEADING, one_line(text), lines=lines)
 
     def section(self, level: int, title: str) -> None:
-        """Open a heading without adding it to the text; "" only closes those at its level and below."""
+        """Open a heading without adding it to the text; "" only closes headings of its level and below."""
         self._headings.push(level, one_line(title)[:MAX_HEADING])
 
-    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0, *, lines: Marks = ()) -> None:
-        """Add a block; its blank lines are dropped, except in code."""
+    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0, *, lines: Starts = ()) -> None:
+        """Add a block; blank lines are dropped, except in code."""
         if kind is BlockKind.CODE:
-            text = clean(text).strip("\n").rstrip()
+            text = strip_control_characters(text).strip("\n").rstrip()
         else:
-            text = one_line(text) if kind is BlockKind.ITEM else few_lines(text)
+            text = one_line(text) if kind is BlockKind.ITEM else tidy_lines(text)
         if text.strip():
             self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth, lines)
 
     def rows(self, rows: Sequence[Sequence[str]], *, lines: Sequence[int] = ()) -> None:
         """Add a table, one row per line; `lines` are the file lines on which the rows begin.
 
-        An empty first cell, as above row names, becomes a dash, so that each cell stays below its column's name.
+        An empty first cell, as above the names of rows, becomes a dash, which keeps each cell below its column's name.
         """
         texts = [row_text([one_line(cell) for cell in row]) for row in rows]
-        starts = accumulate((visible(text) for text in texts), initial=0)
-        marks = [(start, line) for start, line, text in zip(starts, lines, texts, strict=False) if text]
-        self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)
+        offsets = accumulate((count_visible(text) for text in texts), initial=0)
+        line_starts = [(start, line) for start, line, text in zip(offsets, lines, texts, strict=False) if text]
+        self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=line_starts)
 
     def table_part(self, text: str, *, first: bool) -> None:
-        """Add the rows on one page; unless they are the `first`, they continue the table from an earlier page."""
+        """Add the rows of a table on a page; unless they are its `first`, they continue it from an earlier page."""
         if first or not self._blocks:
             self.block(text, BlockKind.TABLE)
             return
         self._append("\n")
         self._begin_pages(self._length)
-        self._append(few_lines(text))
+        self._append(tidy_lines(text))
         self._blocks[-1] = replace(self._blocks[-1], end=self._length)
 
     def preface(self, fields: Sequence[tuple[str, str]]) -> None:
-        """Add names and values that belong to the headings above and are not a passage of their own."""
-        self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {few_lines(value)}" for name, value in fields))
+        """Add names and values that belong to the headings above and do not make a passage themselves."""
+        self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {tidy_lines(value)}" for name, value in fields))
 
     def front_matter(self, fields: Mapping[tuple[str, str], int]) -> None:
-        """Add names and values that a file states about itself, with the line of each, as Markdown front matter."""
+        """Add a file's metadata, names and values with the line of each, as Markdown front matter."""
         if fields:
             self.metadata = tuple(fields)
             texts = ["---", *(f"{name}: {value}" for name, value in fields), "---"]
-            starts = list(accumulate(map(visible, texts[:-2]), initial=0))
+            starts = list(accumulate(map(count_visible, texts[:-2]), initial=0))
             starts[:2] = [0]  # the line of dashes is not in the file
             self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, fields.values(), strict=True)))
 
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values, one pair per line."""
-        lines = [f"{one_line(name)}: {few_lines(value)}" if name else few_lines(value) for name, value in fields]
+        lines = [f"{one_line(name)}: {tidy_lines(value)}" if name else tidy_lines(value) for name, value in fields]
         self.block("\n".join(lines))
 
     def build(self, media_type: str, *, note: str = "", title: str | None = None) -> Extracted:
@@ -172,10 +172,10 @@ class DocumentBuilder:
         pages, anchors = tuple(self._pages), tuple(self._anchors)
         return Extracted(text, title, blocks, pages, media_type, note, records, lines, anchors, self.metadata)
 
-    def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Marks = ()) -> None:
+    def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Starts = ()) -> None:
         if self._blocks:
-            compact = self._blocks[-1].kind is kind and kind in _COMPACT and not self._new_pages
-            self._append("\n" if compact else "\n\n")
+            is_compact = self._blocks[-1].kind is kind and kind in _COMPACT and not self._new_pages
+            self._append("\n" if is_compact else "\n\n")
         start = self._length
         self._begin_pages(start)
         if self._new_record is not None:
@@ -184,7 +184,7 @@ class DocumentBuilder:
         if self._new_anchor:
             self._anchors.append((start, self._new_anchor))
             self._new_anchor = ""
-        self._file_lines.extend((start + at, line) for at, line in _located(lines, text, item=kind is BlockKind.ITEM))
+        self._file_lines.extend((start + at, line) for at, line in _locate(lines, text, item=kind is BlockKind.ITEM))
         self._append(text)
         self._blocks.append(Block(kind, start, self._length, self._headings.path, depth))
 

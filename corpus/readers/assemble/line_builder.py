@@ -1,4 +1,4 @@
-"""Build a document line by line, so that it is known from which line of the file each comes."""
+"""Build a document line by line, with the line of the file that each comes from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from corpus.types import Block, BlockKind, Extracted, Record
 class LineBuilder:
     """Takes the lines of a file in order; runs of lines form blocks. `title` is the title of the document, or "".
 
-    Each line is from the next line of the file, unless `go_to` says otherwise.
+    Each line comes from the next line of the file, unless `go_to` sets another.
     """
 
     def __init__(self) -> None:
@@ -28,12 +28,12 @@ class LineBuilder:
         self._has_every_line = True
 
     def go_to(self, number: int) -> None:
-        """Take the next line from this line of the file, from 1."""
+        """Set the file line, from 1, that the next line comes from."""
         self._has_every_line &= number == self._number
         self._number = number
 
     def begin_record(self, title: str) -> None:
-        """Begin a record with the next line: a document of its own, titled "" if it has no title."""
+        """Begin a record, a separate document, with the next line; its title may be ""."""
         self.end_block()
         self._records.append(Record(self._length, one_line(title)))
 
@@ -50,13 +50,13 @@ class LineBuilder:
         """Add a line that is a heading; `level` 1 is the outermost."""
         self.end_block()
         line = one_line(text)
-        if words := heading_title(line)[:MAX_HEADING]:
-            path = self._headings.push(level, words)
+        if title := heading_title(line)[:MAX_HEADING]:
+            path = self._headings.push(level, title)
             self._blocks.append(Block(BlockKind.HEADING, self._length, self._length + len(line), path))
         self._append(line)
 
     def section(self, level: int, title: str) -> None:
-        """Open a heading without adding it to the text; "" only closes those at its level and below."""
+        """Open a heading without adding it to the text; "" only closes headings of its level and below."""
         self.end_block()
         self._headings.push(level, title)
 

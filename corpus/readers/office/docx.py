@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.xml_tree import each, first
+from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
 from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
@@ -23,27 +23,27 @@ _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
 def read(archive: Archive, main: str) -> Extracted:
-    """Read a Word document whose text is in the part `main`."""
-    links = dict(archive.links(main).values())
-    styles = archive.optional(links.get("styles", ""))
-    levels, lists = _by_style(styles, _style_level), _by_style(styles, _is_item)
+    """Read a Word document with its text in the part `main`."""
+    parts = dict(archive.relationships(main).values())
+    styles = archive.read_optional(parts.get("styles", ""))
+    levels, are_lists = _values_by_style(styles, _style_level), _values_by_style(styles, _is_list_item)
     builder = DocumentBuilder()
-    body = first(archive.xml(main), "body")
-    for element in each(body, "p", "tbl", skip=_SKIP):
+    body = find_first(archive.read_xml(main), "body")
+    for element in find_all(body, "p", "tbl", skip=_SKIP):
         if element.tag == "tbl":
-            builder.rows([[_text(cell) for cell in each(row, "tc")] for row in each(element, "tr", skip=_SKIP)])
+            builder.rows([[_text(cell) for cell in find_all(row, "tc")] for row in find_all(element, "tr", skip=_SKIP)])
         else:
-            _add_paragraph(builder, element, levels, lists)
-    for note in each(archive.optional(links.get("footnotes", "")), "footnote"):
+            _add_paragraph(builder, element, levels, are_lists)
+    for note in find_all(archive.read_optional(parts.get("footnotes", "")), "footnote"):
         builder.block(_text(note))
-    builder.title = archive.title("docProps/core.xml") or builder.title
+    builder.title = archive.read_title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
 
 
 def _add_paragraph(
-    builder: DocumentBuilder, paragraph: Element, levels: Mapping[str, int], lists: Mapping[str, bool]
+    builder: DocumentBuilder, paragraph: Element, levels: Mapping[str, int], are_lists: Mapping[str, bool]
 ) -> None:
-    text, style = _text(paragraph), _value(paragraph, "pPr/pStyle")
+    text, style = _text(paragraph), _val(paragraph, "pPr/pStyle")
     level = _outline_level(paragraph)
     if level is None:
         level = levels.get(style)
@@ -51,65 +51,65 @@ def _add_paragraph(
         builder.heading(level, text)
         # The first paragraph in the style "Title" is the title of the document.
         builder.title = builder.title or (text if level == 0 else "")
-    elif lists.get(style, False) if (is_item := _is_item(paragraph)) is None else is_item:
-        builder.block(text, BlockKind.ITEM, min(int(_value(paragraph, "pPr/numPr/ilvl") or 0), 5))
+    elif are_lists.get(style, False) if (is_item := _is_list_item(paragraph)) is None else is_item:
+        builder.block(text, BlockKind.ITEM, min(int(_val(paragraph, "pPr/numPr/ilvl") or 0), 5))
     else:
         builder.block(text)
 
 
-def _value(element: Element, path: str) -> str:
-    found = element.find(path)
-    return "" if found is None else found.get("val", "")
+def _val(element: Element, path: str) -> str:
+    target = element.find(path)
+    return "" if target is None else target.get("val", "")
 
 
 def _outline_level(element: Element) -> int | None:
-    """The heading level, from 1, set directly on a paragraph or style; None if there is none."""
-    level = _value(element, "pPr/outlineLvl")
+    """Return the heading level, from 1, that a paragraph or style sets itself; None if it sets none."""
+    level = _val(element, "pPr/outlineLvl")
     return int(level) + 1 if level.isdigit() and int(level) < 9 else None
 
 
-def _is_item(element: Element) -> bool | None:
-    """Whether a paragraph or style is set to be a list item; None if it does not say."""
-    # The number 0 takes a paragraph out of the list of its style.
-    return None if element.find("pPr/numPr") is None else _value(element, "pPr/numPr/numId") != "0"
+def _is_list_item(element: Element) -> bool | None:
+    """Whether a paragraph or style makes a list item; None if it leaves that open."""
+    # The id 0 takes a paragraph out of its style's list.
+    return None if element.find("pPr/numPr") is None else _val(element, "pPr/numPr/numId") != "0"
 
 
 def _style_level(style: Element) -> int | None:
-    """The level of a heading style, 0 for that of the document's title; None for any other style."""
-    name, level = _value(style, "name"), _outline_level(style)
+    """Return the level of a heading style, 0 for the title's; None for any other style."""
+    name, level = _val(style, "name"), _outline_level(style)
     if name.lower() == "title":
         return 0
     return int(match[1]) if level is None and (match := _HEADING.fullmatch(name)) else level
 
 
-def _by_style(styles: Element | None, own: Callable[[Element], _T | None]) -> dict[str, _T]:
-    """What styles have of their `own`, else from the nearest style that they are based on."""
-    by_id = {style.get("styleId", ""): style for style in each(styles, "style")}
-    values = {key: value for key, style in by_id.items() if (value := own(style)) is not None}
-    found = dict(values)
-    for key in by_id:
-        ancestor, seen = key, set[str]()
-        while ancestor in by_id and ancestor not in values and ancestor not in seen:
-            seen.add(ancestor)
-            ancestor = _value(by_id[ancestor], "basedOn")
+def _values_by_style(styles: Element | None, value_of: Callable[[Element], _T | None]) -> dict[str, _T]:
+    """Return the value of each style by id, its own or else that of the nearest style it is based on."""
+    by_id = {style.get("styleId", ""): style for style in find_all(styles, "style")}
+    values = {style_id: value for style_id, style in by_id.items() if (value := value_of(style)) is not None}
+    inherited = dict(values)
+    for style_id in by_id:
+        ancestor, visited = style_id, set[str]()
+        while ancestor in by_id and ancestor not in values and ancestor not in visited:
+            visited.add(ancestor)
+            ancestor = _val(by_id[ancestor], "basedOn")
         if ancestor in values:
-            found[key] = values[ancestor]
-    return found
+            inherited[style_id] = values[ancestor]
+    return inherited
 
 
 def _text(element: Element) -> str:
-    return "".join(_pieces(element)).strip("\n")
+    return "".join(_text_parts(element)).strip("\n")
 
 
-def _pieces(element: Element) -> Iterator[str]:
-    for child in each(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP):
-        if child.tag == "r" and _value(child, "rPr/vertAlign") != "superscript":
-            yield from _pieces(child)
+def _text_parts(element: Element) -> Iterator[str]:
+    for child in find_all(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP):
+        if child.tag == "r" and _val(child, "rPr/vertAlign") != "superscript":
+            yield from _text_parts(child)
         elif child.tag in ("r", "sup"):  # "sup" is an exponent in a formula
-            yield raised("".join(_pieces(child)))
+            yield raised("".join(_text_parts(child)))
         elif child.tag == "t":
             yield child.text or ""
         elif child.tag == "p":
-            yield "".join(_pieces(child)) + "\n"
+            yield "".join(_text_parts(child)) + "\n"
         else:
             yield _BREAKS[child.tag]

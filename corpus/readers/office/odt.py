@@ -1,4 +1,4 @@
-"""OpenDocument texts (ODT), and what all OpenDocument formats share: headings, paragraphs, lists, tables, notes."""
+"""OpenDocument texts (ODT), and the elements of all OpenDocument formats: headings, paragraphs, lists, tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from corpus.errors import Unreadable
 from corpus.formats import ODT
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.xml_tree import each, first
+from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
 from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
@@ -23,21 +23,21 @@ _RAISED = re.compile(r"super|[1-9]")
 def read(archive: Archive) -> Extracted:
     """Read an OpenDocument text."""
     builder = DocumentBuilder()
-    add_content(builder, first(content(archive), "text"))
-    builder.title = archive.title("meta.xml")
+    add_elements(builder, find_first(read_content(archive), "text"))
+    builder.title = archive.read_title("meta.xml")
     return builder.build(ODT.media_type)
 
 
-def content(archive: Archive) -> Element:
-    """Return the content of an OpenDocument file, with raised numbers as superscripts.
+def read_content(archive: Archive) -> Element:
+    """Return the content of an OpenDocument file, with superscripts for raised numbers.
 
     Raises:
         Unreadable: It is encrypted.
     """
-    if first(archive.optional("META-INF/manifest.xml"), "encryption-data") is not None:
+    if find_first(archive.read_optional("META-INF/manifest.xml"), "encryption-data") is not None:
         raise Unreadable("encrypted")
-    root = archive.xml("content.xml")
-    styles = {style.get("name"): first(style, "text-properties") for style in each(root, "style")}
+    root = archive.read_xml("content.xml")
+    styles = {style.get("name"): find_first(style, "text-properties") for style in find_all(root, "style")}
     for span in root.iter("span"):
         properties = styles.get(span.get("style-name"))
         if properties is not None and _RAISED.match(properties.get("text-position", "")):
@@ -45,24 +45,24 @@ def content(archive: Archive) -> Element:
     return root
 
 
-def add_content(builder: DocumentBuilder, parent: Element | None) -> None:
+def add_elements(builder: DocumentBuilder, parent: Element | None) -> None:
     """Add the headings, paragraphs, lists and tables in an element."""
-    for element in each(parent, "h", "p", "list", "table", skip=_SKIP):
+    for element in find_all(parent, "h", "p", "list", "table", skip=_SKIP):
         if element.tag == "h":
             level = element.get("outline-level", "1")
             builder.heading(int(level) if level.isdigit() else 1, text_in(element))
         elif element.tag == "list":
             _add_list(builder, element, 0)
         elif element.tag == "table":
-            rows = each(element, "table-row")
-            builder.rows([[text_in(cell) for cell in each(row, "table-cell")] for row in rows])
+            rows = find_all(element, "table-row")
+            builder.rows([[text_in(cell) for cell in find_all(row, "table-cell")] for row in rows])
         else:
             builder.block(text_in(element))
 
 
 def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
-    for item in each(element, "list-item", "list-header"):
-        for part in each(item, "p", "h", "list"):
+    for item in find_all(element, "list-item", "list-header"):
+        for part in find_all(item, "p", "h", "list"):
             if part.tag == "list":
                 _add_list(builder, part, depth + 1)
             else:
@@ -71,17 +71,17 @@ def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
 
 def text_in(element: Element) -> str:
     """Return the text of an element, one line per paragraph."""
-    return "".join(_pieces(element)).strip()
+    return "".join(_text_parts(element)).strip()
 
 
-def _pieces(element: Element) -> Iterator[str]:
+def _text_parts(element: Element) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if child.tag in _BREAKS:
             yield _BREAKS[child.tag]
         elif child.tag == "note":
-            yield f" ({' '.join(text_in(body) for body in each(child, 'note-body'))})"
+            yield f" ({' '.join(text_in(body) for body in find_all(child, 'note-body'))})"
         elif child.tag not in _SKIP:
-            yield from _pieces(child)
+            yield from _text_parts(child)
             yield "\n" if child.tag == "p" else ""
         yield child.tail or ""

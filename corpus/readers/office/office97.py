@@ -14,7 +14,7 @@ from corpus.formats import DOC, PPT, XLS
 from corpus.readers.office import detect
 from corpus.types import Extracted
 
-# The stream that identifies each format, whatever the file name says; a file may embed other formats.
+# Each format by suffix, with the stream that identifies it; a file may embed others.
 _KINDS = {"doc": ("WordDocument", DOC), "ppt": ("PowerPoint Document", PPT), "xls": ("Workbook", XLS)}
 
 
@@ -22,34 +22,34 @@ def read(path: str, data: bytes) -> Extracted:
     """Read an old Office file; see `corpus.readers`."""
     if "EncryptedPackage".encode("utf-16-le") in data:
         raise Unreadable("encrypted")
-    named = PurePosixPath(path).suffix.lower()[1:]
-    found = [kind for kind, (stream, _) in _KINDS.items() if stream.encode("utf-16-le") in data]
-    if not found:
+    suffix = PurePosixPath(path).suffix.lower()[1:]
+    kinds = [kind for kind, (stream, _) in _KINDS.items() if stream.encode("utf-16-le") in data]
+    if not kinds:
         raise Unreadable("damaged, or not a document of Word, Excel or PowerPoint")
-    kind = named if named in found else found[0]
+    kind = suffix if suffix in kinds else kinds[0]
     with TemporaryDirectory() as folder:
         modern = Path(folder, f"a.{kind}x")
         _convert(data, kind, modern)
-        document = detect.read(path, _untitled(modern.read_bytes()))
+        document = detect.read(path, _remove_default_titles(modern.read_bytes()))
     return replace(document, media_type=_KINDS[kind][1].media_type)
 
 
-def _convert(data: bytes, kind: str, to: Path) -> None:
+def _convert(data: bytes, kind: str, target: Path) -> None:
     try:
         from office_oxide import Document  # noqa: PLC0415 - an extra
     except ImportError as error:
         reason = f'an Office format from before 2007; save it as .{kind}x, or: pip install "qa-passages[office]"'
         raise Unreadable(reason, unknown=True) from error
     try:
-        Document.from_bytes(data, kind).save_as(str(to))
+        Document.from_bytes(data, kind).save_as(str(target))
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # a panic in the library is not an Exception
         raise Unreadable(f"encrypted or damaged: cannot be opened as a {kind.upper()} file") from error
 
 
-def _untitled(data: bytes) -> bytes:
-    """Remove the titles "Slide 1" and so on, which the library gives to slides without a title."""
+def _remove_default_titles(data: bytes) -> bytes:
+    """Remove the titles "Slide 1" etc., which the library gives to slides without a title."""
     output = BytesIO()
     with ZipFile(BytesIO(data)) as source, ZipFile(output, "w") as target:
         for name in source.namelist():

@@ -1,4 +1,4 @@
-"""Rich Text Format by striprtf, which only returns text: headings, lists and tables are recognised by marks in it."""
+"""Rich Text Format by striprtf, which returns only text: marks in it show headings, lists and tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corpus.formats import RTF
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.types import BlockKind, Extracted
 
-# A private use character and the level, inserted after each outline property, mark headings in the text.
+# Headings are marked by a private use character and their level, inserted after each outline property.
 _OUTLINE = re.compile(r"\\outlinelevel(\d)(?!\d)")
 _HEADING = re.compile(r"\s*\ue0f1(\d)\s*(.*)", re.DOTALL)
 _ITEM = re.compile(r"\s*(?:[•◦▪‣·\uf0b7\uf0a7\uf095\u2013-]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\t\s*(?=\S)")
@@ -34,13 +34,13 @@ def read(path: str, data: bytes) -> Extracted:
             builder.rows([line[:-1].split("|") for line in lines])
             continue
         for line in lines:
-            _add(builder, line)
+            _add_line(builder, line)
     if match := _TITLE.search(source):
         builder.title = rtf_to_text(f"{{\\rtf1\\ansi {match[1]}}}", errors="replace").strip()
     return builder.build(RTF.media_type)
 
 
-def _add(builder: DocumentBuilder, line: str) -> None:
+def _add_line(builder: DocumentBuilder, line: str) -> None:
     if match := _HEADING.match(line):
         # Level 9 is body text.
         builder.heading(int(match[1]) + 1, match[2]) if match[1] != "9" else builder.block(match[2])

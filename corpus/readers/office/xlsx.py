@@ -1,4 +1,4 @@
-"""Workbooks (XLSX): cells as text, with the strings and styles that the sheets share."""
+"""Workbooks (XLSX): cells as text, with the sheets' shared strings and styles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from corpus.formats import XLSX
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.xml_tree import each, first
+from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
 from corpus.readers.records.sheets import MAX_COLUMNS, Sheet, add_sheets
 from corpus.types import Extracted
@@ -24,47 +24,47 @@ _EPOCH_1904 = datetime.datetime(1904, 1, 1)
 
 
 def read(archive: Archive, main: str) -> Extracted:
-    """Read a workbook whose list of sheets is in the part `main`."""
-    book = archive.xml(main)
-    links = archive.links(main)
-    cells = _Cells(archive, dict(links.values()), book)
+    """Read a workbook with its list of sheets in the part `main`."""
+    book = archive.read_xml(main)
+    links = archive.relationships(main)
+    cells = _CellReader(archive, dict(links.values()), book)
     sheets: list[Sheet | None] = []
-    for sheet in each(book, "sheet"):
+    for sheet in find_all(book, "sheet"):
         kind, part = links.get(sheet.get("r:id", ""), ("", ""))
         is_shown = kind == "worksheet" and sheet.get("state", "visible") == "visible"
-        sheets.append((sheet.get("name", ""), list(cells.rows(archive.xml(part)))) if is_shown else None)
+        sheets.append((sheet.get("name", ""), list(cells.rows(archive.read_xml(part)))) if is_shown else None)
     builder = DocumentBuilder()
     add_sheets(builder, sheets)
-    return builder.build(XLSX.media_type, title=archive.title("docProps/core.xml"))
+    return builder.build(XLSX.media_type, title=archive.read_title("docProps/core.xml"))
 
 
-class _Cells:
+class _CellReader:
     """Converts cells to text, with the strings and styles that a workbook's sheets share."""
 
     def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
-        self._strings = [_text(string) for string in each(archive.optional(parts.get("sharedStrings", "")), "si")]
-        self._dates = _date_styles(archive.optional(parts.get("styles", "")))
-        properties = first(book, "workbookPr")
+        self._strings = [_text(si) for si in find_all(archive.read_optional(parts.get("sharedStrings", "")), "si")]
+        self._dates = _date_styles(archive.read_optional(parts.get("styles", "")))
+        properties = find_first(book, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         self._epoch = _EPOCH_1904 if is_1904 else _EPOCH
 
     def rows(self, sheet: Element) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows of a sheet that are not blank, with their numbers."""
+        """Yield the number and cells of each row that is not blank."""
         number = 0
-        for row in each(sheet, "row"):
-            given = row.get("r", "")
-            number = int(given) if given.isdigit() else number + 1
+        for row in find_all(sheet, "row"):
+            stated = row.get("r", "")
+            number = int(stated) if stated.isdigit() else number + 1
             values: list[str] = []
-            for cell in each(row, "c"):
-                column = _column(cell.get("r", "").rstrip("0123456789")[:4]) or len(values)
+            for cell in find_all(row, "c"):
+                column = _column_index(cell.get("r", "").rstrip("0123456789")[:4]) or len(values)
                 if column >= MAX_COLUMNS:
                     break
                 values.extend([""] * (column - len(values)))
-                values.append(self._value(cell))
+                values.append(self._cell_text(cell))
             if any(map(str.strip, values)):
                 yield number, values
 
-    def _value(self, cell: Element) -> str:
+    def _cell_text(self, cell: Element) -> str:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return _text(cell)
@@ -73,9 +73,9 @@ class _Cells:
             return self._strings[int(text)] if text.isdigit() and int(text) < len(self._strings) else ""
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(text, text)
-        return self._number(text, cell.get("s", "")) if kind == "n" else text
+        return self._number_text(text, cell.get("s", "")) if kind == "n" else text
 
-    def _number(self, text: str, style: str) -> str:
+    def _number_text(self, text: str, style: str) -> str:
         try:
             value = float(text)
             if style.isdigit() and int(style) in self._dates:
@@ -88,13 +88,13 @@ class _Cells:
 
 def _text(element: Element) -> str:
     # Phonetic hints (rPh) are not part of the text.
-    return "".join(part.text or "" for part in each(element, "t", skip=frozenset({"rPh"})))
+    return "".join(part.text or "" for part in find_all(element, "t", skip=frozenset({"rPh"})))
 
 
 def _date_styles(styles: Element | None) -> frozenset[int]:
     """Indices of the cell styles that display a number as a date or time."""
-    codes = {code.get("numFmtId", ""): code.get("formatCode", "") for code in each(styles, "numFmt")}
-    keys = [style.get("numFmtId", "0") for group in each(styles, "cellXfs") for style in group]
+    codes = {code.get("numFmtId", ""): code.get("formatCode", "") for code in find_all(styles, "numFmt")}
+    keys = [style.get("numFmtId", "0") for group in find_all(styles, "cellXfs") for style in group]
     return frozenset(
         number
         for number, key in enumerate(keys)
@@ -103,7 +103,7 @@ def _date_styles(styles: Element | None) -> frozenset[int]:
 
 
 @lru_cache
-def _column(letters: str) -> int:
+def _column_index(letters: str) -> int:
     """Return the index of a column, from 0: "AB" is 27."""
     number = 0
     for letter in letters:

@@ -1,4 +1,4 @@
-"""Parse XML into elements with local names; a file that declares entities is refused, and nothing is fetched."""
+"""Parse XML into elements with local names; files that declare entities are refused, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from corpus.errors import Unreadable
 
 
 def parse_xml(data: bytes) -> Element:
-    """Parse XML; names of elements and attributes lose their namespaces, but a relationship's id is `r:id`.
+    """Parse XML; elements and attributes lose their namespaces, but a relationship's id becomes `r:id`.
 
     Raises:
         Unreadable: It is malformed, or declares entities, which can be nested into billions of letters.
     """
-    check = expat.ParserCreate()
-    check.EntityDeclHandler = _refuse
+    entity_check = expat.ParserCreate()
+    entity_check.EntityDeclHandler = _refuse_entities
     parser = XMLParser()  # noqa: S314 - entity declarations are refused first
-    # Old books use these entities without declaring them.
+    # Old books use HTML entities without declaring them.
     parser.entity.update(entitydefs)
     try:
-        check.Parse(data, True)  # noqa: FBT003 - the parser's own signature
+        entity_check.Parse(data, True)  # noqa: FBT003 - the parser's own signature
         parser.feed(data)
         root: Element = parser.close()
     except (expat.ExpatError, ParseError, LookupError, ValueError) as error:
@@ -32,23 +32,23 @@ def parse_xml(data: bytes) -> Element:
         tag = element.tag
         element.tag = names.get(tag) or names.setdefault(tag, tag.rpartition("}")[2])
         if (keys := element.keys()) and "{" in "".join(keys):
-            attributes = {_local(key): value for key, value in element.items()}
+            attributes = {_local_name(key): value for key, value in element.items()}
             element.attrib.clear()
             element.attrib.update(attributes)
     return root
 
 
-def _refuse(*declared: object) -> None:
+def _refuse_entities(*declared: object) -> None:
     raise Unreadable("declares XML entities, which are not supported")
 
 
-def _local(key: str) -> str:
+def _local_name(key: str) -> str:
     name = key.rpartition("}")[2]
     return "r:id" if name == "id" and "relationships" in key else name
 
 
-def each(element: Element | None, *names: str, skip: frozenset[str] = frozenset()) -> Iterator[Element]:
-    """Yield descendants with these names in order, without descending into them or into elements in `skip`."""
+def find_all(element: Element | None, *names: str, skip: frozenset[str] = frozenset()) -> Iterator[Element]:
+    """Yield descendants with these names in order, without descending into them or into elements named in `skip`."""
     pending = [] if element is None else [iter(element)]
     while pending:
         for child in pending[-1]:
@@ -61,6 +61,6 @@ def each(element: Element | None, *names: str, skip: frozenset[str] = frozenset(
             pending.pop()
 
 
-def first(element: Element | None, name: str) -> Element | None:
+def find_first(element: Element | None, name: str) -> Element | None:
     """Return the first descendant with this name."""
-    return next(each(element, name), None)
+    return next(find_all(element, name), None)

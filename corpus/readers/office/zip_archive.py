@@ -1,4 +1,4 @@
-"""The parts of a ZIP archive, inflated within limits on their size."""
+"""Read the parts of a ZIP archive within limits on their size."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from corpus.errors import Unreadable
-from corpus.readers.office.xml_tree import each, first, parse_xml
+from corpus.readers.office.xml_tree import find_all, find_first, parse_xml
 
-# Bytes of one part, and of all parts read; the sizes that an archive states are not trusted.
+# Bytes of a part, and of all parts read; sizes stated in the archive are not trusted.
 MAX_PART = 32 * 1024 * 1024
 MAX_ALL = 128 * 1024 * 1024
 MAX_PARTS = 20_000
 _DEFAULT_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
-_STEP = 256 * 1024
-# Characters of a part's name shown in an error; a document may refer to a name of several megabytes.
+_CHUNK = 256 * 1024
+# Characters of a part's name in an error message; names may have several megabytes.
 _MAX_SHOWN = 100
-_DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError, RuntimeError)
+_DAMAGE_ERRORS = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError, RuntimeError)
 
 
 class Archive:
-    """A ZIP archive in memory; raises `Unreadable` if it is damaged, encrypted or has too many parts."""
+    """A ZIP archive in memory; raises `Unreadable` if it is damaged or encrypted, or has too many parts."""
 
     def __init__(self, data: bytes) -> None:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except _DAMAGE as error:
+        except _DAMAGE_ERRORS as error:
             raise Unreadable("damaged: cannot be opened as a ZIP archive") from error
         parts = self._zip.infolist()
         if len(parts) > MAX_PARTS:
@@ -40,48 +40,48 @@ class Archive:
         self._parts = {part.filename: part for part in parts}
         self._inflated = 0
 
-    def has(self, name: str) -> bool:
+    def has_part(self, name: str) -> bool:
         """Return whether there is a part with this name."""
         return name in self._parts
 
-    def part(self, name: str) -> bytes:
-        """Inflate a part; one that is missing, damaged or too large raises `Unreadable`."""
-        shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
+    def read_part(self, name: str) -> bytes:
+        """Inflate a part; raise `Unreadable` if it is missing, damaged or too large."""
+        shown_name = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
         if name not in self._parts:
-            raise Unreadable(f"damaged: {shown} is missing")
+            raise Unreadable(f"damaged: {shown_name} is missing")
         data = bytearray()
         try:
             with self._zip.open(self._parts[name]) as stream:
-                while piece := stream.read(_STEP):
-                    data += piece
+                while chunk := stream.read(_CHUNK):
+                    data += chunk
                     if len(data) > MAX_PART or self._inflated + len(data) > MAX_ALL:
                         raise Unreadable("unpacked size exceeds the limit")
-        except _DAMAGE as error:
-            raise Unreadable(f"damaged: {shown} cannot be unpacked") from error
+        except _DAMAGE_ERRORS as error:
+            raise Unreadable(f"damaged: {shown_name} cannot be unpacked") from error
         self._inflated += len(data)
         return bytes(data)
 
-    def xml(self, name: str) -> Element:
-        """Parse a part as XML; see `part` and `parse_xml`."""
-        return parse_xml(self.part(name))
+    def read_xml(self, name: str) -> Element:
+        """Parse a part as XML; see `read_part` and `parse_xml`."""
+        return parse_xml(self.read_part(name))
 
-    def optional(self, name: str) -> Element | None:
-        """Parse a part as XML if there is one."""
-        return self.xml(name) if self.has(name) else None
+    def read_optional(self, name: str) -> Element | None:
+        """Parse a part as XML; None if there is no such part."""
+        return self.read_xml(name) if self.has_part(name) else None
 
-    def links(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return the type and name, by id, of each part to which this part of an Office file refers."""
-        folder, file = posixpath.split(name)
-        links = self.optional(f"{folder}/_rels/{file}.rels".removeprefix("/"))
+    def relationships(self, name: str) -> dict[str, tuple[str, str]]:
+        """Return the type and name, by id, of the parts that this part of an Office file refers to."""
+        folder, part = posixpath.split(name)
+        entries = self.read_optional(f"{folder}/_rels/{part}.rels".removeprefix("/"))
         return {
             link.get("Id", ""): (link.get("Type", "").rpartition("/")[2], resolve(folder, link.get("Target", "")))
-            for link in each(links, "Relationship")
+            for link in find_all(entries, "Relationship")
             if link.get("TargetMode") != "External"
         }
 
-    def title(self, name: str) -> str:
+    def read_title(self, name: str) -> str:
         """Return the title from a metadata part, or "" if it is a program's default."""
-        title = text_of(first(self.optional(name), "title"))
+        title = text_of(find_first(self.read_optional(name), "title"))
         return "" if _DEFAULT_TITLE.fullmatch(title) else title
 
 
@@ -91,5 +91,5 @@ def text_of(element: Element | None) -> str:
 
 
 def resolve(folder: str, target: str) -> str:
-    """Return the name of the part that `target` refers to, seen from a part in `folder`."""
+    """Return the name of the part that `target` refers to in a part of `folder`."""
     return posixpath.normpath(posixpath.join("/", folder, unquote(target.partition("#")[0]))).lstrip("/")

@@ -16,12 +16,12 @@ from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.types import Extracted
 
-# Dots per inch that Tesseract is trained on.
+# Dots per inch that Tesseract is trained for.
 _RESOLUTION = 300
 _POINTS = 72
-# Of the longer side of a page; larger pages are scaled down.
+# The most pixels of a page's longer side; larger pages are scaled down.
 _MAX_PIXELS = 6000
-# Languages such as "deu+eng" instead of all installed ones; empty turns OCR off.
+# Languages such as "deu+eng", by default all that are installed; an empty value turns OCR off.
 _LANGUAGES_VARIABLE = "QA_OCR"
 _NEEDS_TESSERACT = "which qa index --full reads once Tesseract is installed"
 _FAILS = "which Tesseract cannot read in {}; QA_OCR takes languages that `tesseract --list-langs` lists"
@@ -29,7 +29,7 @@ _FAILS = "which Tesseract cannot read in {}; QA_OCR takes languages that `tesser
 _SCAN_SHARE = 0.4
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010]\n(?=[^\W\d_])")
 
-# Called after each page, as many take longer than a file may.
+# Called after each page: many together may take longer than the limit for a file.
 progress: Callable[[], None] = lambda: None  # noqa: E731 - set by the process that reads files
 
 
@@ -38,12 +38,12 @@ def read(path: str, data: bytes) -> Extracted:
     languages = find_languages()
     if not languages:
         raise Unreadable(f"a picture, {_NEEDS_TESSERACT}")
-    *pages, rest = _recognise(data, languages).split("\f")
-    pages += [rest] if rest.strip() else []
+    *pages, last = _run_tesseract(data, languages).split("\f")
+    pages += [last] if last.strip() else []
     builder = DocumentBuilder()
     for page in pages:
         builder.page(len(pages) > 1)
-        for paragraph in _paragraphs(page):
+        for paragraph in _split_paragraphs(page):
             builder.block(paragraph)
     if not "".join(pages).strip():
         raise Unreadable("no text found, not even by Tesseract")
@@ -51,39 +51,39 @@ def read(path: str, data: bytes) -> Extracted:
     return builder.build(kind, note=f"a picture, read by Tesseract ({languages})", title="")
 
 
-def read_scans(document: Any, without_text: Sequence[int]) -> tuple[dict[int, list[str]], str]:
-    """Return the paragraphs of scanned pages of a `pypdfium2.PdfDocument`, by number from 0, and a note on these pages.
+def read_scans(document: Any, empty_pages: Sequence[int]) -> tuple[dict[int, list[str]], str]:
+    """Return the paragraphs of the scanned pages of a `pypdfium2.PdfDocument`, by page from 0, and a note on them.
 
     Args:
         document: The PDF.
-        without_text: Pages without text; if all are, they are a scan, else those that are mostly a picture.
+        empty_pages: Pages without text. If all are, the file is a scan; else only those that are mostly a picture are.
 
     Raises:
-        Unreadable: All pages are without text, and Tesseract is missing or reads none.
+        Unreadable: No page has text, and Tesseract is missing or recognises none.
     """
-    pages = len(document)
-    is_scan = len(without_text) == pages
-    scans = without_text if is_scan else [number for number in without_text if _is_picture(document[number])]
+    count = len(document)
+    is_scan = len(empty_pages) == count
+    scans = empty_pages if is_scan else [number for number in empty_pages if _is_mostly_picture(document[number])]
     if not scans and not is_scan:
         return {}, ""
     languages = find_languages()
     if is_scan and not languages:
         raise Unreadable(f"no text found; probably a scan, {_NEEDS_TESSERACT}")
-    found = dict(_recognised_pages(document, scans, languages)) if languages else {}
-    if scans and is_scan and not found:
+    paragraphs = dict(_recognise_pages(document, scans, languages)) if languages else {}
+    if scans and is_scan and not paragraphs:
         raise Unreadable(f"probably a scan, {_FAILS.format(languages)}", unknown=True)
-    failed = len(scans) - len(found)
-    if is_scan and not any(found.values()):
+    failed = len(scans) - len(paragraphs)
+    if is_scan and not any(paragraphs.values()):
         raise Unreadable("no text found, not even by Tesseract", unknown=failed > 0)
-    what = "a scan" if is_scan else f"{len(scans)} of {pages} pages {'is a scan' if len(scans) == 1 else 'are scans'}"
-    if not found:
-        return found, f"{what}, {_FAILS.format(languages) if languages else _NEEDS_TESSERACT}"
-    return found, f"{what}, read by Tesseract ({languages})" + (
+    kind = "a scan" if is_scan else f"{len(scans)} of {count} pages {'is a scan' if len(scans) == 1 else 'are scans'}"
+    if not paragraphs:
+        return paragraphs, f"{kind}, {_FAILS.format(languages) if languages else _NEEDS_TESSERACT}"
+    return paragraphs, f"{kind}, read by Tesseract ({languages})" + (
         f", but for {failed}, where it failed" if failed else ""
     )
 
 
-def _is_picture(page: Any) -> bool:
+def _is_mostly_picture(page: Any) -> bool:
     width, height = page.get_size()
     boxes = [image.get_bounds() for image in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])]
     return any((right - left) * (top - bottom) > _SCAN_SHARE * width * height for left, bottom, right, top in boxes)
@@ -100,11 +100,11 @@ def find_languages() -> str:
     return "+".join(name for name in listing.stdout.split("\n")[1:] if name and name != "osd")
 
 
-def _recognised_pages(document: Any, numbers: Iterable[int], languages: str) -> Iterator[tuple[int, list[str]]]:
+def _recognise_pages(document: Any, numbers: Iterable[int], languages: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the paragraphs of each page that Tesseract can read."""
     for number in numbers:
         with contextlib.suppress(Unreadable):
-            yield number, _paragraphs(_recognise(_picture(document, number), languages))
+            yield number, _split_paragraphs(_run_tesseract(_render(document, number), languages))
 
 
 def pixel_rows(bitmap: Any) -> Iterator[bytes]:
@@ -113,7 +113,7 @@ def pixel_rows(bitmap: Any) -> Iterator[bytes]:
     return (pixels[at : at + width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
 
 
-def _picture(document: Any, number: int) -> bytes:
+def _render(document: Any, number: int) -> bytes:
     page = document[number]
     scale = min(_RESOLUTION / _POINTS, _MAX_PIXELS / max(page.get_size()))
     bitmap = page.render(scale=scale, grayscale=True)
@@ -123,7 +123,7 @@ def _picture(document: Any, number: int) -> bytes:
     return image
 
 
-def _recognise(image: bytes, languages: str) -> str:
+def _run_tesseract(image: bytes, languages: str) -> str:
     command = ["tesseract", "stdin", "stdout", "-l", languages]
     environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
     try:
@@ -135,6 +135,6 @@ def _recognise(image: bytes, languages: str) -> str:
     return result.stdout.decode("utf-8", "replace")
 
 
-def _paragraphs(text: str) -> list[str]:
+def _split_paragraphs(text: str) -> list[str]:
     parts = re.split(r"\n\s*\n", text.replace("\f", "\n\n"))
     return [" ".join(_BROKEN_WORD.sub("", part).split()) for part in parts if part.strip()]

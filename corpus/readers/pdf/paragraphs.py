@@ -1,4 +1,4 @@
-"""Paragraphs from the lines of a PDF's pages."""
+"""Join the lines of a PDF's pages into paragraphs."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from corpus.readers.pdf.page.rows import continues_table
 from corpus.text.headings import is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Private use characters are bullets in the fonts Symbol and Wingdings, as office programs write them.
+# The private use characters are bullets of the fonts Symbol and Wingdings, which office programs use.
 BULLETS = "•◦▪▫‣●○■□∙⁃⦁❖➢►✓✔\uf0b7\uf0a7\uf0a8\uf0d8\uf076\uf0fc\uf06e\uf071"
 # A word hyphenated at the end of a line within a table cell.
 _BROKEN_IN_CELL = re.compile(rf"{HYPHEN} (?!\|)")
 _BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
-# The number or letter of a clause: "2.1 Invoices", "(b) keep"; elsewhere, this may be within a sentence.
+# The number or letter of a clause: "2.1 Invoices", "(b) keep"; a sentence may refer to one, too.
 _CLAUSE = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s+[\"“‘(]?[A-ZÀ-Þ]|\((?:[a-z]|[ivx]{2,5})\)\s+\S")
-_ENDS_CLAUSE = re.compile(r"(?:[.!?:;]['\"”’)\]]*|[,;] (?:and|or))$")
+_CLAUSE_END = re.compile(r"(?:[.!?:;]['\"”’)\]]*|[,;] (?:and|or))$")
 NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
-# A footnote begins with its mark, raised or joined to its first word.
+# The beginning of a footnote: its mark, raised or joined to the first word.
 _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
-# "See", which "Table 1. It lists ..." continues.
-_LEADS_ON = re.compile(r"\b(?:in|see|and|or|from|by|to|with|of|than|as)$")
-# At most this many lines of notes, captions and tables are between two parts of a sentence.
+# Words such as "see", which "Table 1. It lists ..." may follow.
+_LEADS_TO_CAPTION = re.compile(r"\b(?:in|see|and|or|from|by|to|with|of|than|as)$")
+# The most lines of notes, captions and tables between two parts of a sentence.
 _ASIDE_LINES = 24
-# Head of a figure or table, which does not continue the sentence of the column before.
+# The beginning of a caption, which does not continue the sentence of the column before.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
 # PDFium does not mark a hyphen at the end of a column.
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
-# "44–", which "58" may follow on the next line.
+# A range such as "44–", with "58" on the next line.
 _RANGE = re.compile(r"\d[–—]$")
 # An entry of a list of references, a line of a form.
 _REFERENCE = re.compile(r"\[(\d{1,3})\] ?\S")
 _LABELLED = re.compile(r"[^\W\d_][^:.!?]{0,30}: +\S")
-_ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
-# A single line of at most this many characters may be a word of a figure, or a cell of a ragged table.
-SCRAP = 40
-# Longer paragraphs are not taken for headings by their number or font.
+_SENTENCE_END = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
+# A single line of at most this many characters may be a label of a figure, or a cell of a ragged table.
+MAX_SCRAP = 40
+# A longer paragraph is not a heading, whatever its number or font.
 MAX_GUESSED_HEADING = 160
-# A line with this many wide gaps is not a heading, but names the columns of a table.
+# A line with this many wide gaps has the column names of a table, and is not a heading.
 TABLE_GAPS = 2
-# Largest relative difference in line height within a paragraph; larger if the font changes, as to a typewriter's.
-_SAME_FONT, _OTHER_FONT = 0.08, 0.3
+# Largest relative difference in line height within a paragraph; larger if the font changes, as to monospaced type.
+_SAME_FONT, _NEW_FONT = 0.08, 0.3
 
-# The left and right edges of columns, by their pages and numbers.
+# The left and right edges of columns, by page and column number.
 _Edges = dict[tuple[int, int], tuple[float, float]]
 
 
@@ -59,9 +59,9 @@ class Paragraph:
     """Lines that belong together, perhaps across columns or pages.
 
     Attributes:
-        text: Its text; words hyphenated at line ends are rejoined.
+        text: Its text, with words hyphenated at line ends rejoined.
         pages: Page of each character of `text`, from 0.
-        size: Height of its font in points.
+        size: Height of its font, in points.
         font: Name of the font in which it begins.
         gaps: Number of wide gaps in its short lines.
         level: Heading level, 1 for the outermost; 0 for body text.
@@ -80,23 +80,23 @@ class Paragraph:
 
     @property
     def type(self) -> tuple[int, bool, str]:
-        """The type in which it is set."""
+        """Its rounded font size, whether it is bold, and its font."""
         return round(self.size), self.bold, self.font
 
 
-def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
+def join_paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     """Join lines into paragraphs, which end at a gap, an indent, a short line or a change of font.
 
-    Footnotes, captions and tables that interrupt a sentence precede its paragraph if they are on the page where it
-    begins, and follow it if they are on the page where it continues, so that pages stay in order.
+    Footnotes, captions and tables that interrupt a sentence come before its paragraph if they are on the page where it
+    begins, and after it if they are on a later page, so that pages stay in order.
     """
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
     edges: _Edges = {}
     lines = [(layout, line) for page in pages for layout in [_Layout(page, edges)] for line in page]
-    return (_paragraph(group, words) for group in _groups(lines))
+    return (_build_paragraph(group, words) for group in _group_lines(lines))
 
 
-def _groups(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
+def _group_lines(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
     """Yield the lines of each paragraph and each table; see `paragraphs`."""
     pending: list[Line] = []
     held: list[list[Line]] = []
@@ -104,7 +104,7 @@ def _groups(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
     for at, (layout, line) in enumerate(lines):
         if at < skip_to:
             continue
-        if pending and _is_open(pending) and (asides := _interruption(pending, lines, at)):
+        if pending and _is_unfinished(pending) and (asides := _find_asides(pending, lines, at)):
             skip_to = at + sum(map(len, asides))
             for aside in asides:
                 if aside[0].page == pending[0].page:
@@ -113,7 +113,7 @@ def _groups(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
                     held.append(aside)
             continue
         if line.table:
-            skip_to = _end_of_table(lines, at)
+            skip_to = _table_end(lines, at)
             yield from filter(None, [pending, *held, [row for _, row in lines[at:skip_to]]])
             pending, held = [], []
             continue
@@ -124,14 +124,14 @@ def _groups(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
     yield from filter(None, [pending, *held])
 
 
-def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> list[list[Line]]:
-    """Return the footnotes, figures and tables, from a line on, between two parts of a sentence; else none."""
-    before = pending[-1]
+def _find_asides(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> list[list[Line]]:
+    """Return the footnotes, figures and tables that begin at a line and interrupt a sentence; else none."""
+    last_line = pending[-1]
     asides: list[list[Line]] = []
     if lines[at][0].continues(pending, lines[at][1]):
         return []
     for layout, line in lines[at : at + _ASIDE_LINES + 1]:
-        is_later = (before.page, before.column) != (line.page, line.column)
+        is_later = (last_line.page, last_line.column) != (line.page, line.column)
         if asides and _continues_aside(asides[-1], layout, line):
             asides[-1].append(line)
         elif _begins_aside(line):
@@ -146,11 +146,11 @@ def _interruption(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
     return []
 
 
-def _is_open(pending: Sequence[Line]) -> bool:
-    """Whether a sentence continues after these lines, unless they are words of a figure or cells."""
+def _is_unfinished(pending: Sequence[Line]) -> bool:
+    """Whether lines end within a sentence, and are neither words of a figure nor cells."""
     text = pending[-1].text
     is_prose = sum(map(str.isalpha, text)) > 0.7 * len(text.replace(" ", ""))
-    return is_prose and (len(pending) > 1 or len(text) > SCRAP) and not _ENDS.search(text)
+    return is_prose and (len(pending) > 1 or len(text) > MAX_SCRAP) and not _SENTENCE_END.search(text)
 
 
 def _begins_aside(line: Line) -> bool:
@@ -163,12 +163,12 @@ def _continues_aside(aside: Sequence[Line], layout: _Layout, line: Line) -> bool
         return (first.page, first.table) == (line.page, line.table)
     if not _begins_aside(first) or _begins_aside(line) or (before.page, before.column) != (line.page, line.column):
         return False
-    # Notes are the last lines of a column; below a caption, the text continues after a gap.
+    # Notes end their column; below a caption, the text continues after a gap.
     return line.bottom < before.bottom if _NOTE.match(first.text) else layout.continues(aside, line)
 
 
-def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
-    """Index past the table that begins at a line; it continues on a new page unless column names are at its top."""
+def _table_end(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
+    """Return the index after a table, which continues on the next page unless that begins with column names."""
     rows = [lines[at][1]]
     for _, line in lines[at + 1 :]:
         is_next = line.table and line.page == rows[-1].page + 1 and continues_table(rows, [line])
@@ -179,7 +179,7 @@ def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
 
 
 class _Layout:
-    """The edges of columns, to which those of this page are added, and its line spacing."""
+    """The column edges of all pages so far, including this one, and the line spacing of this page."""
 
     def __init__(self, lines: Sequence[Line], edges: _Edges) -> None:
         columns: dict[int, list[Line]] = {}
@@ -198,16 +198,16 @@ class _Layout:
         self._step = median(steps) if steps else 0.0
 
     def continues(self, pending: Sequence[Line], line: Line) -> bool:
-        """Whether a line belongs to the paragraph of the lines before it."""
+        """Whether a line continues the paragraph of the lines before it."""
         before = pending[-1]
         mid_sentence = self._is_mid_sentence(before, line)
-        tolerance = _OTHER_FONT if mid_sentence else _SAME_FONT
+        tolerance = _NEW_FONT if mid_sentence else _SAME_FONT
         if abs(before.size - line.size) > tolerance * line.size or _BULLET.match(line.text):
             return False
-        if _CLAUSE.match(line.text) and (_ENDS_CLAUSE.search(before.text) or self._is_short(before)):
+        if _CLAUSE.match(line.text) and (_CLAUSE_END.search(before.text) or self._is_short(before)):
             return False
         if (before.page, before.column) != (line.page, line.column):
-            return not _ENDS.search(before.text) and _continues_column(pending, line)
+            return not _SENTENCE_END.search(before.text) and _continues_column(pending, line)
         if before.text.endswith(HYPHEN):
             return not _begins_aside(line)
         if is_numbered_in_capitals(before) != is_numbered_in_capitals(line) or (
@@ -215,7 +215,7 @@ class _Layout:
         ):
             return False
         step = before.bottom - line.bottom
-        return 0 < step <= max(1.35 * self._step, 1.4 * line.size) and not self._begins(pending, line)
+        return 0 < step <= max(1.35 * self._step, 1.4 * line.size) and not self._begins_paragraph(pending, line)
 
     def is_narrow(self, line: Line) -> bool:
         """Whether a line is much shorter than its column is wide."""
@@ -228,46 +228,46 @@ class _Layout:
         return right - line.right > 0.25 * (right - left)
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
-        """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
+        """Whether a full line ends within a sentence, even if the font changes: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
             return False
         is_full = not self._is_short(before) and not before.gaps
         return is_full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
-    def _begins(self, pending: Sequence[Line], line: Line) -> bool:
-        """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
+    def _begins_paragraph(self, pending: Sequence[Line], line: Line) -> bool:
+        """Whether a line begins a paragraph, judging by its indent or by the end of the line before it."""
         first, before = pending[0], pending[-1]
         left, _ = self._edges[line.page, line.column]
         indent = 0.7 * line.size
         if _is_next_reference(first, line) or (_REFERENCE.match(first.text) and line.left - first.left > indent):
             return _is_next_reference(first, line)
-        ends = bool(_ENDS.search(before.text))
-        short = self._is_short(before)
+        ends_sentence = bool(_SENTENCE_END.search(before.text))
+        is_short = self._is_short(before)
         if line.left - left > indent and before.left - left < 0.5 * line.size:
-            return ends or short
+            return ends_sentence or is_short
         # Definitions, and references without numbers, have hanging indents.
         is_outdented = before.left - line.left > indent and abs(line.left - first.left) < 0.3 * line.size
         are_labelled = _LABELLED.match(before.text) and _LABELLED.match(line.text)
-        begins = (ends and (short or is_outdented)) or (short and are_labelled)
-        return bool(begins) and not line.text[0].islower()
+        is_start = (ends_sentence and (is_short or is_outdented)) or (is_short and are_labelled)
+        return bool(is_start) and not line.text[0].islower()
 
 
 def _is_next_reference(entry: Line, line: Line) -> bool:
-    """Whether a line begins the entry after that of a list of references: "[3] ..." after "[2] ..."."""
+    """Whether a line begins the next entry of a list of references: "[3] ..." after "[2] ..."."""
     number, next_number = _REFERENCE.match(entry.text), _REFERENCE.match(line.text)
     return number is not None and next_number is not None and int(next_number[1]) == int(number[1]) + 1
 
 
 def is_numbered_in_capitals(line: Line | Paragraph) -> bool:
-    """Whether this may be a heading like "2. METHODS", with the size and weight of body text."""
+    """Whether this may be a heading like "2. METHODS" in the size and weight of body text."""
     numbered = NUMBERED.match(line.text) if len(line.text) <= MAX_GUESSED_HEADING else None
     return bool(numbered and numbered[0].rstrip().endswith(".") and is_upper(line.text[numbered.end() :]))
 
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:
-    """Whether the line at the head of a column continues the sentence at the foot of the one before."""
+    """Whether the first line of a column continues the sentence at the foot of the column before."""
     if _CAPTION_HEAD.match(line.text):
-        return _LEADS_ON.search(pending[-1].text) is not None
+        return _LEADS_TO_CAPTION.search(pending[-1].text) is not None
     if pending[-1].text.endswith(HYPHEN) or _begins_aside(line):
         return line.text[0].islower()
     if line.text[0].islower() or line.text[0] in "([“":
@@ -276,9 +276,9 @@ def _continues_column(pending: Sequence[Line], line: Line) -> bool:
     return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
-def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
+def _build_paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     is_table = lines[0].table > 0
-    texts = list(_rows(lines, words) if is_table else _rejoined(lines, words))
+    texts = list(_row_texts(lines, words) if is_table else _line_texts(lines, words))
     gaps = sum(line.gaps for line in lines)
     return Paragraph(
         text="".join(texts),
@@ -292,8 +292,8 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     )
 
 
-def _rejoined(lines: Sequence[Line], words: Counter[str]) -> Iterator[str]:
-    """Yield the text of each line up to the next, with words that are hyphenated at the end of the line rejoined."""
+def _line_texts(lines: Sequence[Line], words: Counter[str]) -> Iterator[str]:
+    """Yield the text of each line, with a space after it unless a word or a range continues on the next line."""
     for line, next_line in pairwise(lines):
         text = _HYPHENATED.sub(HYPHEN, line.text)
         if text.endswith(HYPHEN):
@@ -304,8 +304,8 @@ def _rejoined(lines: Sequence[Line], words: Counter[str]) -> Iterator[str]:
     yield lines[-1].text.replace(HYPHEN, "-")
 
 
-def _rows(rows: Sequence[Line], words: Counter[str]) -> Iterator[str]:
-    """Yield the text of each row of a table up to the next, with words that are hyphenated within a cell rejoined."""
+def _row_texts(rows: Sequence[Line], words: Counter[str]) -> Iterator[str]:
+    """Yield the text of each row of a table, with a newline between rows; hyphenated words in cells are rejoined."""
     for row in rows:
         text, *parts = _BROKEN_IN_CELL.split(row.text)
         for part in parts:
@@ -314,13 +314,13 @@ def _rows(rows: Sequence[Line], words: Counter[str]) -> Iterator[str]:
 
 
 def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
-    """Whether a hyphen at the end of a line belongs to the word: "task-" and "specific", not "re-" and "sult"."""
-    head = re.search(r"([\w-]+)\ufffe$", before)
-    tail = re.match(r"\w+", after)
-    if head is None or tail is None or re.match(r"\w+-\w", after):  # the last as in state-of-the-art
+    """Whether a hyphen at the end of a line is part of the word: in "task-" and "specific", not "re-" and "sult"."""
+    first_match = re.search(r"([\w-]+)\ufffe$", before)
+    last_match = re.match(r"\w+", after)
+    if first_match is None or last_match is None or re.match(r"\w+-\w", after):  # the last as in state-of-the-art
         return True
-    first, last = head[1].lower(), tail[0].lower()
-    if words[f"{first}-{last}"] or not first[-1].isalpha() or not last[0].isalpha() or tail[0][0].isupper():
+    first, last = first_match[1].lower(), last_match[0].lower()
+    if words[f"{first}-{last}"] or not first[-1].isalpha() or not last[0].isalpha() or last_match[0][0].isupper():
         return True
     if words[first + last]:
         return False

@@ -1,4 +1,4 @@
-"""PDF by PDFium: text by page in reading order, headings from the outline or else from the type size."""
+"""PDF by PDFium: text by page in reading order, headings by the outline or else by number and font."""
 
 from __future__ import annotations
 
@@ -16,16 +16,9 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.pdf.headings import heading_levels
 from corpus.readers.pdf.ocr import read_scans
 from corpus.readers.pdf.page.line import Line
-from corpus.readers.pdf.paragraphs import (
-    BULLETS,
-    NUMBERED,
-    SCRAP,
-    TABLE_GAPS,
-    Paragraph,
-    paragraphs,
-)
+from corpus.readers.pdf.paragraphs import BULLETS, MAX_SCRAP, NUMBERED, TABLE_GAPS, Paragraph, join_paragraphs
 from corpus.readers.pdf.reading_order import PageLines, read_page
-from corpus.readers.pdf.running_heads import body_lines, body_size
+from corpus.readers.pdf.running_heads import body_size, split_running_heads
 from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
 from corpus.text.sentences import iter_sentences
 from corpus.types import BlockKind, Extracted
@@ -33,21 +26,21 @@ from corpus.types import BlockKind, Extracted
 MAX_PAGES = 5000
 # Fewer characters in a whole document are a page number or a stamp.
 _MIN_CHARACTERS = 16
-_NO_TITLE = re.compile(
+_BAD_TITLE = re.compile(
     r"untitled|microsoft word|document\d*$|.*\.(?:docx?|dvi|tex|pdf|indd|qxd|pptx?|rtf|odt)$|[\W\d_]*$|title$",
     re.IGNORECASE,
 )
-# Headings that may directly follow the title; anything else there in a heading's type names the authors.
-_OPENING = re.compile(
+# Headings that may directly follow the title; others there, in a heading's type, are the authors.
+_FIRST_HEADINGS = re.compile(
     r"abstract|summary|introduction|contents|zusammenfassung|r[ée]sum[ée]|[\dIA]\.?\d*\s", re.IGNORECASE
 )
-# In a running head, with what separates it from the rest.
+# A page number in a running head, with the separators around it.
 _PAGE_NUMBER = re.compile(r"[\s|,·–—-]*\bpage\s+\d{1,4}(?:\s*(?:/|of)\s*\d{1,4})?\b[\s|,·–—-]*", re.IGNORECASE)
 # Footnote marks after a title.
 _NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
-# How many paragraphs are the top of a page; how many times larger a short title is than the text, and than all else.
+# How many paragraphs are the top of a page; how many times larger a short title is than the text, and than others.
 _TOP, _LARGE, _LARGER = 4, 1.5, 1.25
-# The most paragraphs in a title, and how much their sizes differ.
+# The most paragraphs of a title, and the largest relative difference in their sizes.
 _MAX_PARTS, _SAME = 3, 0.05
 # At least this many short lines in a row are the labels of a figure or a ragged table.
 _MIN_SCRAPS = 3
@@ -67,32 +60,32 @@ def read(path: str, data: bytes) -> Extracted:
         if is_scan:
             pages = [PageLines((), page.height) for page in pages]
         outline = _read_outline(document)
-        stated = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
-        lines, heads = body_lines(pages)
+        info = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
+        lines, heads = split_running_heads(pages)
         body = body_size(lines)
         scans, note = read_scans(document, [number for number, page in enumerate(pages) if not page.lines])
     finally:
         document.close()
     for number, texts in scans.items():
-        lines[number] += _lines_of_scan(texts, number, body)
-    paras = list(paragraphs(lines))
-    largest = _largest(paras, body)
+        lines[number] += _scan_lines(texts, number, body)
+    paras = list(join_paragraphs(lines))
+    largest = _find_largest(paras, body)
     _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
-    _write(builder, _with_heads(paras, heads, largest), len(pages))
-    builder.metadata = tuple((name, stated[name][:_MAX_FIELD]) for name in ("author", "keywords") if stated.get(name))
-    title = "" if is_scan else stated.get("title", "")
-    title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
+    _write_paragraphs(builder, _insert_heads(paras, heads, largest), len(pages))
+    builder.metadata = tuple((name, info[name][:_MAX_FIELD]) for name in ("author", "keywords") if info.get(name))
+    title = "" if is_scan else info.get("title", "")
+    title = title if _is_plausible_title(title, paras) else _printed_title(paras, largest)
     return builder.build("application/pdf", note=note, title=title)
 
 
 def open_document(data: bytes) -> pypdfium2.PdfDocument:
-    """Open a PDF; one that is encrypted or damaged raises `Unreadable`."""
+    """Open a PDF; raise `Unreadable` if it is encrypted or damaged."""
     try:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        locked = getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
-        raise Unreadable("encrypted" if locked else "damaged or truncated: cannot be opened as a PDF") from error
+        is_encrypted = getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
+        raise Unreadable("encrypted" if is_encrypted else "damaged or truncated: cannot be opened as a PDF") from error
 
 
 def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
@@ -112,8 +105,8 @@ def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
         yield page_lines
 
 
-def _lines_of_scan(texts: Sequence[str], page: int, size: float) -> Iterator[Line]:
-    """Yield recognised paragraphs as lines, so far apart that they stay paragraphs."""
+def _scan_lines(texts: Sequence[str], page: int, size: float) -> Iterator[Line]:
+    """Yield each recognised paragraph as a line, far enough apart that they stay separate paragraphs."""
     for place, text in enumerate(texts):
         bottom = -10 * size * place
         yield Line(text, [(0.0, bottom, size, bottom + size)] * len(text), size, bold=False, page=page)
@@ -129,14 +122,14 @@ def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:
     return outline
 
 
-def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
-    """Return the paragraph in the first page's largest type, if that is larger than the body text."""
+def _find_largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
+    """Return the first page's paragraph in the largest type, if that is larger than the body text."""
     large = [para for para in paras if para.pages[0] == 0 and 4 <= len(para.text) <= 300 and para.size > 1.15 * body]
     large = [para for para in large if para.gaps < TABLE_GAPS and any(map(str.isalpha, para.text))]
-    # Headings such as "1 Introduction" and "2 Method" are no titles.
+    # Headings such as "1 Introduction" and "2 Method" are not titles.
     sections = Counter(para.type for para in paras if NUMBERED.match(para.text))
     large = [para for para in large if not NUMBERED.match(para.text) or sections[para.type] < 2]
-    # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
+    # One or two large words are likely part of a figure or letterhead, but at the top the title of a manual.
     short = [para for para in large if len(para.text.split()) <= 2]
     largest = _first_of_largest([para for para in large if para not in short])
     top = _first_of_largest([para for para in short if para in paras[:_TOP]])
@@ -148,47 +141,47 @@ def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
 
 def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:
     """Return the first paragraph in the largest type, whose measured size varies a little."""
-    least = (1 - _SAME) * max((para.size for para in paras), default=0.0)
-    return next((para for para in paras if para.size >= least), None)
+    min_size = (1 - _SAME) * max((para.size for para in paras), default=0.0)
+    return next((para for para in paras if para.size >= min_size), None)
 
 
-def _is_plausible(title: str, paras: Sequence[Paragraph]) -> bool:
-    """Whether the metadata has a real title: no file or program name; a single word must also be on page 1."""
-    if not 4 <= len(title) <= 300 or _NO_TITLE.match(title):
+def _is_plausible_title(title: str, paras: Sequence[Paragraph]) -> bool:
+    """Whether this is a real title rather than a file or program name; a single word must also be on page 1."""
+    if not 4 <= len(title) <= 300 or _BAD_TITLE.match(title):
         return False
-    return len(title.split()) > 1 or any(_letters(title) in _letters(para.text) for para in paras if para.pages[0] == 0)
+    return len(title.split()) > 1 or any(_key(title) in _key(para.text) for para in paras if para.pages[0] == 0)
 
 
 def _printed_title(paras: Sequence[Paragraph], largest: Paragraph | None) -> str:
-    """Return the text in the largest type, with its neighbours in that type, else a bold line at the top, else ""."""
+    """Return the text in the largest type, over several paragraphs, else a bold line at the top, else ""."""
     if largest is None:
         bold = (para for para in paras[:_TOP] if para.bold and para.pages[0] == 0 and could_be_heading(para.text))
         bold = (para for para in bold if not para.text[0].isdigit())
         text = next((para.text for para in bold if len(para.text.split()) > 2), "")
         return _NOTE_MARKS.sub("", text)
     at = next(i for i, para in enumerate(paras) if para is largest)
-    near = [para for para in paras[: at + _MAX_PARTS] if para.pages[0] == 0]
+    candidates = [para for para in paras[: at + _MAX_PARTS] if para.pages[0] == 0]
     same_size = [
         abs(para.size - largest.size) < _SAME * largest.size and (para is largest or not para.text[0].isdigit())
-        for para in near
+        for para in candidates
     ]
     first = at
     while first and same_size[first - 1]:
         first -= 1
-    parts = takewhile(itemgetter(1), zip(near[first:], same_size[first:], strict=True))
+    parts = takewhile(itemgetter(1), zip(candidates[first:], same_size[first:], strict=True))
     text = " ".join(para.text for para, _ in parts)
     return _NOTE_MARKS.sub("", text if len(text) <= MAX_HEADING else largest.text)
 
 
 def _set_levels(paras: Sequence[Paragraph], outline: _Outline, body: float, title: Paragraph | None) -> None:
     """Mark as headings the paragraphs that the outline names, else those that look like headings."""
-    named = {(page, _letters(text)): level for level, page, text in outline}
-    levels = [named.get((para.pages[0], _letters(para.text)), 0) or _unnumbered_level(named, para) for para in paras]
+    named = {(page, _key(text)): level for level, page, text in outline}
+    levels = [named.get((para.pages[0], _key(para.text)), 0) or _unnumbered_level(named, para) for para in paras]
     if sum(map(bool, levels)) < max(2, len(outline) // 3):
         levels = heading_levels(paras, body)
     previous: Paragraph | None = None
     for para, level in zip(paras, levels, strict=True):
-        if previous is not None and previous is title and level and not _OPENING.match(para.text):
+        if previous is not None and previous is title and level and not _FIRST_HEADINGS.match(para.text):
             continue
         para.level = 1 if para is title else level + 1 if level and title is not None else level
         previous = para
@@ -197,42 +190,42 @@ def _set_levels(paras: Sequence[Paragraph], outline: _Outline, body: float, titl
 def _unnumbered_level(named: dict[tuple[int, str], int], para: Paragraph) -> int:
     if len(para.text) > 200 or not para.text[0].isalnum():
         return 0
-    return named.get((para.pages[0], _letters(re.sub(r"^[\dA-Z.]+\s+", "", para.text))), 0)
+    return named.get((para.pages[0], _key(re.sub(r"^[\dA-Z.]+\s+", "", para.text))), 0)
 
 
-def _letters(text: str) -> str:
+def _key(text: str) -> str:
     return "".join(filter(str.isalnum, heading_title(text).lower()))[:60]
 
 
-def _with_heads(paras: Sequence[Paragraph], heads: Sequence[Line], title: Paragraph | None) -> list[Paragraph]:
-    """Return paragraphs with running heads, without page numbers.
+def _insert_heads(paras: Sequence[Paragraph], heads: Sequence[Line], title: Paragraph | None) -> list[Paragraph]:
+    """Return the paragraphs with running heads inserted, without page numbers.
 
-    Those of the first page are below the title, which they are about. Others, and all if there is no title, are behind
-    the paragraphs that end on their page, but not below a heading.
+    Heads of the first page come after the title, if there is one. Others come after the paragraphs that end on their
+    page, but not directly below a heading.
     """
-    found = list(paras)
-    at_title = next((i for i, para in enumerate(found) if para is title), 0)
-    # A title may be more than one paragraph.
-    below_title = at_title + sum(1 for _ in takewhile(lambda para: title and para.type == title.type, found[at_title:]))
-    for head in chain.from_iterable(paragraphs([[line]]) for line in heads):
+    items = list(paras)
+    at_title = next((i for i, para in enumerate(items) if para is title), 0)
+    # The title may have several paragraphs.
+    below_title = at_title + sum(1 for _ in takewhile(lambda para: title and para.type == title.type, items[at_title:]))
+    for head in chain.from_iterable(join_paragraphs([[line]]) for line in heads):
         head.text = _PAGE_NUMBER.sub("", head.text)
         head.pages = head.pages[: len(head.text)]
         if not head.text:
             continue
         if title is not None and head.pages[0] == 0:
-            found.insert(below_title, head)
+            items.insert(below_title, head)
             below_title += 1
             continue
-        at = next((i for i, para in enumerate(found) if para.pages[-1] > head.pages[0]), len(found))
-        while at and found[at - 1].level:
+        at = next((i for i, para in enumerate(items) if para.pages[-1] > head.pages[0]), len(items))
+        while at and items[at - 1].level:
             at -= 1
-        if at < len(found) and found[at].pages[0] < head.pages[0]:
-            head.pages = [found[at].pages[0]] * len(head.pages)  # pages are in order
-        found.insert(at, head)
-    return found
+        if at < len(items) and items[at].pages[0] < head.pages[0]:
+            head.pages = [items[at].pages[0]] * len(head.pages)  # pages are in order
+        items.insert(at, head)
+    return items
 
 
-def _write(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> None:
+def _write_paragraphs(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> None:
     current = -1
 
     def turn_to(page: int) -> None:
@@ -240,7 +233,7 @@ def _write(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> 
         builder.page(max(0, page - current))
         current = max(page, current)
 
-    for group in _grouped(paras):
+    for group in _group_scraps(paras):
         first = group[0]
         if len(group) > 1:
             turn_to(first.pages[0])
@@ -251,7 +244,7 @@ def _write(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> 
                 turn_to(page)
                 builder.table_part("".join(letter for _, letter in part), first=page == first.pages[0])
             continue
-        for start, end in _by_page(first):
+        for start, end in _page_spans(first):
             turn_to(first.pages[start])
             mark = _BULLET.match(first.text, start, end)
             text = first.text[mark.end() if mark else start : end]
@@ -262,10 +255,10 @@ def _write(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> 
     turn_to(pages - 1)
 
 
-def _grouped(paras: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
-    """Yield paragraphs one by one, but the scraps of a figure or ragged table on a page as a group."""
-    for (are_scraps, _), members in groupby(paras, key=lambda para: (_is_scrap(para), para.pages[0])):
-        run = list(members)
+def _group_scraps(paras: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
+    """Yield the scraps of a figure or ragged table on a page as one group, and each other paragraph alone."""
+    for (are_scraps, _), neighbours in groupby(paras, key=lambda para: (_is_scrap(para), para.pages[0])):
+        run = list(neighbours)
         if are_scraps and len(run) >= _MIN_SCRAPS:
             yield run
         else:
@@ -274,10 +267,10 @@ def _grouped(paras: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
 
 def _is_scrap(para: Paragraph) -> bool:
     is_plain_line = not para.level and not para.table and para.lines == 1
-    return is_plain_line and len(para.text) <= SCRAP and not _BULLET.match(para.text)
+    return is_plain_line and len(para.text) <= MAX_SCRAP and not _BULLET.match(para.text)
 
 
-def _by_page(para: Paragraph) -> Iterator[tuple[int, int]]:
+def _page_spans(para: Paragraph) -> Iterator[tuple[int, int]]:
     """Yield the span of a paragraph on each page, cut after the sentence in which a page ends."""
     start = 0
     if para.pages[0] != para.pages[-1]:

@@ -14,7 +14,7 @@ from corpus.types import PagePicture
 
 # Pixels per point: sharp on high-density (2x) screens.
 _SCALE = 2.0
-# Of the longer side; larger pages are scaled down.
+# The most pixels of the longer side; larger pages are scaled down.
 _MAX_PIXELS = 2400
 _BITS, _RGB = 8, 2
 
@@ -38,7 +38,7 @@ def draw(data: bytes, page: int) -> PagePicture:
 def _png(bitmap: pypdfium2.PdfBitmap) -> bytes:
     """Encode a bitmap with three bytes per pixel as PNG (https://www.w3.org/TR/png-3/)."""
     header = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, _BITS, _RGB, 0, 0, 0)
-    # The byte before each row says that it is not filtered.
+    # The byte before each row is its filter type: none.
     rows = b"".join(b"\0" + row for row in pixel_rows(bitmap))
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from corpus.readers.assemble.document_builder import DocumentBuilder, few_lines, one_line, visible
+from corpus.readers.assemble.document_builder import DocumentBuilder, count_visible, one_line, tidy_lines
 from corpus.readers.plaintext import plain
 from corpus.text.encodings import file_lines
 from corpus.types import Extracted
@@ -142,10 +142,10 @@ def _add(builder: DocumentBuilder, entry: _Entry) -> None:
         names = fields["N"][0].parts if "N" in fields else []
         title = one_line(" ".join(names[at] for at in (3, 1, 2, 0, 4) if at < len(names)))
     shown = [(kind, title), ("When", _when(fields)), ("Repeats", _repeats(fields)), *_labelled(fields)]
-    text = few_lines("\n".join(f"{label}: {value}" for label, value in shown if value))
+    text = tidy_lines("\n".join(f"{label}: {value}" for label, value in shown if value))
     builder.begin_record(title)
     builder.section(1, title or kind)
-    builder.block(text, lines=[(0, entry.lines[0]), (max(visible(text) - 1, 1), entry.lines[1])])
+    builder.block(text, lines=[(0, entry.lines[0]), (max(count_visible(text) - 1, 1), entry.lines[1])])
 
 
 def _labelled(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:

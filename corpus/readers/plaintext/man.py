@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from corpus.readers.assemble.document_builder import DocumentBuilder, visible
+from corpus.readers.assemble.document_builder import DocumentBuilder, count_visible
 from corpus.readers.plaintext.man_words import MACROS, arguments, plain, sentence
 from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
@@ -129,6 +129,6 @@ class _ManPage:
             text = text.replace("T{", "").replace("T}", "").replace("\t", " | ")
         if not text and not self._code_until:
             return
-        self._marks.append((visible(self._text), number))
+        self._marks.append((count_visible(self._text), number))
         self._text += text.rstrip() + (":" if self._awaits_tag else "") + ("\n" if self._code_until else " ")
         self._awaits_tag = False

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from corpus.readers.assemble.document_builder import DocumentBuilder, visible
+from corpus.readers.assemble.document_builder import DocumentBuilder, count_visible
 from corpus.readers.plaintext import plain
 from corpus.text.encodings import file_lines
 from corpus.types import Extracted
@@ -98,7 +98,7 @@ def _add(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
     marks: list[tuple[int, int]] = []
     text = speaker
     for number, words in (line for cue in cues for line in cue.lines):
-        marks.append((visible(text) if marks else 0, number))
+        marks.append((count_visible(text) if marks else 0, number))
         text += f"{words} "
     # A media fragment: https://www.w3.org/TR/media-frags/
     builder.anchor(f"t={int(first.begin)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.assemble.fields import Row, add_records, are_table, title_field
+from corpus.readers.assemble.fields import Row, add_records, form_table, title_field
 from corpus.readers.records.csv_rows import to_records
 
 MAX_COLUMNS = 1000
@@ -21,7 +21,7 @@ def add_sheets(builder: DocumentBuilder, sheets: Sequence[Sheet | None]) -> None
     for sheet in sheets:
         names, records = to_records(sheet[1]) if sheet else ([], [])
         tables.append((sheet[0], records) if sheet else None)
-        titled = titled and (not records or (title_field(names) is not None and not are_table(records)))
+        titled = titled and (not records or (title_field(names) is not None and not form_table(records)))
     for table in tables:
         builder.page()
         if table is None:
@@ -29,7 +29,7 @@ def add_sheets(builder: DocumentBuilder, sheets: Sequence[Sheet | None]) -> None
         name, records = table
         builder.section(1, "")
         if titled:
-            add_records(builder, records, pages=False, documents_from=1, above=name, level=2)
+            add_records(builder, records, pages=False, documents_from=1, heading=name, level=2)
         else:
             builder.heading(1, name)
             add_records(builder, records, pages=False, level=2)

@@ -15,14 +15,14 @@ _FIELDS = {
     **dict.fromkeys(("citation_journal_title", "dc.publisher", "dcterms.publisher"), "publisher"),
     "keywords": "keywords",
 }
-# The time of day at which a page was published is of no use to a reader.
+# The time of day of a date, which a reader has no use for.
 _TIME = re.compile(r"(?<=\d\d\d\d-\d\d-\d\d)T\d\d:\S*$")
 _MAX_VALUE = 1000
 
 
 def meta_field(attributes: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the field that a `meta` element gives, with its value, or None if it is of no use to a reader."""
+    """Return the field and value of a `meta` element, or None if a reader has no use for it."""
     name = _FIELDS.get((attributes.get("name") or attributes.get("property") or "").lower())
     value = _TIME.sub("", one_line(attributes.get("content") or ""))[:_MAX_VALUE]
-    # An address, such as that of a profile, names nobody.
+    # An address, such as that of a profile, is no name.
     return None if name is None or not value or value.startswith(("http://", "https://")) else (name, value)

@@ -1,7 +1,7 @@
 """HTML: the readable text of a page, without navigation, scripts and hidden text.
 
-lxml reports elements as events and no tree is built: text nested 200,000 elements deep is read in a second, where
-libxml2's tree silently ends at 2,048.
+lxml reports elements as events instead of a tree: text that is nested 200,000 elements deep is read in a second, while
+libxml2's tree silently ends at a depth of 2,048.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from corpus.text.superscripts import raised
 from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LEFT_OUT = frozenset(
+_SKIPPED_TAGS = frozenset(
     [
         *("script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "audio", "video", "map"),
         *("nav", "footer", "menu", "dialog", "select", "button", "datalist"),
     ]
 )
-_LEFT_OUT_ROLES = frozenset(
+_SKIPPED_ROLES = frozenset(
     ["navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar"]
 )
-# Elements that may be left out because of their class or id.
-_WITH_CLASSES = frozenset(["div", "ul", "section", "span", "table"])
-_LEFT_OUT_CLASSES = re.compile(
+# Elements that may be skipped by their class or id.
+_CLASS_TAGS = frozenset(["div", "ul", "section", "span", "table"])
+_SKIPPED_CLASSES = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
     r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# Left out too, except inside the main content, where it is part of the text.
+# Skipped outside the main content; inside, it is part of the text.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])sidebar(?:$|[\s_-])", re.IGNORECASE)
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-# The text of a link from a heading to itself.
+# Texts of links from a heading to itself.
 _PERMALINKS = frozenset(["¶", "§", "#", "🔗"])
-_BREAKING = frozenset(
+_BLOCK_TAGS = frozenset(
     [
         *("p", "div", "section", "article", "main", "header", "aside", "ul", "ol", "li", "dl", "dt", "dd", "pre"),
         *("table", "tr", "td", "th", "caption", "tbody", "thead", "tfoot", "blockquote", "figure", "figcaption"),
@@ -50,13 +50,13 @@ _BREAKING = frozenset(
     ]
 )
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
-# Separators between a page's own title and the name of its site, and how such names end.
+# Separators between a page's title and the name of its site, and the end of such names.
 _SEPARATOR = re.compile(r"\s+[—–|·»-]\s+|\s*[|»·]\s*")
-_SITE = re.compile(r"\b(?:documentation|docs|manual|wiki|wikipedia)\b[^—–|·»]*$", re.IGNORECASE)
+_SITE_NAME_END = re.compile(r"\b(?:documentation|docs|manual|wiki|wikipedia)\b[^—–|·»]*$", re.IGNORECASE)
 _MAX_TITLE, _MAX_ANCHOR = 1000, 200
-# Of list items and of terms: deeper ones count as this deep.
+# The greatest depth of list items and terms; deeper ones count as this deep.
 _MAX_DEPTH = 5
-# Average characters per cell from which a table only lays out the page.
+# A table with at least this many characters per cell on average only lays out the page.
 _LAYOUT_CELL = 300
 
 
@@ -69,12 +69,12 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _decode(data: bytes) -> tuple[str, str]:
-    """Decode a page as UTF-8, else as it declares, else by guess."""
+    """Decode a page as UTF-8, else by its declared encoding, else by a guess."""
     try:
         data.decode()
     except UnicodeDecodeError:
-        declared = _CHARSET.search(data[:4096])
-        name = declared[1].decode("ascii").lower() if declared else "utf-8"
+        declaration = _CHARSET.search(data[:4096])
+        name = declaration[1].decode("ascii").lower() if declaration else "utf-8"
         if name not in ("utf-8", "utf8"):
             with suppress(UnicodeError, LookupError):
                 return data.decode(name), f"read as {name}"
@@ -83,50 +83,50 @@ def _decode(data: bytes) -> tuple[str, str]:
 
 def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
     """Write the content of a page below headings of `level`, and return its title, or ""."""
-    page = _Page(builder, level, has_main=_MAIN.search(text) is not None)
+    page = _PageReader(builder, level, has_main=_MAIN.search(text) is not None)
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
     data = text.encode("utf-8", "replace")
-    # Line by line, as events carry no position; a page inside another file has no lines to cite.
+    # Line by line, as events have no position; a page inside another file has no lines to cite.
     for line in [data] if level else data.splitlines(keepends=True):
         page.line += not level
         parser.feed(line)
     if data:  # the parser reports empty input as damaged
         parser.close()
-    title = _own_title(page.title[:_MAX_TITLE], page.first_heading)
+    title = _strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
     if not level:
         builder.title = title
     return title
 
 
-def _own_title(title: str, heading: str) -> str:
+def _strip_site_name(title: str, heading: str) -> str:
     """Return a page's title without the name of its site, as in "Widgets — Python 3.13 documentation"."""
     marks = list(_SEPARATOR.finditer(title))
     if heading and any(heading in (title[: mark.start()], title[mark.end() :]) for mark in marks):
         return heading
-    return title[: marks[-1].start()] if marks and _SITE.search(title, marks[-1].end()) else title
+    return title[: marks[-1].start()] if marks and _SITE_NAME_END.search(title, marks[-1].end()) else title
 
 
-class _Page:
-    """Takes the parser's events; the parser closes what a page left open, so that starts and ends come in pairs."""
+class _PageReader:
+    """Takes the parser's events; the parser closes open elements itself, so starts and ends come in pairs."""
 
     def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool) -> None:
         self.title = ""
         self.first_heading = ""
-        self.line = 0  # the last line of the file that the parser was given
+        self.line = 0  # the last line of the file that the parser got
         self._builder = builder
         self._level = level
         self._has_main = has_main
         self._text = LineBuffer()
         self._title: list[str] | None = None
         self._rows: list[list[Fragment]] = []
-        # For each open definition list, whether its terms are headings.
-        self._terms: list[bool] = []
-        # Open elements that break lines, except paragraphs, and whether each is the main content.
+        # Whether the terms of each open definition list are headings.
+        self._terms_are_headings: list[bool] = []
+        # Open block elements except paragraphs, and whether each is the main content.
         self._open: list[tuple[str, bool]] = []
-        # Numbers of open elements: those inside one that is left out, and others by kind.
-        self._left_out = self._in_main = self._lists = self._tables = self._pre = self._raised = 0
-        self._link = self._text.place()
+        # Numbers of open elements: skipped ones with those inside, and others by kind.
+        self._skipped = self._in_main = self._lists = self._tables = self._pre = self._raised = 0
+        self._link = self._text.end()
         self._next_anchor = ""
         # Metadata of the page, and the line of each.
         self._metadata: dict[tuple[str, str], int] = {}
@@ -135,8 +135,8 @@ class _Page:
         """Handle the start of an element."""
         self._text.line = self.line
         self._raised += tag == "sup"
-        if self._left_out or self._is_left_out(tag, attributes):
-            self._left_out += 1
+        if self._skipped or self._is_skipped(tag, attributes):
+            self._skipped += 1
         elif tag in ("title", "meta"):
             self._start_in_head(tag, attributes)
         elif tag == "br":
@@ -145,19 +145,19 @@ class _Page:
             self._text.insert(f" {attributes['alt']} ")
         elif self._tables:
             self._start_in_table(tag)
-        elif tag in _BREAKING:
+        elif tag in _BLOCK_TAGS:
             self._start_block(tag, attributes)
-        if not self._left_out:
+        if not self._skipped:
             if tag == "a":
-                self._link = self._text.place()
+                self._link = self._text.end()
             if attributes and (name := attributes.get("id") or (tag == "a" and attributes.get("name"))):
-                self._note_anchor(name)
+                self._add_anchor(name)
 
     def data(self, text: str) -> None:
-        """Handle text of the innermost open element, or a part of it."""
+        """Handle a text, or a part of it, in the innermost open element."""
         if self._title is not None:
             self._title.append(text)
-        elif not self._left_out:
+        elif not self._skipped:
             self._text.add(raised(text) if self._raised else text, verbatim=self._pre > 0)
         if self.line:
             self._text.line += text.count("\n")
@@ -170,41 +170,41 @@ class _Page:
         """Handle the end of an element."""
         self._text.line = self.line
         self._raised -= tag == "sup"
-        if self._left_out:
-            self._left_out -= 1
+        if self._skipped:
+            self._skipped -= 1
         elif tag == "title":
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "head":
             self._builder.front_matter(self._metadata)
         elif tag == "a":
-            if self._text.since(self._link).strip() in _PERMALINKS:
-                self._text.cut(self._link)
+            if self._text.text_from(self._link).strip() in _PERMALINKS:
+                self._text.cut_from(self._link)
         elif self._tables:
             self._end_in_table(tag)
-        elif tag in _BREAKING:
+        elif tag in _BLOCK_TAGS:
             self._end_block(tag)
 
     def close(self) -> None:
         """Handle the end of the page."""
         self._flush()
 
-    def _is_left_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        outside = not self._in_main
-        if tag in _LEFT_OUT or (outside and (tag == "aside" or (tag == "header" and self._has_main))):
+    def _is_skipped(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        is_outside = not self._in_main
+        if tag in _SKIPPED_TAGS or (is_outside and (tag == "aside" or (tag == "header" and self._has_main))):
             return True
         if not attributes:
             return False
         role = attributes.get("role")
-        if "hidden" in attributes or attributes.get("aria-hidden") == "true" or role in _LEFT_OUT_ROLES:
+        if "hidden" in attributes or attributes.get("aria-hidden") == "true" or role in _SKIPPED_ROLES:
             return True
-        if _HIDDEN_STYLE.search(attributes.get("style", "")) or (outside and role == "complementary"):
+        if _HIDDEN_STYLE.search(attributes.get("style", "")) or (is_outside and role == "complementary"):
             return True
-        named = f"{attributes.get('class', '')} {attributes.get('id', '')}"[:1000]
-        return tag in _WITH_CLASSES and bool(_LEFT_OUT_CLASSES.search(named) or (outside and _SIDEBAR.search(named)))
+        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"[:1000]
+        return tag in _CLASS_TAGS and bool(_SKIPPED_CLASSES.search(names) or (is_outside and _SIDEBAR.search(names)))
 
-    def _note_anchor(self, name: str) -> None:
-        """Make the text that follows a link target of this name; inside a block, that is the next block."""
+    def _add_anchor(self, name: str) -> None:
+        """Make a link target with this name of the text that follows; inside a block, of the next block."""
         if len(name) > _MAX_ANCHOR or not name.isprintable() or self._tables or not self.line:
             return
         if self._text.is_blank():
@@ -232,13 +232,13 @@ class _Page:
         self._pre += tag == "pre"
         self._tables += tag == "table"
         if tag == "dl":
-            # Sphinx lists parameters and results in these: they belong to the term above.
-            self._terms.append("field-list" not in attributes.get("class", ""))
+            # Sphinx lists parameters and results in these; they belong to the term above.
+            self._terms_are_headings.append("field-list" not in attributes.get("class", ""))
 
     def _end_block(self, tag: str) -> None:
         if self._pre > (tag == "pre"):
             self._pre -= tag == "pre"
-            if not self._text.ends_line():
+            if not self._text.is_at_line_start():
                 self._text.insert("\n")
             return
         self._flush(_HEADINGS.get(tag, 0))
@@ -250,25 +250,25 @@ class _Page:
         self._pre -= tag == "pre"
         if tag == "dl":
             self._builder.section(self._term_level(), "")
-            self._terms.pop()
+            self._terms_are_headings.pop()
 
     def _term_level(self) -> int:
-        return self._level + len(_HEADINGS) + min(len(self._terms), _MAX_DEPTH)
+        return self._level + len(_HEADINGS) + min(len(self._terms_are_headings), _MAX_DEPTH)
 
     def _flush(self, heading: int = 0) -> None:
         """Write the text since the last block, as the kind of block that the open elements imply."""
         text, lines = self._text.take()
         if not text.strip():
             return
-        around = self._open[-1][0] if self._open else ""
+        parent = self._open[-1][0] if self._open else ""
         if self._pre:
             self._builder.block(text, BlockKind.CODE, lines=lines)
         elif heading:
             self.first_heading = self.first_heading or one_line(text)
             self._builder.heading(self._level + heading, text, lines=lines)
-        elif around == "dt" and self._terms and self._terms[-1]:
+        elif parent == "dt" and self._terms_are_headings and self._terms_are_headings[-1]:
             self._builder.heading(self._term_level(), text, lines=lines)
-        elif around == "li":
+        elif parent == "li":
             depth = min(max(0, self._lists - 1), _MAX_DEPTH)
             self._builder.block(text, BlockKind.ITEM, depth, lines=lines)
         else:
@@ -284,7 +284,7 @@ class _Page:
             self._rows.append([])
         elif tag in ("td", "th") and self._tables == 1:
             self._text.take()
-        elif tag in _BREAKING:
+        elif tag in _BLOCK_TAGS:
             self._text.insert(" ")
 
     def _end_in_table(self, tag: str) -> None:
@@ -301,9 +301,9 @@ class _Page:
                 self._open.pop()
                 rows, self._rows = self._rows, []
                 self._text.take()
-                self._table([row for row in rows if any(cell.text.strip() for cell in row)])
+                self._add_table([row for row in rows if any(cell.text.strip() for cell in row)])
 
-    def _table(self, rows: Sequence[Sequence[Fragment]]) -> None:
+    def _add_table(self, rows: Sequence[Sequence[Fragment]]) -> None:
         cells = [cell for row in rows for cell in row]
         if max(map(len, rows), default=0) > 1 and sum(len(cell.text) for cell in cells) < _LAYOUT_CELL * len(cells):
             # A page inside another file has no lines.

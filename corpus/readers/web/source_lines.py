@@ -1,4 +1,4 @@
-"""Text of a page as the parser reports it, with the lines of the file that it comes from."""
+"""The text that the parser reports, with the lines of the file that it comes from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from corpus.readers.assemble.document_builder import Marks, visible
+from corpus.readers.assemble.document_builder import Starts, count_visible
 
 _BLANKS = re.compile(r"\s+")
 
@@ -15,7 +15,7 @@ class Fragment(NamedTuple):
     """Text, and the lines of the file that it comes from."""
 
     text: str
-    lines: Marks
+    lines: Starts
 
 
 class LineBuffer:
@@ -31,31 +31,31 @@ class LineBuffer:
         """Append text from the file, keeping its white space only if `verbatim`."""
         if self.line:
             self._raw.append((self.line, text))
-        self._parts.append(text if verbatim else _with_single_spaces(text))
+        self._parts.append(text if verbatim else _collapse_blanks(text))
 
     def insert(self, text: str) -> None:
-        """Append text that stands for an element."""
+        """Append text that replaces an element."""
         self._parts.append(text)
 
-    def ends_line(self) -> bool:
-        """Return whether there is no text, or it ends with a newline."""
+    def is_at_line_start(self) -> bool:
+        """Whether there is no text, or it ends with a newline."""
         return not self._parts or self._parts[-1].endswith("\n")
 
     def is_blank(self) -> bool:
-        """Return whether there is no visible text."""
+        """Whether there is no visible text."""
         return not any(part and not part.isspace() for part in self._parts)
 
-    def place(self) -> tuple[int, int]:
-        """Return where the text ends now, for `since` and `cut`."""
+    def end(self) -> tuple[int, int]:
+        """Return where the text ends now, for `text_from` and `cut_from`."""
         return len(self._parts), len(self._raw)
 
-    def since(self, place: tuple[int, int]) -> str:
-        """Return the text from a place on."""
-        return "".join(self._parts[place[0] :])
+    def text_from(self, position: tuple[int, int]) -> str:
+        """Return the text from a position on."""
+        return "".join(self._parts[position[0] :])
 
-    def cut(self, place: tuple[int, int]) -> None:
-        """Drop the text from a place on."""
-        del self._parts[place[0] :], self._raw[place[1] :]
+    def cut_from(self, position: tuple[int, int]) -> None:
+        """Drop the text from a position on."""
+        del self._parts[position[0] :], self._raw[position[1] :]
 
     def take(self) -> Fragment:
         """Return the text, and clear the buffer."""
@@ -65,21 +65,21 @@ class LineBuffer:
             return Fragment(text, ())
         if raw[0][0] == self.line and "\n" not in raw[-1][1]:
             return Fragment(text, ((0, self.line),))
-        return Fragment(text, tuple(_marks(raw)))
+        return Fragment(text, tuple(_line_starts(raw)))
 
 
-def _marks(raw: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    seen = last = 0
+def _line_starts(raw: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
+    count = last_line = 0
     for start, text in raw:
         for line, part in enumerate(text.split("\n"), start):
-            if count := visible(part):
-                if line != last:
-                    yield seen, line
-                last = line
-                seen += count
+            if visible := count_visible(part):
+                if line != last_line:
+                    yield count, line
+                last_line = line
+                count += visible
 
 
-def _with_single_spaces(text: str) -> str:
+def _collapse_blanks(text: str) -> str:
     if text.isspace():
         return " "
     return text if "  " not in text and text.isprintable() else _BLANKS.sub(" ", text)

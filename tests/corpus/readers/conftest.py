@@ -11,5 +11,5 @@ from corpus.loading.sandbox import Sandbox
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seconds=10, memory=512 * 1024 * 1024) as one:
-        yield one
+    with Sandbox(seconds=10, memory=512 * 1024 * 1024) as process:
+        yield process

@@ -16,7 +16,7 @@ from corpus.readers.office.zip_archive import MAX_PART
 from tests.corpus.readers import fuzz
 from tests.corpus.readers.outcome import attempt, is_bad, outcome
 from tests.corpus.readers.samples import archives
-from tests.corpus.readers.samples.archives import MAIN, changed, parts_of
+from tests.corpus.readers.samples.archives import MAIN, replace_part, unpack
 from tests.corpus.readers.samples.files import FILES
 from tests.corpus.readers.samples.texts import PROGRAMS
 from tests.documents import check_passages, count_words
@@ -61,8 +61,8 @@ DEEP = {
     "a.py": nested("(", ")", head="x = "),
     "b.py": b"".join(b" " * n + b"if x:\n" for n in range(2000)),
     **{
-        path: changed(
-            FILES[path], part, parts_of(FILES[path])[part].replace(b"</", b"<x>" * 30_000 + b"</x>" * 30_000 + b"</", 1)
+        path: replace_part(
+            FILES[path], part, unpack(FILES[path])[part].replace(b"</", b"<x>" * 30_000 + b"</x>" * 30_000 + b"</", 1)
         )
         for path, part in MAIN.items()
     },
@@ -71,69 +71,69 @@ DEEP = {
 
 @pytest.mark.parametrize("path", DEEP)
 def test_deep_nesting_is_read_or_refused(path: str, sandbox: Sandbox) -> None:
-    """It is read, or refused as nested too deeply."""
-    found = outcome(sandbox, path, DEEP[path])
-    assert found == "nested too deeply" or len(found) > 2 or path == "a.json"
+    """It may only be refused as nested too deeply."""
+    text = outcome(sandbox, path, DEEP[path])
+    assert text == "nested too deeply" or len(text) > 2 or path == "a.json"
 
 
-def again(piece: str, *, head: str = "") -> Callable[[int], bytes]:
+def repeated(piece: str, *, head: str = "") -> Callable[[int], bytes]:
     return lambda size: (head + piece * (size // len(piece))).encode()
 
 
-# Each once took quadratic time, or might in a carelessly written reader.
+# Each once took quadratic time, or might with a careless reader.
 LINES = {
-    "formulas.tex": again(r"\("),
-    "dollars.tex": again("$a"),
-    "citations.tex": again(r"\cite["),
-    "labels.tex": again(r"\label["),
-    "environments.tex": again(r"\begin{a}["),
-    "titles.tex": again(r"\title["),
-    "notes.tex": again(r"\footnote{"),
-    "quantities.tex": again(r"\SI{5}{\a} "),
+    "formulas.tex": repeated(r"\("),
+    "dollars.tex": repeated("$a"),
+    "citations.tex": repeated(r"\cite["),
+    "labels.tex": repeated(r"\label["),
+    "environments.tex": repeated(r"\begin{a}["),
+    "titles.tex": repeated(r"\title["),
+    "notes.tex": repeated(r"\footnote{"),
+    "quantities.tex": repeated(r"\SI{5}{\a} "),
     "authors.tex": lambda size: rb"\author{" * (size // 8) + rb"\begin{document}\maketitle",
-    "accents.tex": again(r"\'"),
-    "commas.bib": again(",", head="@book{a, "),
-    "fields.bib": again("a=b,", head="@book{a, "),
-    "titles.bib": again("title ", head="@book{a, "),
-    "quotes.html": again("<a b='"),
-    "comments.html": again("<!--"),
-    "paragraphs.html": again("<p>"),
-    "tables.html": again("<table>"),
-    "lists.html": again("<ul><li>"),
-    "a.csv": again('"a,'),
-    "a.tsv": again("\t"),
+    "accents.tex": repeated(r"\'"),
+    "commas.bib": repeated(",", head="@book{a, "),
+    "fields.bib": repeated("a=b,", head="@book{a, "),
+    "titles.bib": repeated("title ", head="@book{a, "),
+    "quotes.html": repeated("<a b='"),
+    "comments.html": repeated("<!--"),
+    "paragraphs.html": repeated("<p>"),
+    "tables.html": repeated("<table>"),
+    "lists.html": repeated("<ul><li>"),
+    "a.csv": repeated('"a,'),
+    "a.tsv": repeated("\t"),
     "objects.json": lambda size: b"[" + b'{"a":1},' * (size // 8) + b"1]",
-    "names.eml": again('"a ', head="From: "),
-    "words.eml": again("=?utf-8?q?a?= ", head="From: a@b.org\nSubject: "),
-    "addresses.eml": again("a@b, ", head="To: "),
-    "parts.eml": again("--b\n\n", head="From: a@b.org\nContent-Type: multipart/mixed; boundary=b\n\n"),
-    "froms.mbox": again("From ", head="From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\n\n"),
-    "definitions.py": again("def a(:\n"),
-    "brackets.py": again("("),
-    "blanks.py": again(" "),
-    "strings.js": again('"'),
-    "comments.js": again("/*"),
-    "heads.kt": again("fun a("),
-    "blocks.cpp": again("{\n", head="void f() "),
-    "comments.cpp": again("// x\n"),
-    "functions.cpp": again("int f(int a)\n{\n  return 1;\n}\n"),
-    "classes.cpp": again("class A {\n"),
-    "garbage.cpp": again("<>{}()[]\"'\n"),
-    "fields.rst": again(":a", head="T\n=\n\n"),
-    "references.rst": again("`a <", head="T\n=\n\n"),
-    "tags.vtt": again("<v ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n"),
-    "speakers.vtt": again(" ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n<v"),
-    "cues.vtt": again("00:01.000 --> 00:02.000\na\n\n"),
-    "parameters.ics": again(";a=", head="BEGIN:VEVENT\nSUMMARY"),
-    "quotes.ics": again('";', head="BEGIN:VEVENT\nSUMMARY;a="),
-    "folds.ics": again(" a\n", head="BEGIN:VEVENT\nSUMMARY:a\n"),
-    "begins.ics": again("BEGIN:VEVENT\n"),
-    "parts.vcf": again("\\;;", head="BEGIN:VCARD\nN:"),
-    "soft-ends.vcf": again("=\n", head="BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:"),
-    "names.7": again(r"\[abc", head=".TH A 7\n"),
-    "motions.7": again(r"\h'abc", head=".TH A 7\n"),
-    "arguments.7": again('"a', head=".TH A 7\n.SH "),
-    "rows.rst": again("+-", head="T\n=\n\n"),
+    "names.eml": repeated('"a ', head="From: "),
+    "words.eml": repeated("=?utf-8?q?a?= ", head="From: a@b.org\nSubject: "),
+    "addresses.eml": repeated("a@b, ", head="To: "),
+    "parts.eml": repeated("--b\n\n", head="From: a@b.org\nContent-Type: multipart/mixed; boundary=b\n\n"),
+    "froms.mbox": repeated("From ", head="From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\n\n"),
+    "definitions.py": repeated("def a(:\n"),
+    "brackets.py": repeated("("),
+    "blanks.py": repeated(" "),
+    "strings.js": repeated('"'),
+    "comments.js": repeated("/*"),
+    "heads.kt": repeated("fun a("),
+    "blocks.cpp": repeated("{\n", head="void f() "),
+    "comments.cpp": repeated("// x\n"),
+    "functions.cpp": repeated("int f(int a)\n{\n  return 1;\n}\n"),
+    "classes.cpp": repeated("class A {\n"),
+    "garbage.cpp": repeated("<>{}()[]\"'\n"),
+    "fields.rst": repeated(":a", head="T\n=\n\n"),
+    "references.rst": repeated("`a <", head="T\n=\n\n"),
+    "tags.vtt": repeated("<v ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n"),
+    "speakers.vtt": repeated(" ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n<v"),
+    "cues.vtt": repeated("00:01.000 --> 00:02.000\na\n\n"),
+    "parameters.ics": repeated(";a=", head="BEGIN:VEVENT\nSUMMARY"),
+    "quotes.ics": repeated('";', head="BEGIN:VEVENT\nSUMMARY;a="),
+    "folds.ics": repeated(" a\n", head="BEGIN:VEVENT\nSUMMARY:a\n"),
+    "begins.ics": repeated("BEGIN:VEVENT\n"),
+    "parts.vcf": repeated("\\;;", head="BEGIN:VCARD\nN:"),
+    "soft-ends.vcf": repeated("=\n", head="BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:"),
+    "names.7": repeated(r"\[abc", head=".TH A 7\n"),
+    "motions.7": repeated(r"\h'abc", head=".TH A 7\n"),
+    "arguments.7": repeated('"a', head=".TH A 7\n.SH "),
+    "rows.rst": repeated("+-", head="T\n=\n\n"),
 }
 
 
@@ -152,29 +152,29 @@ def test_parsing_time_is_linear_in_size(path: str) -> None:
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_one_long_line_is_read_or_refused_with_a_reason(suffix: str, sandbox: Sandbox) -> None:
-    """It is 120 kB; passages are bounded."""
-    found, reason = attempt(sandbox, f"a{suffix}", b"water " * 20_000)
-    if found is None:
+    """The line has 120 kB; the length of passages is limited."""
+    document, reason = attempt(sandbox, f"a{suffix}", b"water " * 20_000)
+    if document is None:
         assert reason.startswith(("content does not match its name", "damaged"))
     else:
-        check_passages(found, count_tokens=count_words, max_tokens=254)
+        check_passages(document, count_tokens=count_words, max_tokens=254)
 
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_blank_files_are_accepted_unless_the_format_forbids_them(suffix: str, sandbox: Sandbox) -> None:
-    """They are empty, or have a byte order mark or white space alone."""
+    """They are empty, or have only a byte order mark or white space."""
     for data in (b"", b"\xef\xbb\xbf", b" \t\r\n\x0c\n", b"\xff\xfe", b"\xef\xbb\xbf \n"):
-        found, reason = attempt(sandbox, f"a{suffix}", data)
-        if found is None:
+        document, reason = attempt(sandbox, f"a{suffix}", data)
+        if document is None:
             assert reason.startswith(("content does not match its name", "damaged", "empty"))
             assert suffix in NEVER_EMPTY
         else:
-            assert found.blocks == ()
+            assert document.blocks == ()
 
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_any_content_under_any_name_is_read_or_refused(suffix: str, sandbox: Sandbox) -> None:
-    """The samples of all formats."""
+    """The content is that of the samples of all formats."""
     for data in FILES.values():
         outcome(sandbox, f"a{suffix}", data)
 
@@ -200,13 +200,13 @@ def test_damaged_files_never_hang_or_crash_a_reader(path: str, sandbox: Sandbox)
     ],
 )
 def test_content_takes_precedence_over_the_file_name(name: str, sample: str, media_type: str, sandbox: Sandbox) -> None:
-    found, named = parse(name, FILES[sample], sandbox=sandbox), parse(sample, FILES[sample], sandbox=sandbox)
-    assert (found.text, found.title, found.blocks) == (named.text, named.title, named.blocks)
-    assert (found.pages, found.media_type) == (named.pages, media_type)
+    misnamed, original = parse(name, FILES[sample], sandbox=sandbox), parse(sample, FILES[sample], sandbox=sandbox)
+    assert (misnamed.text, misnamed.title, misnamed.blocks) == (original.text, original.title, original.blocks)
+    assert (misnamed.pages, misnamed.media_type) == (original.pages, media_type)
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "why"),
+    ("name", "data", "reason"),
     [
         ("a.pdf", b"just words", "content does not match its name: not a PDF file"),
         ("a.docx", b"just words", "content does not match its name: not a DOCX file"),
@@ -218,5 +218,7 @@ def test_content_takes_precedence_over_the_file_name(name: str, sample: str, med
         ("a.mbox", b"just words", "content does not match its name: not a mailbox"),
     ],
 )
-def test_misnamed_damaged_and_oversized_files_are_refused(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
-    assert outcome(sandbox, name, data) == why
+def test_misnamed_damaged_and_oversized_files_are_refused(
+    name: str, data: bytes, reason: str, sandbox: Sandbox
+) -> None:
+    assert outcome(sandbox, name, data) == reason

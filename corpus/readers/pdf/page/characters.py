@@ -16,16 +16,16 @@ import pypdfium2.raw as pdfium
 # Left, bottom, right, top in points from the page's lower left corner.
 Box = tuple[float, float, float, float]
 
-# Marks a word hyphenated at the end of a line; PDFium's code for it is 2.
+# Stands for the hyphen of a word broken at the end of a line; PDFium's code for it is 2.
 HYPHEN = "\ufffe"
 _PDFIUM_HYPHEN = 2
-# Every so many characters, the bulk text is compared with PDFium's result for that character alone.
+# Interval, in characters, at which the bulk text is checked against PDFium's result for a single character.
 _CHECK_EVERY = 16
 _UNSURE = re.compile(r"[\x00\x02\ufffd]")
 _DOUBLE = ctypes.sizeof(ctypes.c_double)
 
 
-def characters(page: Any, count: int) -> tuple[str, list[Box]]:
+def read_characters(page: Any, count: int) -> tuple[str, list[Box]]:
     """Return the characters of a text page and their boxes.
 
     A book has millions, so `map` makes the calls for boxes, without interpreter steps in between.
@@ -35,19 +35,19 @@ def characters(page: Any, count: int) -> tuple[str, list[Box]]:
     columns = (range(at + n * _DOUBLE, at + (n + 4 * count) * _DOUBLE, 4 * _DOUBLE) for n in range(4))
     deque(map(_get_box(), repeat(ctypes.cast(page, ctypes.c_void_p).value), range(count), *columns), maxlen=0)
     left, right, bottom, top = (edges[n::4] for n in range(4))
-    return _letters(page, count), list(zip(left, bottom, right, top, strict=True))
+    return _read_letters(page, count), list(zip(left, bottom, right, top, strict=True))
 
 
-def _letters(page: Any, count: int) -> str:
-    """Fetch all characters at once if each is one UTF-16 unit, else one by one."""
+def _read_letters(page: Any, count: int) -> str:
+    """Read all characters at once if each is one UTF-16 unit, else one by one."""
     units = (ctypes.c_ushort * (2 * count + 2))()
     if pdfium.FPDFText_GetText(page, 0, count, units) == count + 1:
         text = bytes(units)[: 2 * count].decode("utf-16-le", "replace")
-        checked = range(0, count, _CHECK_EVERY)
-        same = text[::_CHECK_EVERY] == "".join(_letter(pdfium.FPDFText_GetUnicode(page, i)) for i in checked)
-        if len(text) == count and same and not _UNSURE.search(text):
+        sample = range(0, count, _CHECK_EVERY)
+        is_same = text[::_CHECK_EVERY] == "".join(_letter_of(pdfium.FPDFText_GetUnicode(page, i)) for i in sample)
+        if len(text) == count and is_same and not _UNSURE.search(text):
             return text
-    return "".join(_letter(pdfium.FPDFText_GetUnicode(page, i)) for i in range(count))
+    return "".join(_letter_of(pdfium.FPDFText_GetUnicode(page, i)) for i in range(count))
 
 
 @cache
@@ -60,7 +60,7 @@ def _get_box() -> Callable[..., int]:
 
 
 @lru_cache(4096)
-def _letter(code: int) -> str:
+def _letter_of(code: int) -> str:
     if code == _PDFIUM_HYPHEN:
         return HYPHEN
     if code == 0 or 0xD800 <= code < 0xE000:

@@ -1,4 +1,4 @@
-"""Decide whether lines that share gutters are a table: by rules, or by short cells and numbers."""
+"""Decide by rules, or by short cells and numbers, whether lines that share gutters are a table."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import mean, median, pstdev
 
-from corpus.readers.pdf.page.cells import Cell, Interval, value_columns
+from corpus.readers.pdf.page.cells import Cell, Interval, find_value_columns
 from corpus.readers.pdf.page.line import Line
 
-# In line heights: lines closer than the first overlap; the mean gutter of a table without rules is at least the second.
+# In line heights: lines closer than this overlap; the least mean gutter of a table without rules.
 _OVERLAP, _WIDE = 0.6, 0.9
-# Longest cells of a table without rules, in characters: at the median, and at the 90th percentile.
+# Longest cells of a table without rules, in characters: the median, and the 90th percentile.
 _SHORT, _LONGEST = 20, 40
-# Fewer distances between letters prove nothing; those of monospaced letters vary by less than this share.
+# Fewer distances between letters are no evidence; those of monospaced letters vary by less than this share.
 _MIN_STEPS, _EQUAL = 4, 0.1
-# A line of code with its number has two cells; hardly any has a third at the same place as the other lines.
+# A numbered line of code has two cells; hardly any has a third in the same column as the other lines.
 _NUMBER_AND_LINE, _NEARLY_ALL = 2, 0.9
 # Names of monospaced fonts.
 _TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
@@ -41,57 +41,57 @@ def is_table(
         drawn: Heights of the rules that are as wide as the lines.
     """
     rows = [row for row in texts if row]
-    has_form = _is_ruled(rows, drawn) or _is_unruled(rows, gutters, median(line.size for line in lines))
+    has_form = _has_rules(rows, drawn) or _looks_like_table(rows, gutters, median(line.size for line in lines))
     return has_form and _has_words(rows) and not _overlap(lines, texts) and not _is_code(lines, cells, rows)
 
 
-def _is_ruled(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
+def _has_rules(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
     full = [row for row in rows if sum(map(bool, row)) > 1]
-    least = 2 if len(rows[0]) > 2 else 3
-    return min(len(drawn), len(full)) >= least
+    min_rows = 2 if len(rows[0]) > 2 else 3
+    return min(len(drawn), len(full)) >= min_rows
 
 
-def _is_unruled(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size: float) -> bool:
+def _looks_like_table(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size: float) -> bool:
     """Whether lines without rules are a table: three columns, one of them of values, short cells, wide gutters."""
     columns = len(gutters) + 1
     full = [row for row in rows if sum(map(bool, row)) > columns / 2]
     if columns < 3 or len(full) < 3 or mean(right - left for left, right in gutters) < _WIDE * size:
         return False
     lengths = sorted(len(text) for row in rows for text in row if text)
-    short = median(lengths) <= _SHORT and lengths[int(0.9 * len(lengths))] <= _LONGEST
-    return short and max(value_columns(full), default=0) > 0 and not _is_listing(full)
+    is_short = median(lengths) <= _SHORT and lengths[int(0.9 * len(lengths))] <= _LONGEST
+    return is_short and max(find_value_columns(full), default=0) > 0 and not _is_list_or_contents(full)
 
 
 def _has_words(rows: Sequence[Sequence[str]]) -> bool:
-    words = sum(bool(_WORD.search(text)) for row in rows for text in row)
-    return words >= max(2, len(rows) / 2)
+    word_count = sum(bool(_WORD.search(text)) for row in rows for text in row)
+    return word_count >= max(2, len(rows) / 2)
 
 
 def _is_code(lines: Sequence[Line], cells: Sequence[Sequence[Cell]], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether most lines are monospaced, or numbered consecutively; rows with two more cells may have numbers."""
+    """Whether most lines are monospaced, or numbered consecutively without two more cells, as rows would have."""
     pairs = list(zip(lines, cells, strict=True))
     typed = sum(bool(_TYPEWRITER.search(line.font)) and _is_evenly_spaced(line, row[-1]) for line, row in pairs)
-    firsts = [line.text[row[0].start : row[0].end] for line, row in pairs]
-    numbers = [int(text) for text in firsts if text.isdecimal()]
-    numbered = firsts[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
+    first_cells = [line.text[row[0].start : row[0].end] for line, row in pairs]
+    numbers = [int(text) for text in first_cells if text.isdecimal()]
+    is_numbered = first_cells[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
     full = sum(sum(map(bool, row)) > _NUMBER_AND_LINE for row in rows)
-    numbered &= full < _NEARLY_ALL * len(lines)
-    return typed > len(lines) / 2 or (numbered and all(below - above == 1 for above, below in pairwise(numbers)))
+    is_numbered &= full < _NEARLY_ALL * len(lines)
+    return typed > len(lines) / 2 or (is_numbered and all(below - above == 1 for above, below in pairwise(numbers)))
 
 
 def _is_evenly_spaced(line: Line, cell: Cell) -> bool:
-    """Whether the letters of a cell are, as in typewriter fonts; a name in one may begin a line of prose."""
+    """Whether the letters of a cell are evenly spaced; a line of prose may begin with a word in a typewriter font."""
     places = range(cell.start, cell.end)
     middles = [(line.boxes[i][0] + line.boxes[i][2]) / 2 if line.text[i].isalnum() else None for i in places]
     steps = [after - before for before, after in pairwise(middles) if before is not None and after is not None]
     return len(steps) < _MIN_STEPS or pstdev(steps) < _EQUAL * mean(steps)
 
 
-def _is_listing(rows: Sequence[Sequence[str]]) -> bool:
+def _is_list_or_contents(rows: Sequence[Sequence[str]]) -> bool:
     """Whether rows are a table of contents or a list: labels on the left, or ascending numbers on the right."""
-    last = [row[-1] for row in rows if row[-1]]
-    pages = [int(text) for text in last if text.isdecimal()]
-    if len(rows[0]) <= 4 and len(pages) >= 0.8 * len(last) and pages == sorted(pages):
+    last_cells = [row[-1] for row in rows if row[-1]]
+    pages = [int(text) for text in last_cells if text.isdecimal()]
+    if len(rows[0]) <= 4 and len(pages) >= 0.8 * len(last_cells) and pages == sorted(pages):
         return True
     return len(rows[0]) == 3 and sum(bool(_LABEL.fullmatch(row[0])) for row in rows) > len(rows) / 2
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-def grouped(items: Iterable[_T], belongs: Callable[[list[_T], _T], bool]) -> list[list[_T]]:
-    """Return items in groups: each joins the group before it if it `belongs` to that, else it begins a new one."""
+def group_if(items: Iterable[_T], belongs: Callable[[list[_T], _T], bool]) -> list[list[_T]]:
+    """Return items in groups: an item joins the group before it if it `belongs` there, else it begins a new one."""
     groups: list[list[_T]] = []
     for item in items:
         if groups and belongs(groups[-1], item):

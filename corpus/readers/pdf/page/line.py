@@ -1,4 +1,4 @@
-"""A line of a PDF's page."""
+"""Lines of a PDF's page."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Line:
     """Text on one baseline.
 
     Attributes:
-        text: Ends in `HYPHEN` if a word continues on the next line.
+        text: The text, which ends in `HYPHEN` if a word continues on the next line.
         boxes: Box of each character of `text`.
         size: Height of its font, in points.
         bold: Whether its font is bold.
         font: Name of the font in which it begins.
         gaps: Number of wide gaps in it, if it is short.
-        column: Number of its column in reading order; 0 if the page has only one.
+        column: Number of its column in reading order; 0 on a page with a single column.
         page: Number of its page, from 0.
-        table: If it is a row of a table, with bars between cells, the table's number on the page; else 0.
+        table: The table's number on the page if the line is a row, with bars between cells; else 0.
         left: Where its first character begins.
         right: Where its last character ends.
         bottom: Median lower edge of its characters.
@@ -47,6 +47,6 @@ class Line:
         self.bottom = median(box[1] for box in self.boxes)
         self.top = self.bottom + self.size
 
-    def overlaps(self, other: Line) -> bool:
-        """Whether the baseline of another line begins or ends within this line's box, or crosses it."""
-        return self.bottom <= other.bottom < self.top and self.left < other.right and other.left < self.right
+    def overlaps(self, line: Line) -> bool:
+        """Whether the baseline of another line crosses this line's box, or begins or ends within it."""
+        return self.bottom <= line.bottom < self.top and self.left < line.right and line.left < self.right

@@ -1,4 +1,4 @@
-"""Join the lines of a table into rows, with cells of several lines whole and bars between cells."""
+"""Join the lines of a table into rows, with bars between cells; a cell may have several lines."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median_high
 
-from corpus.readers.pdf.page.cells import Cell, is_value, value_columns
+from corpus.readers.pdf.page.cells import Cell, find_value_columns, is_value
 from corpus.readers.pdf.page.characters import Box
-from corpus.readers.pdf.page.grouping import grouped
+from corpus.readers.pdf.page.grouping import group_if
 from corpus.readers.pdf.page.line import Line
 
 # In line heights: the largest distance between lines of one cell.
@@ -20,21 +20,21 @@ _MAX_HEADER_LINES = 3
 _MIN_BANDS = 3
 # Lines closer than this, in line heights, overlap; lines of one row are closer than this share of the row spacing.
 _OVERLAP, _CLOSER = 0.8, 0.85
-# Stands for an empty first cell, which readers of rows with bars would miss otherwise.
+# Stands for an empty first cell, which would otherwise be lost: a row cannot begin with a bar.
 _EMPTY = "–"
 
 Columns = Sequence[Sequence[Cell]]
 
 
-def continues_table(above: Sequence[Line], below: Sequence[Line]) -> bool:
+def continues_table(above: Sequence[Line], rows: Sequence[Line]) -> bool:
     """Whether rows continue the table above: they have as many cells, and do not begin with column names."""
-    cells = below[0].text.split(" | ")
+    cells = rows[0].text.split(" | ")
     return (
         bool(above) and len(cells) == max(row.text.count(" | ") + 1 for row in above) and any(map(is_value, cells[1:]))
     )
 
 
-def rows_of(
+def join_rows(
     lines: Sequence[Line], cells: Sequence[Columns], texts: Sequence[Sequence[str]], drawn: Sequence[float]
 ) -> list[Line]:
     """Join the lines of a table into rows.
@@ -45,23 +45,23 @@ def rows_of(
         texts: The text of these cells.
         drawn: Heights of the rules across the table.
     """
-    groups = grouped(range(len(lines)), _Table(lines, texts, drawn).is_same_row)
-    return [_row([lines[at] for at in group], [cells[at] for at in group]) for group in groups]
+    groups = group_if(range(len(lines)), _Table(lines, texts, drawn).is_same_row)
+    return [_join_lines([lines[at] for at in group], [cells[at] for at in group]) for group in groups]
 
 
 class _Table:
-    """The lines of a table, by number from the top, and the text of their cells; see `rows_of`."""
+    """The lines of a table, by number from the top, and the texts of their cells; see `join_rows`."""
 
     def __init__(self, lines: Sequence[Line], texts: Sequence[Sequence[str]], drawn: Sequence[float]) -> None:
         self._lines, self._texts = lines, texts
-        self._values = value_columns([row for row in texts if row])
-        # How many rules are above each line.
+        self._values = find_value_columns([row for row in texts if row])
+        # The number of rules above each line.
         self._bands = [sum(y > line.bottom + 0.3 * line.size for y in drawn) for line in lines]
-        self._is_banded = self._have_rules_between()
+        self._is_banded = self._are_rows_ruled()
         self._header_lines = self._count_header_lines()
 
-    def _have_rules_between(self) -> bool:
-        """Whether rules separate all rows: no two lines between the same rules have a number in the same column."""
+    def _are_rows_ruled(self) -> bool:
+        """Whether rules separate all rows: between two rules, no column has more than one number."""
         bands: dict[int, list[Sequence[str]]] = {}
         for band, row in zip(self._bands, self._texts, strict=True):
             bands.setdefault(band, []).append(row)
@@ -86,9 +86,9 @@ class _Table:
 
     def _is_apart(self, at: int) -> bool:
         """Whether a rule or a gap is above a line."""
-        return self._bands[at] != self._bands[at - 1] or self._step(at) > _TIGHT * self._lines[at].size
+        return self._bands[at] != self._bands[at - 1] or self._step_above(at) > _TIGHT * self._lines[at].size
 
-    def _step(self, at: int) -> float:
+    def _step_above(self, at: int) -> float:
         return self._lines[at - 1].bottom - self._lines[at].bottom
 
     def is_same_row(self, group: Sequence[int], at: int) -> bool:
@@ -102,7 +102,7 @@ class _Table:
             return False
         filled = {column for column, text in enumerate(texts) if text}
         filled_above = {column for row in group for column, text in enumerate(self._texts[row]) if text}
-        step = self._step(at)
+        step = self._step_above(at)
         if at < self._header_lines or (step < _OVERLAP * self._lines[at].size and not filled & filled_above):
             return True
         stacked = any(is_value(texts[column]) for column in filled & filled_above & self._values)
@@ -110,9 +110,9 @@ class _Table:
             return False
         continues_text = texts[0][:1].islower() and self._values and not filled & self._values
         is_sparse = len(filled) <= len(texts) / 2
-        return bool(continues_text) or (is_sparse and (not texts[0] or step < _CLOSER * self._row_step()))
+        return bool(continues_text) or (is_sparse and (not texts[0] or step < _CLOSER * self._median_row_step()))
 
-    def _row_step(self) -> float:
+    def _median_row_step(self) -> float:
         """Median distance between rows, judged by lines with most cells filled."""
         full = [
             line.bottom
@@ -122,7 +122,7 @@ class _Table:
         return median_high([above - below for above, below in pairwise(full)] or [0.0])
 
 
-def _row(lines: Sequence[Line], cells: Sequence[Columns]) -> Line:
+def _join_lines(lines: Sequence[Line], cells: Sequence[Columns]) -> Line:
     first = lines[0]
     if not cells[0]:
         return first
@@ -136,16 +136,16 @@ def _row(lines: Sequence[Line], cells: Sequence[Columns]) -> Line:
     text = ""
     boxes: list[Box] = []
 
-    def fill(between: str) -> None:
+    def append_blank(text_between: str) -> None:
         nonlocal text
         _, low, x, high = boxes[-1] if boxes else (left, first.bottom, left, first.top)
-        text += between
-        boxes.extend([(x, low, x, high)] * len(between))
+        text += text_between
+        boxes.extend([(x, low, x, high)] * len(text_between))
 
     for number, column in enumerate(columns):
-        fill(" | " if number else "" if column else _EMPTY)
+        append_blank(" | " if number else "" if column else _EMPTY)
         for place, (line, cell) in enumerate(column):
-            fill(" " if place else "")
+            append_blank(" " if place else "")
             text += line.text[cell.start : cell.end]
             boxes += line.boxes[cell.start : cell.end]
     bold, gaps = all(line.bold for line in lines), max(line.gaps for line in lines)

@@ -1,4 +1,4 @@
-"""Rules: lines drawn across a page, such as those above and below the rows of a table."""
+"""Find rules: lines drawn across a page, such as those above and below the rows of a table."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.page.grouping import grouped
+from corpus.readers.pdf.page.grouping import group_if
 
 # A page with more drawn objects is not searched for rules.
 _MAX_OBJECTS = 4000
-# In points: the thickest and the shortest rule, and how far apart in height the parts of one may be.
+# In points: the thickest and the shortest rule, and how much the heights of its parts may differ.
 _THICK, _LONG, _SAME = 2.5, 6.0, 2.0
 # A rule covers at least this share of a table's width.
 _SHARE = 0.7
@@ -28,7 +28,7 @@ class Rule(NamedTuple):
     right: float
 
 
-def rules_of(page: Any) -> list[Rule]:
+def find_rules(page: Any) -> list[Rule]:
     """Return the horizontal rules of a page, from top to bottom."""
     count = pdfium.FPDFPage_CountObjects(page.raw)
     return sorted(_rules(page.raw, count), reverse=True) if count <= _MAX_OBJECTS else []
@@ -47,14 +47,14 @@ def _rules(page: Any, count: int) -> Iterator[Rule]:
             yield Rule(bottom.value, left.value, right.value)
 
 
-def across(rules: Sequence[Rule], left: float, right: float, low: float, high: float) -> list[float]:
-    """Return the heights, from top to bottom, of the rules from `low` to `high` that are as wide as a table."""
-    near = [rule for rule in rules if low <= rule.y <= high]
-    levels = grouped(near, lambda level, rule: level[0].y - rule.y <= _SAME)
-    return [level[0].y for level in levels if _is_across(level, left, right)]
+def rules_across(rules: Sequence[Rule], left: float, right: float, low: float, high: float) -> list[float]:
+    """Return the heights, from top to bottom, of the rules between `low` and `high` that are as wide as a table."""
+    in_range = [rule for rule in rules if low <= rule.y <= high]
+    levels = group_if(in_range, lambda level, rule: level[0].y - rule.y <= _SAME)
+    return [level[0].y for level in levels if _span_table(level, left, right)]
 
 
-def _is_across(rules: Sequence[Rule], left: float, right: float) -> bool:
+def _span_table(rules: Sequence[Rule], left: float, right: float) -> bool:
     """Whether rules at one height cover most of a table's width, and do not extend far beyond it."""
     beyond = _BEYOND * (right - left) + _MARGIN
     near = [rule for rule in rules if rule.right > left - beyond and rule.left < right + beyond]

@@ -1,4 +1,4 @@
-"""Superscripts and subscripts: join them to their line, and separate footnote marks from words."""
+"""Join superscripts and subscripts to their lines, and separate footnote marks from words."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from corpus.readers.pdf.page.characters import Box
 from corpus.readers.pdf.page.line import Line
 from corpus.text.superscripts import SUPERSCRIPTS
 
-# In characters: the longest script, and the shortest line it can be joined to; a script's size relative to the line.
+# In characters: the longest script, and the shortest line that it is joined to; its largest size relative to the line.
 _MAX_SCRIPT, _MIN_LINE, _MAX_SIZE = 8, 20, 0.8
-# In line heights: how far a script's lower edge may be above or below that of the line, how far it may be beside the
-# line, and from where on a character within a line is raised.
+# In line heights: how far a script's lower edge may be above or below the line's, how far the script may be beside the
+# line, and how far up a raised character is.
 _ABOVE, _BELOW, _BESIDE, _RAISED = 0.75, 0.5, 0.5, 0.2
-# In line heights: left edges this close are at the same place.
+# In line heights: left edges this close count as equal.
 _SAME = 0.1
 # Raised letters and digits, with the signs and punctuation between them.
 _MARK = re.compile(r"[a-zA-Z0-9+−-](?:[a-zA-Z0-9+−,/∗*†‡§¶-]*[a-zA-Z0-9])?")
 _CLOSING = ".,;:)]"
-# A mark is separated from such a word; "m²", "10⁷", "21st" and "XVIe" stay whole.
+# A word that a mark is separated from, unlike "m²", "10⁷", "21st" and "XVIe".
 _WORD = re.compile(r"[^\W\d_]{2}[^\W\d_A-Z]$")
 
 _bottom = attrgetter("bottom")
 
 
-def in_their_lines(pieces: Sequence[Line]) -> list[Line]:
-    """Insert small pieces drawn above or below a line, such as stacked exponents, at their place in it."""
+def join_scripts(pieces: Sequence[Line]) -> list[Line]:
+    """Insert small pieces drawn above or below a line, such as stacked exponents, where they belong in it."""
     lines = sorted((piece for piece in pieces if len(piece.text) >= _MIN_LINE), key=_bottom)
     reach = max((line.size for line in lines), default=0.0)
     placed = set()
@@ -38,7 +38,7 @@ def in_their_lines(pieces: Sequence[Line]) -> list[Line]:
         end = bisect_right(lines, script.bottom + _BELOW * reach, key=_bottom)
         candidates = [line for line in lines[first:end] if _is_script(script, line)]
         if candidates:
-            _insert(min(candidates, key=lambda line: abs(script.bottom - line.bottom)), script)
+            _insert_script(min(candidates, key=lambda line: abs(script.bottom - line.bottom)), script)
             placed.add(id(script))
     return [piece for piece in pieces if id(piece) not in placed]
 
@@ -51,7 +51,7 @@ def _is_script(script: Line, line: Line) -> bool:
     )
 
 
-def _insert(line: Line, script: Line) -> None:
+def _insert_script(line: Line, script: Line) -> None:
     at = next((i for i, box in enumerate(line.boxes) if box[0] > script.left - _SAME * line.size), len(line.text))
     after = at
     if line.text[at - 1 : at] == " ":
@@ -63,9 +63,9 @@ def _insert(line: Line, script: Line) -> None:
     line.left, line.right = min(line.left, script.left), max(line.right, script.right)
 
 
-def with_marks_apart(line: Line) -> Line:
+def separate_marks(line: Line) -> Line:
     """Write raised digits as superscripts, and put a space between a raised mark and the word before or after it."""
-    for first, end in reversed(_raised(line)):
+    for first, end in reversed(_raised_spans(line)):
         mark, following = line.text[first:end], line.text[end : end + 1]
         is_joined = following.isalnum()
         if following == "/" or (is_joined and not mark.isdigit() and (first or len(mark) > 1)):  # "1/2", "LATEX"
@@ -79,11 +79,11 @@ def with_marks_apart(line: Line) -> Line:
     return line
 
 
-def _raised(line: Line) -> list[tuple[int, int]]:
+def _raised_spans(line: Line) -> list[tuple[int, int]]:
     """Return the spans of raised marks and exponents."""
     floor = line.bottom + _RAISED * line.size
     text = "".join([letter if box[1] > floor else " " for letter, box in zip(line.text, line.boxes, strict=True)])
-    return [found.span() for found in _MARK.finditer(text) if found[0][-1].isalnum()]
+    return [match.span() for match in _MARK.finditer(text) if match[0][-1].isalnum()]
 
 
 def _insert_space(line: Line, at: int) -> None:

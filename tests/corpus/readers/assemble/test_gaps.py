@@ -8,8 +8,8 @@ from corpus.types import Block, BlockKind
 
 def test_gaps_become_paragraphs_under_the_heading_above() -> None:
     text = "x  # T\nlost\n- item  \ntail"
-    found = fill_gaps(text, [Block(BlockKind.ITEM, 12, 20, ("T",), 1), Block(BlockKind.HEADING, 3, 6, ("T",))])
-    assert found == (
+    blocks = fill_gaps(text, [Block(BlockKind.ITEM, 12, 20, ("T",), 1), Block(BlockKind.HEADING, 3, 6, ("T",))])
+    assert blocks == (
         Block(BlockKind.PARAGRAPH, 0, 1),
         Block(BlockKind.HEADING, 3, 6, ("T",)),
         Block(BlockKind.PARAGRAPH, 7, 11, ("T",)),

@@ -1,4 +1,4 @@
-"""Archives that are bombs, lie about their parts, are locked or declare entities; titles and slides."""
+"""Archives that are bombs, state wrong sizes, are encrypted or declare entities; titles and slides."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from corpus.readers.office.xml_tree import parse_xml
 from corpus.readers.office.zip_archive import MAX_PART, Archive
 from tests.corpus.readers.outcome import outcome
 from tests.corpus.readers.samples import archives
-from tests.corpus.readers.samples.archives import MAIN, changed, parts_of
+from tests.corpus.readers.samples.archives import MAIN, replace_part, unpack
 from tests.corpus.readers.samples.files import FILES
 
-LAUGHS = b'<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/hostname">]>'
+ENTITIES = b'<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/hostname">]>'
 REFUSED = "declares XML entities, which are not supported"
-TOO_MUCH = "unpacked size exceeds the limit"
-EACH = pytest.mark.parametrize("path", MAIN)
+TOO_LARGE = "unpacked size exceeds the limit"
+EACH_ARCHIVE = pytest.mark.parametrize("path", MAIN)
 
 
 def test_every_archive_sample_lists_its_main_part() -> None:
@@ -34,44 +34,44 @@ def test_every_archive_sample_lists_its_main_part() -> None:
 
 @pytest.mark.parametrize(("stated", "title"), [("", "Oars"), ("Boats", "Boats")])
 def test_a_paragraph_in_the_style_of_titles_is_the_title(stated: str, title: str, sandbox: Sandbox) -> None:
-    """Even if there are first-level headings below it, unless the metadata of the file states a title."""
+    """Even with first-level headings below it, unless the metadata of the file states a title."""
     styles = {"Oars": "Top", "Ash": "Ue1", "Of ash.": "", "Pine": "Ue1", "Of pine.": "", "Last": "Top"}
     body = "".join(archives.word_paragraph(text, style=style) for text, style in styles.items())
     assert parse("a.docx", archives.docx(body, title=stated), sandbox=sandbox).title == title
 
 
 def test_paragraphs_in_a_list_style_are_list_items(sandbox: Sandbox) -> None:
-    """Also in a style based on it, but not where the paragraph itself leaves the list."""
-    left = '<w:pPr><w:pStyle w:val="Dots"/><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>'
+    """Also in a style based on it, but not if the paragraph itself leaves the list."""
+    properties = '<w:pPr><w:pStyle w:val="Dots"/><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>'
     body = "".join(archives.word_paragraph(f"{style} oars.", style=style) for style in ("Dots", "Dots2", "Other"))
-    body += f"<w:p>{left}<w:r><w:t>Ash.</w:t></w:r></w:p>"
-    found = parse("a.docx", archives.docx(body), sandbox=sandbox)
-    assert [block.kind.value for block in found.blocks] == ["item", "item", "paragraph", "paragraph"]
+    body += f"<w:p>{properties}<w:r><w:t>Ash.</w:t></w:r></w:p>"
+    document = parse("a.docx", archives.docx(body), sandbox=sandbox)
+    assert [block.kind.value for block in document.blocks] == ["item", "item", "paragraph", "paragraph"]
 
 
 def test_raised_numbers_are_superscripts(sandbox: Sandbox) -> None:
     """In Word, slides and OpenDocument: 10⁶ is not 106; 2nd stays as it is."""
     parts = ("10", "−6", " on the 2", "nd", " day. H", "2", "O")
     run = '<w:r><w:rPr><w:vertAlign w:val="{}"/></w:rPr><w:t xml:space="preserve">{}</w:t></w:r>'
-    kinds = ("baseline", "superscript", "baseline", "superscript", "baseline", "subscript", "baseline")
-    word = "".join(run.format(*one) for one in zip(kinds, parts, strict=True))
-    word += "<w:r><w:t> or 10</w:t></w:r><w:sup><w:r><w:t>6</w:t></w:r></w:sup>"
+    alignments = ("baseline", "superscript", "baseline", "superscript", "baseline", "subscript", "baseline")
+    word_runs = "".join(run.format(*run_parts) for run_parts in zip(alignments, parts, strict=True))
+    word_runs += "<w:r><w:t> or 10</w:t></w:r><w:sup><w:r><w:t>6</w:t></w:r></w:sup>"
     run = '<a:r><a:rPr baseline="{}"/><a:t>{}</a:t></a:r>'
-    sizes = ("0", "30000", "0", "30%", "0", "-25000", "0")
-    line = "".join(run.format(*one) for one in zip(sizes, parts, strict=True))
+    baselines = ("0", "30000", "0", "30%", "0", "-25000", "0")
+    slide_runs = "".join(run.format(*run_parts) for run_parts in zip(baselines, parts, strict=True))
     slides = archives.pptx([("Oars", [(0, "LINE")], "")])
-    slide = parts_of(slides)["ppt/slides/slide1.xml"].replace(b"<a:r><a:t>LINE</a:t></a:r>", line.encode())
+    slide = unpack(slides)["ppt/slides/slide1.xml"].replace(b"<a:r><a:t>LINE</a:t></a:r>", slide_runs.encode())
     styles = "".join(
         f'<style name="{name}"><text-properties text-position="{position}"/></style>'
         for name, position in (("0", "0% 100%"), ("up", "super 58%"), ("up2", "33% 58%"), ("down", "sub 58%"))
     )
     run = '<text:span text:style-name="{}">{}</text:span>'
-    names = ("0", "up", "0", "up2", "0", "down", "0")
-    text = "".join(run.format(*one) for one in zip(names, parts, strict=True))
+    style_names = ("0", "up", "0", "up2", "0", "down", "0")
+    spans = "".join(run.format(*run_parts) for run_parts in zip(style_names, parts, strict=True))
     files = {
-        "a.docx": archives.docx(f"<w:p>{word}</w:p>"),
-        "a.pptx": changed(slides, "ppt/slides/slide1.xml", slide),
-        "a.odt": archives.open_document(f"{styles}<text:p>{text}</text:p>"),
+        "a.docx": archives.docx(f"<w:p>{word_runs}</w:p>"),
+        "a.pptx": replace_part(slides, "ppt/slides/slide1.xml", slide),
+        "a.odt": archives.open_document(f"{styles}<text:p>{spans}</text:p>"),
     }
     for path, data in files.items():
         assert "10⁻⁶ on the 2nd day. H2O" in parse(path, data, sandbox=sandbox).text, path
@@ -80,20 +80,20 @@ def test_raised_numbers_are_superscripts(sandbox: Sandbox) -> None:
 
 def test_tables_in_books_have_no_lines_to_cite() -> None:
     page = "<table><tr><td>Oars<td>2</tr><tr><td>Masts<td>1</tr></table>"
-    found = detect.read("a.epub", archives.epub([page]))
-    assert (found.text, found.file_lines) == ("Oars | 2\nMasts | 1", None)
+    document = detect.read("a.epub", archives.epub([page]))
+    assert (document.text, document.file_lines) == ("Oars | 2\nMasts | 1", None)
 
 
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
-    """It claims that the part has ten bytes."""
+    """The archive states ten bytes for a large part."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
     at = data.rindex(b"word/document.xml") - 46
     data[at + 24 : at + 28] = struct.pack("<I", 10)
-    assert outcome(sandbox, "liar.docx", bytes(data)) in (TOO_MUCH, "damaged: word/document.xml cannot be unpacked")
+    assert outcome(sandbox, "liar.docx", bytes(data)) in (TOO_LARGE, "damaged: word/document.xml cannot be unpacked")
 
 
 def test_parts_that_overlap_are_counted_each_time(sandbox: Sandbox) -> None:
-    """Ninety chapters share the same compressed megabytes."""
+    """Ninety chapters share the same compressed data."""
     names = [f"c{n}.xhtml" for n in range(90)]
     items = "".join(f'<item id="{n}" href="{n}" media-type="application/xhtml+xml"/>' for n in names)
     spine = "".join(f'<itemref idref="{n}"/>' for n in names)
@@ -107,43 +107,43 @@ def test_parts_that_overlap_are_counted_each_time(sandbox: Sandbox) -> None:
             archive.filelist.append(copy.copy(archive.filelist[3]))
             archive.filelist[-1].filename = name
     assert outcome(sandbox, "overlap.epub", data.getvalue()) in (
-        TOO_MUCH,
+        TOO_LARGE,
         "more than 8 Mi characters of text",
         "damaged: c1.xhtml cannot be unpacked",
     )
 
 
 def test_the_total_size_of_all_parts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part within its own limit is refused if the archive would exceed its own."""
+    """A part within its limit is refused if the archive would exceed the total limit."""
     monkeypatch.setattr("corpus.readers.office.zip_archive.MAX_ALL", 2000)
     archive = Archive(archives.pack(dict.fromkeys("abc", bytes(1000))))
-    assert [len(archive.part(name)) for name in "ab"] == [1000, 1000]
-    with pytest.raises(Unreadable, match=f"^{TOO_MUCH}$"):
-        archive.part("c")
+    assert [len(archive.read_part(name)) for name in "ab"] == [1000, 1000]
+    with pytest.raises(Unreadable, match=f"^{TOO_LARGE}$"):
+        archive.read_part("c")
 
 
-@EACH
+@EACH_ARCHIVE
 def test_xml_entities_are_never_expanded_in_archives(path: str, sandbox: Sandbox) -> None:
-    """A part that declares some is refused when it is read; chapters of books are HTML, where they have no effect."""
-    whole = outcome(sandbox, path, FILES[path])
-    found = {}
-    for name, content in parts_of(FILES[path]).items():
+    """A part that declares entities is refused when read; in chapters of books, which are HTML, they have no effect."""
+    original = outcome(sandbox, path, FILES[path])
+    texts = {}
+    for name, content in unpack(FILES[path]).items():
         if content.startswith(b"<"):
-            declared = LAUGHS + content.replace(b"</", b"&b;&c;</", 1)
-            found[name] = outcome(sandbox, path, changed(FILES[path], name, declared))
-    assert set(found.values()) <= {REFUSED, whole} or path == "ferry.epub"
-    assert not any("haha" in text for text in found.values())
-    assert found[MAIN[path]] == REFUSED or path == "ferry.epub"
-    assert REFUSED in found.values()
+            declared = ENTITIES + content.replace(b"</", b"&b;&c;</", 1)
+            texts[name] = outcome(sandbox, path, replace_part(FILES[path], name, declared))
+    assert set(texts.values()) <= {REFUSED, original} or path == "ferry.epub"
+    assert not any("haha" in text for text in texts.values())
+    assert texts[MAIN[path]] == REFUSED or path == "ferry.epub"
+    assert REFUSED in texts.values()
 
 
 def test_html_entities_need_no_declaration() -> None:
     assert parse_xml(b'<!DOCTYPE p PUBLIC "x" "y.dtd"><p>Andr&eacute;</p>').text == "André"
 
 
-@EACH
+@EACH_ARCHIVE
 def test_encrypted_archives_are_reported(path: str, sandbox: Sandbox) -> None:
-    """It may be a flag of the parts or, in OpenDocument and EPUB, an entry in another part."""
+    """A flag of each part or, in OpenDocument and EPUB, an entry in another part says so."""
     data = bytearray(FILES[path])
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = data.find(mark)
@@ -156,13 +156,13 @@ def test_encrypted_archives_are_reported(path: str, sandbox: Sandbox) -> None:
         "ferry.epub": ("META-INF/encryption.xml", b'<e><CipherReference URI="OEBPS/text/chapter 1.xhtml"/></e>'),
     }
     if path in entries:
-        assert outcome(sandbox, path, changed(FILES[path], *entries[path])) == "encrypted"
+        assert outcome(sandbox, path, replace_part(FILES[path], *entries[path])) == "encrypted"
 
 
 def test_a_long_part_name_is_shortened_in_the_reason(sandbox: Sandbox) -> None:
     container = f'<c><rootfile full-path="{"a" * 1_000_000}"/></c>'.encode()
-    found = outcome(sandbox, "ferry.epub", changed(FILES["ferry.epub"], "META-INF/container.xml", container))
-    assert found == f"damaged: {'a' * 100}… is missing"
+    reason = outcome(sandbox, "ferry.epub", replace_part(FILES["ferry.epub"], "META-INF/container.xml", container))
+    assert reason == f"damaged: {'a' * 100}… is missing"
 
 
 def test_groups_charts_and_diagrams_on_a_slide_are_read() -> None:
@@ -184,13 +184,13 @@ def test_groups_charts_and_diagrams_on_a_slide_are_read() -> None:
         f"{series.format('Rain', 1.5, 2)}{series.format('Snow', 3, 4)}</c:chartSpace>"
     )
     points = "".join(f"<d:pt>{text.format(word)}</d:pt>" for word in ("Plan", "Row"))
-    parts = parts_of(archives.pptx([("Gauges", [], "")])) | {
+    parts = unpack(archives.pptx([("Gauges", [], "")])) | {
         "ppt/slides/slide1.xml": slide.encode(),
-        "ppt/slides/_rels/slide1.xml.rels": archives.links(
+        "ppt/slides/_rels/slide1.xml.rels": archives.rels(
             ("chart", "../charts/chart1.xml"), ("diagramData", "../diagrams/data1.xml")
         ).encode(),
         "ppt/charts/chart1.xml": chart.encode(),
         "ppt/diagrams/data1.xml": f'<d:dataModel xmlns:d="urn:d" xmlns:a="urn:a">{points}</d:dataModel>'.encode(),
     }
-    found = detect.read("a.pptx", archives.pack(parts))
-    assert found.text == "Grouped\n\nWeather\n\nEast | Rain: 1.5 | Snow: 3\nWest | Rain: 2 | Snow: 4\n\n- Plan\n- Row"
+    deck = detect.read("a.pptx", archives.pack(parts))
+    assert deck.text == "Grouped\n\nWeather\n\nEast | Rain: 1.5 | Snow: 3\nWest | Rain: 2 | Snow: 4\n\n- Plan\n- Row"

@@ -33,32 +33,32 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_sentence_has_a_box_for_each_line(root: Path) -> None:
-    """It encloses the letters, in points from the upper left corner, even if a word is broken."""
+    """Boxes enclose the letters, in points from the upper left corner, even of a hyphenated word."""
     with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
-        plain = retriever.ask("Where was an otter seen?", k=1)
-        found = finder.fill(plain)
-    assert plain.passages[0].highlights[0].boxes == ()
-    (mark, *_) = found.passages[0].highlights
-    assert mark.text == SECOND.replace("~", "")
-    first, second = mark.boxes
+        result = retriever.ask("Where was an otter seen?", k=1)
+        with_boxes = finder.fill(result)
+    assert result.passages[0].highlights[0].boxes == ()
+    (highlight, *_) = with_boxes.passages[0].highlights
+    assert highlight.text == SECOND.replace("~", "")
+    first, second = highlight.boxes
     assert (first[0], second[0]) == (2, 2)
     for (_, left, top, right, bottom), baseline in ((first, 600), (second, 588)):
         assert 60 <= left < 62
         assert left < right < 60 + 280
         assert top == pytest.approx(pdf.HEIGHT - baseline - 7, abs=2)
         assert bottom == pytest.approx(pdf.HEIGHT - baseline, abs=3)
-    shown = found.as_json()["passages"][0]["highlights"][0]
-    assert json.loads(json.dumps(shown))["boxes"][0] == {"page": 2, "box": list(first[1:])}
+    as_json = with_boxes.as_json()["passages"][0]["highlights"][0]
+    assert json.loads(json.dumps(as_json))["boxes"][0] == {"page": 2, "box": list(first[1:])}
 
 
-def test_the_command_line_gives_boxes_in_its_json(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_output_has_boxes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qa.retrieval.retriever.load_encoder", lambda *_, **__: BagEncoder())
     monkeypatch.chdir(root)
-    done = qa("ask", "--json", "--no-update", "-k", "1", "Where was an otter seen?")
-    assert [box["page"] for box in json.loads(done.stdout)["passages"][0]["highlights"][0]["boxes"]] == [2, 2]
+    completed = qa("ask", "--json", "--no-update", "-k", "1", "Where was an otter seen?")
+    assert [box["page"] for box in json.loads(completed.stdout)["passages"][0]["highlights"][0]["boxes"]] == [2, 2]
 
 
-def test_files_that_are_not_pdfs_or_have_changed_have_no_boxes(root: Path) -> None:
+def test_other_formats_and_changed_files_have_no_boxes(root: Path) -> None:
     with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
         note = retriever.ask("Are swans white?", k=1)
         assert finder.fill(note) == note
@@ -67,15 +67,15 @@ def test_files_that_are_not_pdfs_or_have_changed_have_no_boxes(root: Path) -> No
         assert finder.fill(paper) == paper
 
 
-def test_words_that_are_not_on_the_page_have_no_boxes(sandbox: Sandbox) -> None:
+def test_words_not_on_the_page_have_no_boxes(sandbox: Sandbox) -> None:
     data = pdf.make([[pdf.Words(60, 700, FIRST)]])
     assert sandbox.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
     with pytest.raises(Unreadable, match=r"^damaged or truncated: cannot be opened as a PDF$"):
         sandbox.boxes(data[:100], [(1, FIRST)])
 
 
-def test_a_sentence_around_a_page_number_has_boxes(sandbox: Sandbox) -> None:
-    """They are on both pages; the number between its parts has none."""
+def test_a_sentence_over_two_pages_has_boxes_on_both(sandbox: Sandbox) -> None:
+    """The page number between its parts has none."""
     pages = [[pdf.Words(60, 60, FIRST[:30]), pdf.Words(300, 30, "17")], [pdf.Words(60, 700, FIRST[30:])]]
-    (found,) = sandbox.boxes(pdf.make(pages), [(1, FIRST)])
-    assert [box[0] for box in found] == [1, 2]
+    (boxes,) = sandbox.boxes(pdf.make(pages), [(1, FIRST)])
+    assert [box[0] for box in boxes] == [1, 2]

@@ -1,4 +1,4 @@
-"""What the layout of a page shows: where a paragraph continues, what is a heading, what belongs to a figure."""
+"""The layout of a page shows where a paragraph continues, which lines are headings, and which belong to a figure."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ BODY = "Gauges on the bank are read at noon, and what they show is written down 
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
 
 
-def words_of(page: Sequence[Words]) -> str:
-    """The text that is read from a page, with single spaces."""
+def text_of(page: Sequence[Words]) -> str:
+    """The text of a page, with single spaces."""
     return " ".join(read("a.pdf", make([page])).text.split())
 
 
 def paper(*lines: Words) -> Extracted:
-    """A page of these lines, then one with five numbered headings, which show what headings look like."""
+    """A page of these lines, then a page with five numbered headings, which show how headings are set."""
     second: list[Words] = []
     for i in range(5):
         second.append(Words(60, 720 - 120 * i, f"{i + 1} Reading gauges", 12, bold=True))
@@ -33,37 +33,37 @@ def paper(*lines: Words) -> Extracted:
 
 
 def test_a_sentence_continues_in_another_font() -> None:
-    """A word broken before it is joined. Below a short line, the other font begins a paragraph, such as code."""
+    """A word broken at the change is rejoined; below a short line, the other font begins a paragraph, such as code."""
     code = "gauge.read(now) of the module with the name of the river"
-    found = paper(
+    document = paper(
         Words(60, 700, "Everything that we measured in these years, and the programs for it, are kept at the"),
-        Words(60, 688, "example.org/gauges and may be used by all", 9, typed=True),
+        Words(60, 688, "example.org/gauges and may be used by all", 9, mono=True),
         Words(60, 600, "Nobody had thought before that the level of the river could be told from sounds at a dis-"),
-        Words(60, 588, "tance.example.org", 9, typed=True),
+        Words(60, 588, "tance.example.org", 9, mono=True),
         Words(60, 500, "To read one call"),
-        Words(60, 488, code, 9, typed=True),
+        Words(60, 488, code, 9, mono=True),
     )
-    first, second, *others = block_texts(found, BlockKind.PARAGRAPH)
+    first, second, *more = block_texts(document, BlockKind.PARAGRAPH)
     assert first.endswith("are kept at the example.org/gauges and may be used by all")
     assert second.endswith("from sounds at a distance.example.org")
-    assert others[:2] == ["To read one call", code]
+    assert more[:2] == ["To read one call", code]
 
 
-def test_the_head_of_a_table_is_not_a_heading() -> None:
-    """If headings are numbered, neither is the name of an axis in another font."""
+def test_column_names_are_not_a_heading() -> None:
+    """Nor is the name of an axis in another font, if headings are numbered."""
     head = [Words(60 + 90 * i, 700, word, 12, bold=True) for i, word in enumerate(("Station", "Level", "Flow"))]
-    found = paper(*head, Words(60, 640, "Model Sizes", 14, typed=True), *column(60, 600, FILLER * 3, room=460))
-    assert block_texts(found, BlockKind.HEADING) == [f"{i + 1} Reading gauges" for i in range(5)]
+    document = paper(*head, Words(60, 640, "Model Sizes", 14, mono=True), *column(60, 600, FILLER * 3, room=460))
+    assert block_texts(document, BlockKind.HEADING) == [f"{i + 1} Reading gauges" for i in range(5)]
 
 
-def test_the_words_of_a_figure_are_one_block() -> None:
-    """Each has a line; they are not separate paragraphs."""
-    found = paper(
+def test_the_labels_of_a_figure_are_one_block() -> None:
+    """Each label has a line; they are not separate paragraphs."""
+    document = paper(
         *column(60, 720, FILLER * 3, room=460),
         *(Words(100, 600, "Level"), Words(300, 560, "0.5"), Words(120, 520, "Pillnitz")),
         *column(60, 480, FILLER * 3, room=460),
     )
-    assert block_texts(found, BlockKind.TABLE) == ["Level\n0.5\nPillnitz"]
+    assert block_texts(document, BlockKind.TABLE) == ["Level\n0.5\nPillnitz"]
 
 
 @pytest.mark.parametrize(
@@ -78,53 +78,53 @@ def test_the_words_of_a_figure_are_one_block() -> None:
         (("As L", "A", "TEX sets the half, that is ", "1/2", " of it."), "As LATEX sets the half, that is 1/2 of it."),
     ],
 )
-def test_a_raised_mark_is_not_part_of_its_word(parts: tuple[str, ...], expected: str) -> None:
-    """It is not part of a number either: 10⁷ is not 107."""
-    found = paper(*column(60, 700, FILLER.strip(), room=460), *line(60, 600, *parts))
-    assert block_texts(found, BlockKind.PARAGRAPH)[1] == expected
+def test_a_raised_mark_is_separate_from_its_word(parts: tuple[str, ...], expected: str) -> None:
+    """And from its number: 10⁷ is not 107."""
+    document = paper(*column(60, 700, FILLER.strip(), room=460), *line(60, 600, *parts))
+    assert block_texts(document, BlockKind.PARAGRAPH)[1] == expected
 
 
 def test_an_exponent_above_an_index_is_part_of_the_line() -> None:
     """Both are drawn after the line; the sentence continues after them."""
     first, second = "The mode has the volume of 4 pi r", " as was told, and so it leaves the small"
     x = 60 + width(first, 10)
-    found = paper(
+    document = paper(
         Words(60, 700, first),
         Words(x, 704, "3", 6),
         Words(x, 697, "0", 6),
         Words(x + 5, 700, second),
         Words(60, 688, "sphere through the field around it, which nobody saw."),
     )
-    paragraph = block_texts(found, BlockKind.PARAGRAPH)[0]
+    paragraph = block_texts(document, BlockKind.PARAGRAPH)[0]
     assert paragraph.startswith("The mode has the volume of 4 pi r0³ as was told, and so it leaves the small sphere")
 
 
-def test_short_last_column_is_recognised() -> None:
-    """The last page of a paper may have one; table cells and short lines at the right are not columns."""
+def test_a_short_last_column_is_recognised() -> None:
+    """It may end a paper; table cells and short lines on the right are not columns."""
     left = column(54, 700, BODY * 4, room=235)
     mills = "Mills were not measured in that year, as everyone was at the weir to count boats."
     right = column(318, 697, mills, room=235)
-    assert mills in words_of([*left, *right])
-    assert words_of([*column(54, 760, BODY, room=500), Words(540, 775, "7"), *left, *right]).endswith(mills)
+    assert mills in text_of([*left, *right])
+    assert text_of([*column(54, 760, BODY, room=500), Words(540, 775, "7"), *left, *right]).endswith(mills)
     cells = [Words(400, line.y, "12 boats") for line in left[::6]]
-    assert words_of([*left, *cells]).endswith(left[-1].text)
+    assert text_of([*left, *cells]).endswith(left[-1].text)
 
 
 def test_three_columns_are_read_one_after_the_other() -> None:
     """They may be below a line across the page, as in an index; a table of three columns is read by rows."""
     places = {"A": 60, "B": 229, "C": 398}
     columns = chain.from_iterable(column(x, 640, f"{name} heron {BODY}", room=154) for name, x in places.items())
-    text = words_of([*column(60, 700, BODY[:150], room=492), *columns])
+    text = text_of([*column(60, 700, BODY[:150], room=492), *columns])
     assert text == " ".join(f"{BODY[:150]} A heron {BODY} B heron {BODY} C heron {BODY}".split())
     cells = [Words(x, 640 - 12 * row, f"{row} {name}") for name, x in places.items() for row in range(20)]
-    assert words_of(cells).startswith("0 A 0 B 0 C 1 A 1 B 1 C")
+    assert text_of(cells).startswith("0 A 0 B 0 C 1 A 1 B 1 C")
 
 
 def test_the_parts_of_a_line_across_columns_stay_together() -> None:
-    """For example, the author at the left comes before the others, not below them."""
-    first, others = Words(176, 679.8, "Jos Migchielsen"), Words(251, 680, ", Ann Radhakrishnan, Valentin Rajagopal")
+    """For example, the first author comes before the others rather than below them."""
+    first, coauthors = Words(176, 679.8, "Jos Migchielsen"), Words(251, 680, ", Ann Radhakrishnan, Valentin Rajagopal")
     columns = [*column(54, 600, BODY * 2, room=235), *column(318, 600, BODY * 2, room=235)]
-    assert words_of([others, *columns, first]).startswith("Jos Migchielsen , Ann Radhakrishnan, Valentin Rajagopal")
+    assert text_of([coauthors, *columns, first]).startswith("Jos Migchielsen , Ann Radhakrishnan, Valentin Rajagopal")
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_line_numbers_in_the_margin_are_left_out() -> None:
 
 
 def test_other_numbers_at_the_left_are_kept() -> None:
-    """They are those that are not consecutive, and those below other text."""
+    """Numbers that are not consecutive, or are below other text, are not line numbers."""
     rows = [Words(90, 700 - 14 * i, f"{number} weirs", 10) for i, number in enumerate((3, 9, 4, 1, 8, 2, 7, 5, 6, 11))]
-    assert "3 weirs 9 weirs" in words_of(rows)
+    assert "3 weirs 9 weirs" in text_of(rows)
     head = [Words(60, 760 - 14 * i, "Weirs of the upper river by number", 10) for i in range(3)]
-    assert "1 Gauges" in words_of([*head, *numbered(column(90, 700, BODY.strip() * 2, room=300), x=70)])
+    assert "1 Gauges" in text_of([*head, *numbered(column(90, 700, BODY.strip() * 2, room=300), x=70)])
 
 
 def test_a_formula_is_not_a_heading_but_numbered_capitals_are() -> None:
@@ -175,8 +175,8 @@ def test_a_formula_is_not_a_heading_but_numbered_capitals_are() -> None:
         Words(60, 500, "2.1. FLOATS"),
         *column(60, 488, BODY, room=400),
     ]
-    found = read("a.pdf", make([words]))
-    assert block_texts(found, BlockKind.HEADING) == ["A Long Title of the Paper", "1. MANUSCRIPT STYLES", "2.1. FLOATS"]
+    page = read("a.pdf", make([words]))
+    assert block_texts(page, BlockKind.HEADING) == ["A Long Title of the Paper", "1. MANUSCRIPT STYLES", "2.1. FLOATS"]
 
 
 LONG_TITLE = "Weirs in Winter: a long survey"
@@ -202,11 +202,11 @@ def test_the_title_is_plausible_metadata_or_the_largest_text(stated: str, lines:
 
 
 def test_the_bullets_of_office_programs_begin_items() -> None:
-    """They are private characters of a font, drawn apart from the text, and are replaced."""
+    """Their private use characters, drawn apart from the text, are replaced."""
     items = ("The licence ends in August", "The collars are trampled by sheep")
     lines = [(Words(60, 700 - 12 * i, "*", hebrew=True), Words(72, 700 - 12 * i, item)) for i, item in enumerate(items)]
-    found = paper(*chain.from_iterable(lines), Words(72, 676, "every summer."))
-    assert block_texts(found, BlockKind.ITEM) == [f"- {items[0]}", f"- {items[1]} every summer."]
+    document = paper(*chain.from_iterable(lines), Words(72, 676, "every summer."))
+    assert block_texts(document, BlockKind.ITEM) == [f"- {items[0]}", f"- {items[1]} every summer."]
 
 
 @pytest.mark.parametrize(
@@ -218,74 +218,77 @@ def test_the_bullets_of_office_programs_begin_items() -> None:
         (("12 gauges were read at the station of Pallas.",), "Petrov and Lund (2016).", False),
     ],
 )
-def test_a_note_at_the_foot_does_not_break_a_sentence(mark: tuple[str, ...], after: str, is_whole: bool) -> None:
+def test_a_footnote_does_not_break_a_sentence(mark: tuple[str, ...], after: str, is_whole: bool) -> None:
     """The sentence continues on the next page; the note is separate."""
     body = column(60, 300, f"{BODY}They agree with", room=460)
     note = [*line(60, 100, *mark), Words(60, 88, "It was cold.")]
-    found = read("a.pdf", make([[*body, *note], [Words(60, 700, after), *column(60, 600, FILLER * 3, room=460)]]))
-    paragraphs = block_texts(found, BlockKind.PARAGRAPH)
-    assert any(one.endswith(f"They agree with {after}") for one in paragraphs) == is_whole
+    document = read("a.pdf", make([[*body, *note], [Words(60, 700, after), *column(60, 600, FILLER * 3, room=460)]]))
+    paragraphs = block_texts(document, BlockKind.PARAGRAPH)
+    assert any(paragraph.endswith(f"They agree with {after}") for paragraph in paragraphs) == is_whole
     if is_whole:
         assert (
-            found.text.index("Measured") < found.text.index("They agree") < found.pages[1] <= found.text.index(FILLER)
+            document.text.index("Measured")
+            < document.text.index("They agree")
+            < document.pages[1]
+            <= document.text.index(FILLER)
         )
 
 
-def columns_below(top: float, left: str, right: str) -> list[Words]:
+def two_columns(top: float, left: str, right: str) -> list[Words]:
     return [*column(54, top, left, room=235), *column(318, top, right, room=235)]
 
 
-def test_a_word_broken_at_the_foot_of_a_column_continues_at_the_head_of_the_next() -> None:
-    """A caption there is not part of it, nor are a figure's words above the caption."""
+def test_a_word_broken_at_the_foot_of_a_column_is_rejoined() -> None:
+    """A figure's labels and caption at the head of the next column are not part of it."""
     left = f"{BODY}Nobody came to the weir in this cold win~"
     figure = [Words(350, 640, "Level"), Words(420, 640, "Pillnitz"), Words(318, 610, "Figure 1: The weir in winter.")]
     right = column(318, 570, f"ter at all. {BODY}", room=235)
-    found = read("a.pdf", make([[*column(54, 640, left, room=235), *figure, *right]]))
-    paragraphs = block_texts(found, BlockKind.PARAGRAPH)
-    assert any("to the weir in this cold winter at all. Gauges" in one for one in paragraphs)
+    document = read("a.pdf", make([[*column(54, 640, left, room=235), *figure, *right]]))
+    paragraphs = block_texts(document, BlockKind.PARAGRAPH)
+    assert any("to the weir in this cold winter at all. Gauges" in paragraph for paragraph in paragraphs)
     assert "Figure 1: The weir in winter." in paragraphs
 
 
 def test_a_table_at_the_head_of_a_page_does_not_break_a_sentence() -> None:
-    """It follows the paragraph that began on the page before, so that its place is right."""
+    """It comes after the paragraph that began on the page before, so that its page is right."""
     rows = [("Weir", "Level", "Flow"), ("Pillnitz", "412", "77"), ("Meissen", "398", "81"), ("Pirna", "405", "79")]
-    cells = [Words(60 + 90 * at, 700 - 14 * row, text) for row, some in enumerate(rows) for at, text in enumerate(some)]
+    cells = [Words(60 + 90 * at, 700 - 14 * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
     first = column(60, 700, f"{BODY}Nobody came to the weir of the mill in", room=460)
     second = [*cells, *column(60, 620, f"this winter. {FILLER}", room=460)]
-    found = read("a.pdf", make([first, second]))
-    (paragraph,) = [one for one in block_texts(found, BlockKind.PARAGRAPH) if "in this winter." in one]
+    document = read("a.pdf", make([first, second]))
+    (paragraph,) = [text for text in block_texts(document, BlockKind.PARAGRAPH) if "in this winter." in text]
     assert paragraph.startswith("Gauges")
-    (table,) = block_texts(found, BlockKind.TABLE)
-    assert found.text.index("Nobody") < found.pages[1] <= found.text.index(table)
+    (table,) = block_texts(document, BlockKind.TABLE)
+    assert document.text.index("Nobody") < document.pages[1] <= document.text.index(table)
 
 
 def test_hyphens_at_line_ends() -> None:
-    """One that belongs to the word is kept; a range of pages has no space in it."""
+    """A hyphen that is part of the word is kept; a range of pages has no space in it."""
     words = [
         Words(60, 700, "They read it, for this is an experi-"),
         Words(60, 688, "ment with state-of-"),
         Words(60, 676, "the-art gauges, as in Lind, pages 44\u2013"),
         Words(60, 664, "58 of the book."),
     ]
-    assert words_of(words) == (
+    assert text_of(words) == (
         "They read it, for this is an experiment with state-of-the-art gauges, as in Lind, pages 44–58 of the book."
     )
 
 
 def test_each_reference_and_each_line_of_a_form_is_a_paragraph() -> None:
-    """References may have a full last line, and a short line within."""
+    """The last line of a reference may be full, and one within it short."""
     entries = [
         Words(60, 700, "[2] C. Fraser. Acoustic monitoring of gravel in rivers of the far north of the country, 2018."),
         Words(60, 688, "[3] F. Lind. Turbulence."),
         Words(75, 676, "Cambridge University Press, 2012."),
     ]
     form = [Words(60, 600 - 12 * i, line) for i, line in enumerate(("Name: Ida Salo", "From: 3 July", "Reason: leave"))]
-    found = read("a.pdf", make([[*entries, *form]]))
-    assert block_texts(found, BlockKind.PARAGRAPH) == [
+    document = read("a.pdf", make([[*entries, *form]]))
+    assert block_texts(document, BlockKind.PARAGRAPH) == [
         entries[0].text,
         "[3] F. Lind. Turbulence. Cambridge University Press, 2012.",
     ]
-    assert block_texts(found, BlockKind.TABLE) == ["Name: Ida Salo\nFrom: 3 July\nReason: leave"]
+    assert block_texts(document, BlockKind.TABLE) == ["Name: Ida Salo\nFrom: 3 July\nReason: leave"]
 
 
 CLAUSES = (
@@ -307,60 +310,60 @@ SENTENCE = (
 
 @pytest.mark.parametrize(("lines", "expected"), [(CLAUSES, CLAUSES), (SENTENCE, (" ".join(SENTENCE),))])
 def test_each_clause_is_a_paragraph(lines: tuple[str, ...], expected: tuple[str, ...]) -> None:
-    """Even if the gaps between them are as usual as those between lines; but a sentence may mention its number."""
-    found = paper(*(Words(60, 700 - 24 * at, text) for at, text in enumerate(lines)))
-    assert tuple(block_texts(found, BlockKind.PARAGRAPH)[: len(expected)]) == expected
+    """Even if clauses are no further apart than lines; but a sentence may refer to the number of a clause."""
+    document = paper(*(Words(60, 700 - 24 * at, text) for at, text in enumerate(lines)))
+    assert tuple(block_texts(document, BlockKind.PARAGRAPH)[: len(expected)]) == expected
 
 
-def test_a_clause_at_the_top_of_a_page_with_other_columns() -> None:
-    """Whether the line before is short is judged by the columns of its own page."""
-    first = columns_below(700, BODY * 2, f"{BODY}Nobody pays in winter")
+def test_a_clause_begins_a_page_with_other_columns() -> None:
+    """The line before counts as short by the columns of its own page."""
+    first = two_columns(700, BODY * 2, f"{BODY}Nobody pays in winter")
     second = [Words(60, 700, "(b) Boats pay at the lock."), *column(60, 660, BODY, room=460)]
-    found = read("a.pdf", make([first, second]))
-    assert "(b) Boats pay at the lock." in block_texts(found, BlockKind.PARAGRAPH)
+    document = read("a.pdf", make([first, second]))
+    assert "(b) Boats pay at the lock." in block_texts(document, BlockKind.PARAGRAPH)
 
 
-def test_a_large_word_across_the_page_is_left_out() -> None:
+def test_a_watermark_is_left_out() -> None:
     text = column(60, 700, BODY.strip(), room=460)
-    assert words_of([*text, Words(120, 672, "DRAFT", 90)]) == BODY.strip()
+    assert text_of([*text, Words(120, 672, "DRAFT", 90)]) == BODY.strip()
 
 
-def test_consecutive_numbers_of_a_tables_rows_are_kept() -> None:
-    """They are not line numbers, as no text is beside them but cells."""
+def test_consecutive_row_numbers_are_kept() -> None:
+    """They are not line numbers, as only cells are beside them."""
     rows = [(str(100 + row), "Gravel", str(37 * row % 90)) for row in range(10)]
-    text = words_of(
+    text = text_of(
         [Words(60 + 70 * at, 700 - 14 * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
     )
     assert all(f"{number} | Gravel" in text for number, _, _ in rows)
 
 
 @pytest.mark.parametrize("places", [(60, 90, 400), (60, 250, 90)])
-def test_numbers_of_rows_with_a_long_cell_and_a_short_one_are_kept(places: tuple[int, ...]) -> None:
-    """Only if the short cells are the last of their rows: short lines in a column of text are none."""
-    texts = [("Call the supplier about the broken compressor", who) for who in ("Ida", "Bo", "Tom Lind", "Eva") * 3]
+def test_row_numbers_beside_a_long_and_a_short_cell_are_kept(places: tuple[int, ...]) -> None:
+    """Only if the short cells are the last of their rows, unlike short lines in a column of text."""
+    tasks = [("Call the supplier about the broken compressor", name) for name in ("Ida", "Bo", "Tom Lind", "Eva") * 3]
     rows = [
-        Words(x, 700 - 14 * n, one)
-        for n, (what, who) in enumerate(texts, 1)
-        for x, one in zip(places, (str(n), what, who), strict=True)
+        Words(x, 700 - 14 * n, text)
+        for n, (task, name) in enumerate(tasks, 1)
+        for x, text in zip(places, (str(n), task, name), strict=True)
     ]
-    assert ("7 Call" in words_of([*rows, *column(90, 400, BODY, room=460)])) is (places[2] > places[1])
+    assert ("7 Call" in text_of([*rows, *column(90, 400, BODY, room=460)])) is (places[2] > places[1])
 
 
 def test_line_numbers_on_both_sides_of_two_columns_are_left_out() -> None:
-    """Neither the second column nor the numbers on the right are cells beside the numbers on the left."""
+    """The second column and the numbers on the right are not cells beside the numbers on the left."""
     left, right = (column(x, 650, (BODY * 2).strip(), room=200) for x in (90, 310))
     outer = [Words(530, line.y, str(100 + i), 6) for i, line in enumerate(right)]
-    both = [*numbered(left, x=70), *(word for pair in zip(right, outer, strict=True) for word in pair)]
-    assert words_of(both).startswith(BODY.strip())
+    words = [*numbered(left, x=70), *(word for pair in zip(right, outer, strict=True) for word in pair)]
+    assert text_of(words).startswith(BODY.strip())
 
 
-def test_a_numbered_heading_is_no_title() -> None:
+def test_a_numbered_heading_is_not_the_title() -> None:
     heads = [Words(60, 740, "1 How Gauges Are Read", 14, bold=True), Words(60, 560, "2 Where They Are", 14, bold=True)]
     page = [*heads, *column(60, 700, BODY, room=460), *column(60, 540, BODY, room=460)]
     assert read("a.pdf", make([page])).title == ""
 
 
 def test_the_stated_author_is_a_field() -> None:
-    """It can be asked for with `--where author=ida`."""
+    """It can be used as in `--where author=ida`."""
     assert read("a.pdf", make([ONE_LINE], author="Ida Gray")).metadata == (("author", "Ida Gray"),)
     assert read("a.pdf", make([ONE_LINE])).metadata == ()

@@ -18,7 +18,7 @@ from tests.corpus.readers.samples import pdf
 WORDS = "The heron stands in shallow water"
 
 
-def page(*, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[int, ...] = ()) -> bytes:
+def make_page(*, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[int, ...] = ()) -> bytes:
     """A page with one sentence, which may be rotated and cropped to a box."""
     document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(150, 600, WORDS)]]))
     document[0].set_mediabox(0, 0, *size)
@@ -31,11 +31,11 @@ def page(*, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[in
     return data.getvalue()
 
 
-def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
+def dark_points(picture: PagePicture) -> list[tuple[float, float]]:
     """The places where the picture is dark, in points from its upper left corner."""
-    width, height, bits, kind, size, name = struct.unpack(">16xIIBB7xI4s", picture.png[:41])
+    width, height, bits, color_type, size, name = struct.unpack(">16xIIBB7xI4s", picture.png[:41])
     assert picture.png.startswith(b"\x89PNG\r\n\x1a\n")
-    assert (bits, kind, name) == (8, 2, b"IDAT")
+    assert (bits, color_type, name) == (8, 2, b"IDAT")
     rows = np.frombuffer(zlib.decompress(picture.png[41 : 41 + size]), np.uint8).reshape(height, 3 * width + 1)
     ys, xs = np.nonzero(rows[:, 1:].reshape(height, width, 3).min(axis=2) < 128)
     return list(zip(xs * picture.width / width, ys * picture.height / height, strict=True))
@@ -45,22 +45,22 @@ def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
     ("rotation", "box"), [(0, (0, 0, 612, 792)), *((angle, (100, 500, 500, 700)) for angle in (0, 90, 180, 270))]
 )
 def test_boxes_enclose_their_words(rotation: int, box: tuple[int, int, int, int], sandbox: Sandbox) -> None:
-    """The page may be rotated, and its corner need not be at 0."""
-    data = page(rotation=rotation, box=box)
+    """Also if the page is rotated or its corner is not at 0."""
+    data = make_page(rotation=rotation, box=box)
     picture = sandbox.draw(data, 1)
-    sizes = (box[2] - box[0], box[3] - box[1])
-    assert (picture.width, picture.height) == (sizes if rotation % 180 == 0 else sizes[::-1])
+    size = (box[2] - box[0], box[3] - box[1])
+    assert (picture.width, picture.height) == (size if rotation % 180 == 0 else size[::-1])
     assert picture.pages == 1
-    ((found,),) = sandbox.boxes(data, [(1, WORDS)])
-    _, left, top, right, bottom = found
-    dark = dark_dots(picture)
+    ((box_on_page,),) = sandbox.boxes(data, [(1, WORDS)])
+    _, left, top, right, bottom = box_on_page
+    dark = dark_points(picture)
     assert len(dark) > 300
     assert all(left - 1 <= x <= right + 1 and top - 1 <= y <= bottom + 1 for x, y in dark)
     assert (right - left) * (bottom - top) < 10 * 160
 
 
 def test_a_huge_page_is_drawn_small(sandbox: Sandbox) -> None:
-    picture = sandbox.draw(page(size=(14_000, 7_000)), 1)
+    picture = sandbox.draw(make_page(size=(14_000, 7_000)), 1)
     assert struct.unpack(">II", picture.png[16:24]) == (2400, 1200)
 
 
@@ -74,4 +74,4 @@ def test_a_huge_page_is_drawn_small(sandbox: Sandbox) -> None:
 )
 def test_undrawable_page_is_refused_with_a_reason(number: int, size: int | None, reason: str, sandbox: Sandbox) -> None:
     with pytest.raises(Unreadable, match=f"^{reason}$"):
-        sandbox.draw(page()[:size], number)
+        sandbox.draw(make_page()[:size], number)

@@ -1,4 +1,4 @@
-"""Running heads, running feet and page numbers are left out, or kept once; what only looks like them is kept."""
+"""Running heads, running feet and page numbers are left out, or kept once; lines that only look like them are kept."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ NAMES = ("heron", "otter", "swan", "beaver", "eel", "trout")
 
 
 def pages(*heads: Callable[[int], Words], top: float = 660) -> list[Sequence[Words]]:
-    """Pages, each with its heads and an animal of its own; the sentence continues on the next page."""
+    """Pages, each with its heads and its own animal; the sentence continues on the next page."""
     return [
         [*(head(at) for head in heads), *column(60, top, f"was seen here and the {name} was counted, as", room=460)]
         for at, name in enumerate(NAMES)
     ]
 
 
-def text_of(some: Sequence[Sequence[Words]]) -> str:
-    return " ".join(read("a.pdf", make(some)).text.split())
+def text_of(pages_of_words: Sequence[Sequence[Words]]) -> str:
+    return " ".join(read("a.pdf", make(pages_of_words)).text.split())
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def text_of(some: Sequence[Sequence[Words]]) -> str:
         lambda at: Words(60, 30, f"Page {['iii', 'iv', 'v', 'vi', 'vii', 'viii'][at]}"),
         lambda at: Words(60, 760, f"{at + 3} Ida Gray and others" if at % 2 else f"Weirs of the Elbe {at + 3}"),
         lambda at: Words(60, 760, f"Weirs of the Elbe in winter {at + 3}", bold=True),
-        # LaTeX sets them further from the edge, apart from the text.
+        # LaTeX sets heads further from the edge, apart from the text.
         lambda at: Words(60, 690, f"{at + 3} Ida Gray and others" if at % 2 else f"Weirs of the Elbe {at + 3}"),
         lambda at: Words(300, 110, f"{at + 3}"),
     ],
@@ -40,14 +40,14 @@ def text_of(some: Sequence[Sequence[Words]]) -> str:
 def test_heads_are_left_out_and_sentences_continue(head: Callable[[int], Words]) -> None:
     body = " ".join(f"was seen here and the {name} was counted, as" for name in NAMES)
     blocks = block_texts(read("a.pdf", make(pages(head))), BlockKind.PARAGRAPH)
-    # The first of each that has words is kept before the sentence.
+    # The first head of each text is kept before the sentence, unless it is only a number.
     assert (blocks or [""])[-1] == body
     assert len(blocks) <= 3
 
 
-def test_what_only_a_running_head_says_is_kept_once() -> None:
-    """It is a paragraph below the title, or at the end of its first page; what repeats the title is left out."""
-    found = read(
+def test_a_head_that_adds_to_the_text_is_kept_once() -> None:
+    """It becomes a paragraph below the title or at the end of its page; heads that repeat the title are left out."""
+    document = read(
         "a.pdf",
         make(
             [
@@ -62,7 +62,7 @@ def test_what_only_a_running_head_says_is_kept_once() -> None:
             ]
         ),
     )
-    assert block_texts(found) == [
+    assert block_texts(document) == [
         "Care of the weir",
         "Document number: WO-17-B",
         "Weir Office, 4 Mill Lane",
@@ -72,29 +72,29 @@ def test_what_only_a_running_head_says_is_kept_once() -> None:
 
 
 @pytest.mark.parametrize("foot", ["Contract Gray  Page {} of 6", "Page {} of 6 | Contract Gray"])
-def test_a_head_is_kept_without_the_number_of_its_page(foot: str) -> None:
-    """Nor is it in the clause at the end of the page."""
+def test_a_head_is_kept_without_its_page_number(foot: str) -> None:
+    """The number is not added to the last clause of the page either."""
     title = Words(60, 700, "Contract of employment", 18)
-    foots = pages(lambda at: Words(60, 30, foot.format(at + 1)))
-    found = read("a.pdf", make([[title, *foots[0]], *foots[1:]]))
-    assert block_texts(found)[:2] == ["Contract of employment", "Contract Gray"]
-    assert found.text.count("Contract Gray") == 1
-    assert "6" not in found.text
+    with_foot = pages(lambda at: Words(60, 30, foot.format(at + 1)))
+    document = read("a.pdf", make([[title, *with_foot[0]], *with_foot[1:]]))
+    assert block_texts(document)[:2] == ["Contract of employment", "Contract Gray"]
+    assert document.text.count("Contract Gray") == 1
+    assert "6" not in document.text
 
 
-def test_pages_that_have_only_a_head_keep_it() -> None:
+def test_pages_with_only_a_head_keep_it() -> None:
     head = "Weirs of the Elbe and of the rivers that flow into it"
     assert text_of([[Words(60, 760, head)] for _ in NAMES]) == head
 
 
-def test_a_head_does_not_move_a_heading_to_its_page() -> None:
-    """It is above the heading at the foot of the page before, as otherwise it would be part of that section."""
-    first, *others = pages(lambda _: Words(60, 760, "Weir Office, 4 Mill Lane"))
-    found = read("a.pdf", make([[*first[1:], Words(60, 300, "Counting of animals", 18)], *others]))
-    assert found.text.index("Weir Office") < found.text.index("Counting of animals") < found.pages[1]
+def test_a_head_is_not_put_below_a_heading() -> None:
+    """It is put above a heading at the foot of the page before, as it would otherwise be part of that section."""
+    first, *later = pages(lambda _: Words(60, 760, "Weir Office, 4 Mill Lane"))
+    document = read("a.pdf", make([[*first[1:], Words(60, 300, "Counting of animals", 18)], *later]))
+    assert document.text.index("Weir Office") < document.text.index("Counting of animals") < document.pages[1]
 
 
-def test_a_head_of_a_later_chapter_is_left_out() -> None:
+def test_heads_of_later_chapters_are_left_out() -> None:
     text = text_of(pages(lambda at: Words(60, 760, "Weirs of the Elbe" if at < 4 else "Weirs of the Oder")))
     assert text.count("Weirs of the Elbe") == 1
     assert "Oder" not in text
@@ -106,7 +106,7 @@ def test_a_head_of_a_later_chapter_is_left_out() -> None:
         lambda at: Words(60, 760, f"Day {at + 1}", bold=True),
         lambda at: Words(60, 760, f"{9 - at} boats at the weir"),
         lambda at: Words(60, 760, "Results" if at in {1, 2, 4} else f"All about the {NAMES[at]}", 18),
-        # At different places on the pages.
+        # At a different height on each page.
         lambda at: Words(60, 750 - 11 * at, "None was seen"),
     ],
 )
@@ -122,7 +122,7 @@ def test_a_single_page_keeps_all_its_text() -> None:
 
 
 def test_the_column_names_of_a_printed_table_are_kept_once() -> None:
-    """They are at the top of each page; rows that differ only in numbers are no heads."""
+    """They are at the top of each page; rows that differ only in numbers are not running heads."""
     names = ("Sample", "Material", "Mass", "Site")
     table = [
         [Words(60 + 100 * at, 770, name) for at, name in enumerate(names)]

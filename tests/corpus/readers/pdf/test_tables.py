@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from corpus.readers.pdf.boxes import boxes
+from corpus.readers.pdf.boxes import find_boxes
 from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
 from tests.corpus.readers.outcome import block_texts
@@ -26,35 +26,35 @@ EXPECTED = "\n".join(map(" | ".join, TRIAL))
 
 def rows(table: Sequence[Sequence[str]], places: Sequence[float], top: float, *, step: float = 14) -> list[Words]:
     """A table whose numbers are right-aligned in their columns."""
-    found = []
+    words = []
     for number, row in enumerate(table):
         for column_number, (x, text) in enumerate(zip(places, row, strict=True)):
             if text:
                 is_number = table[-1][column_number].isdecimal()
-                found.append(Words(x + 45 - width(text, 10) if is_number else x, top - step * number, text))
-    return found
+                words.append(Words(x + 45 - width(text, 10) if is_number else x, top - step * number, text))
+    return words
 
 
 def rules(left: float, right: float, *heights: float) -> list[Rule]:
     return [Rule(left, y, right) for y in heights]
 
 
-def tables(found: Extracted) -> list[str]:
-    return block_texts(found, BlockKind.TABLE)
+def tables(document: Extracted) -> list[str]:
+    return block_texts(document, BlockKind.TABLE)
 
 
 def test_a_table_without_rules_is_rows_of_cells() -> None:
     """The paragraphs around it stay whole; the line above it is not a row, although its number is set apart."""
     heading = [Words(60, 640, "3", 12, bold=True), Words(80, 640, "Outcomes", 12, bold=True)]
     page = [*column(60, 700, BODY, room=460), *heading, *rows(TRIAL, PLACES, 620), *column(60, 550, BODY, room=460)]
-    found = read("a.pdf", make([page]))
-    assert tables(found) == [EXPECTED]
-    assert found.text.count(BODY.strip()) == 2
-    assert "\n\n3 Outcomes\n\nArm |" in found.text
+    document = read("a.pdf", make([page]))
+    assert tables(document) == [EXPECTED]
+    assert document.text.count(BODY.strip()) == 2
+    assert "\n\n3 Outcomes\n\nArm |" in document.text
 
 
-def test_a_cell_of_several_lines_is_in_one_row() -> None:
-    """This holds for column names too; rows between rules may be no further apart than lines."""
+def test_a_row_may_have_cells_of_several_lines() -> None:
+    """So may the column names; rows between rules may be as close as lines."""
     table = [
         ("Method", "Depth", "Sampled"),
         ("", "(m)", "by"),
@@ -64,29 +64,29 @@ def test_a_cell_of_several_lines_is_in_one_row() -> None:
     ]
     words = rows(table, (60, 200, 280), 700, step=12)
     grid = rules(56, 340, 712, 685, 661, 649)
-    found = read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]], rules=[grid]))
-    whole = "Method | Depth (m) | Sampled by\nFloating chamber with a hose | 84 | Lind and Moser\nNet | 41 | Fraser"
-    assert tables(found) == [whole]
+    document = read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]], rules=[grid]))
+    expected = "Method | Depth (m) | Sampled by\nFloating chamber with a hose | 84 | Lind and Moser\nNet | 41 | Fraser"
+    assert tables(document) == [expected]
     # Without rules, a line without a number continues the row if it begins with a small letter.
-    assert tables(read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]]))) == [whole]
+    assert tables(read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]]))) == [expected]
 
 
 def test_rules_separate_rows_whose_cells_have_several_lines() -> None:
-    """More than one cell of a row may; a word broken in a cell is joined."""
+    """Several cells of a row may; a word that is hyphenated in a cell is rejoined."""
     table = [("Step", "Who", "When"), ("Embed", "the micro-", ""), ("", "controller", "May"), ("Send", "Ida", "")]
     words = rows([*table, ("Read", "nobody", "June")], (60, 200, 300), 700, step=12)
-    found = read("a.pdf", make([words], rules=[rules(56, 360, 712, 697, 673, 661, 649)]))
-    whole = "Step | Who | When\nEmbed | the microcontroller | May\nSend | Ida\nRead | nobody | June"
-    assert tables(found) == [whole]
+    document = read("a.pdf", make([words], rules=[rules(56, 360, 712, 697, 673, 661, 649)]))
+    expected = "Step | Who | When\nEmbed | the microcontroller | May\nSend | Ida\nRead | nobody | June"
+    assert tables(document) == [expected]
 
 
 def test_empty_cell_does_not_shift_its_row() -> None:
-    """An empty corner becomes a dash, as it would be lost otherwise; a line across columns is unchanged."""
+    """An empty corner becomes a dash, as it would otherwise be lost; a line across columns is unchanged."""
     table = [("", "Dev", "Test", "Size"), ("BERT", "84", "83", "110"), ("Ours, later", "", "86", "340")]
     words = [*rows(table, (60, 160, 220, 280), 700), Words(60, 658, "Systems of others, not trained by us here")]
     words += rows([("ELMo", "71", "72", "94")] * 2, (60, 160, 220, 280), 644)
-    found = read("a.pdf", make([words], rules=[rules(56, 330, 712, 697, 626)]))
-    assert tables(found) == [
+    document = read("a.pdf", make([words], rules=[rules(56, 330, 712, 697, 626)]))
+    assert tables(document) == [
         "– | Dev | Test | Size\nBERT | 84 | 83 | 110\nOurs, later | | 86 | 340\n"
         "Systems of others, not trained by us here\nELMo | 71 | 72 | 94\nELMo | 71 | 72 | 94"
     ]
@@ -95,14 +95,14 @@ def test_empty_cell_does_not_shift_its_row() -> None:
 def test_a_table_in_one_of_two_columns() -> None:
     """The lines of the other column are not cells."""
     left = [*column(54, 700, BODY * 2, room=235), *rows(TRIAL, (54, 100, 150, 215), 400)]
-    found = read("a.pdf", make([[*left, *column(318, 700, BODY * 3, room=235)]]))
-    assert tables(found) == [EXPECTED]
-    assert " ".join((BODY * 3).split()) in " ".join(found.text.split())
+    document = read("a.pdf", make([[*left, *column(318, 700, BODY * 3, room=235)]]))
+    assert tables(document) == [EXPECTED]
+    assert " ".join((BODY * 3).split()) in " ".join(document.text.split())
 
 
 @pytest.mark.parametrize("repeated", [False, True])
 def test_a_table_over_two_pages(repeated: bool) -> None:
-    """It is one table, unless the column names are repeated; the second page begins at its own rows."""
+    """It is a single table unless the column names are repeated; the second page begins with its first row."""
     more = [("Third dose", "12", "61", "0.44 (0.30-0.64)"), ("Fourth dose", "7", "66", "0.41 (0.28-0.61)")]
     second = [*([TRIAL[0]] if repeated else []), *more]
     pages = [
@@ -110,29 +110,29 @@ def test_a_table_over_two_pages(repeated: bool) -> None:
         [*rows(second, PLACES, 700, step=14), *column(60, 600, BODY, room=460), Words(300, 40, "2")],
     ]
     ruled = [rules(56, 400, 652, 594), rules(56, 400, 712, 682 - 14 * repeated)]
-    found = read("a.pdf", make(pages, rules=ruled))
-    rest = "\n".join(map(" | ".join, more))
-    assert found.text[found.pages[1] :].startswith("Arm" if repeated else "Third dose | 12 | 61")
-    assert tables(found) == [EXPECTED, f"{' | '.join(TRIAL[0])}\n{rest}"] if repeated else [f"{EXPECTED}\n{rest}"]
+    document = read("a.pdf", make(pages, rules=ruled))
+    added = "\n".join(map(" | ".join, more))
+    assert document.text[document.pages[1] :].startswith("Arm" if repeated else "Third dose | 12 | 61")
+    assert tables(document) == [EXPECTED, f"{' | '.join(TRIAL[0])}\n{added}"] if repeated else [f"{EXPECTED}\n{added}"]
 
 
-def test_each_cell_has_its_box() -> None:
-    """A cell may have several lines: words are found in the order in which they are read."""
+def test_each_cell_has_a_box() -> None:
+    """A cell may have several lines; words are found in reading order."""
     table = [("Lake", "Area", "Taken"), ("Jezero", "0.9", "2019"), ("mrak", "", ""), ("Belsee", "3.8", "2018")]
     data = make([rows(table, (60, 160, 220), 700, step=12)], rules=[rules(56, 290, 712, 697, 673, 661)])
     (row,) = [line for line in tables(read("a.pdf", data))[0].splitlines() if line.startswith("Jezero")]
     assert row == "Jezero mrak | 0.9 | 2019"
-    whole, cell, name = boxes(data, [(1, row), (1, "3.8 | 2018"), (1, "mrak")])
-    ((page, left, top, right, bottom),) = whole
+    row_boxes, cell_boxes, word_boxes = find_boxes(data, [(1, row), (1, "3.8 | 2018"), (1, "mrak")])
+    ((page, left, top, right, bottom),) = row_boxes
     assert page == 1
     expected = (60, pdf.HEIGHT - 688 - 7, 265, pdf.HEIGHT - 676)
     assert (left, top, right, bottom) == pytest.approx(expected, abs=3)
-    assert [box[1] for box in cell] == [pytest.approx(160, abs=2)]
-    assert [box[4] for box in name] == [pytest.approx(pdf.HEIGHT - 676, abs=1)]
+    assert [box[1] for box in cell_boxes] == [pytest.approx(160, abs=2)]
+    assert [box[4] for box in word_boxes] == [pytest.approx(pdf.HEIGHT - 676, abs=1)]
 
 
-def lines_of(*parts: Sequence[tuple[float, str]], step: float = 14, typed: bool = False) -> list[Words]:
-    return [Words(x, 700 - step * row, text, typed=typed) for row, some in enumerate(parts) for x, text in some]
+def lines_of(*rows: Sequence[tuple[float, str]], step: float = 14, mono: bool = False) -> list[Words]:
+    return [Words(x, 700 - step * n, text, mono=mono) for n, row in enumerate(rows) for x, text in row]
 
 
 ADDRESSES = ("Ida Ann Jos", "Umea Oulu Lagos", "Sweden Finland Nigeria")
@@ -146,22 +146,22 @@ TITLES = ("Weirs", "Gauges and boats", "Herons", "Otters", "Swans")
         (lines_of(*([(60, f"{i}"), (90, f"{name} . . . ."), (420, "7")] for i, name in enumerate(TITLES))), [712, 638]),
         (lines_of(*([(60, f"{i}."), (90, name), (260, "12 in May")] for i, name in enumerate(TITLES))), []),
         (lines_of(*(list(zip((60, 220, 380), row.split(), strict=True)) for row in ADDRESSES)), []),
-        (lines_of(*([(60, f"gauge_{name[:5]}"), (180, "=  12"), (260, "# m;")] for name in TITLES), typed=True), []),
-        # Here and there with a gap.
+        (lines_of(*([(60, f"gauge_{name[:5]}"), (180, "=  12"), (260, "# m;")] for name in TITLES), mono=True), []),
+        # Some lines have a gap.
         (lines_of(*([(60, f"{i}"), (90, f"read {name}"), *([(320, "m <- 1")] * (i % 3 > 0))]
                     for i, name in enumerate(TITLES))), [712, 638]),
     ],
     ids=["contents", "contents with leaders", "list", "addresses", "code", "numbered code"],
 )  # fmt: skip
 def test_text_that_is_not_a_table_is_unchanged(words: list[Words], drawn: list[float]) -> None:
-    found = read("a.pdf", make([[*words, *column(60, 500, BODY * 2, room=460)]], rules=[rules(56, 370, *drawn)]))
-    assert "|" not in found.text
+    document = read("a.pdf", make([[*words, *column(60, 500, BODY * 2, room=460)]], rules=[rules(56, 370, *drawn)]))
+    assert "|" not in document.text
 
 
 @pytest.mark.parametrize("is_ruled", [True, False])
 def test_rows_may_be_numbered(is_ruled: bool) -> None:
-    """Each has more cells than a line of code with its number."""
+    """A numbered row has more cells than a numbered line of code."""
     table = [(str(number), name.split()[0], f"{3 * number}.5 m") for number, name in enumerate(TITLES, 1)]
     words = [*rows(table, (60, 160, 220), 700), *column(60, 500, BODY, room=460)]
-    found = read("a.pdf", make([words], rules=[rules(56, 290, 712, 640)] if is_ruled else ()))
-    assert tables(found) == ["\n".join(map(" | ".join, table))]
+    document = read("a.pdf", make([words], rules=[rules(56, 290, 712, 640)] if is_ruled else ()))
+    assert tables(document) == ["\n".join(map(" | ".join, table))]

@@ -9,7 +9,7 @@ from html import escape
 
 _TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_PACKAGE_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 _SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
@@ -28,36 +28,36 @@ MAIN = {
 
 
 def pack(parts: Mapping[str, str | bytes]) -> bytes:
-    """An archive of these parts in order; the first is not compressed."""
-    found = io.BytesIO()
-    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+    """An archive of these parts in order; the first part is not compressed."""
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, (name, content) in enumerate(parts.items()):
             part = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
             data = content.encode() if isinstance(content, str) else content
             archive.writestr(part, data, zipfile.ZIP_DEFLATED if number else zipfile.ZIP_STORED)
-    return found.getvalue()
+    return output.getvalue()
 
 
-def parts_of(data: bytes) -> dict[str, bytes]:
+def unpack(data: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def changed(data: bytes, part: str, content: bytes) -> bytes:
-    """A copy of an archive with other content in one part."""
-    return pack(parts_of(data) | {part: content})
+def replace_part(data: bytes, part: str, content: bytes) -> bytes:
+    """A copy of an archive with new content in one part."""
+    return pack(unpack(data) | {part: content})
 
 
-def links(*targets: tuple[str, str]) -> str:
-    """The part with the references of another: kinds and targets, with the ids r1, r2 and so on."""
+def rels(*targets: tuple[str, str]) -> str:
+    """The part with the relationships of another part: kinds and targets, with the ids r1, r2 and so on."""
     rows = "".join(
         f'<Relationship Id="r{number}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
         for number, (kind, target) in enumerate(targets, 1)
     )
-    return f'<Relationships xmlns="{_LINKS}">{rows}</Relationships>'
+    return f'<Relationships xmlns="{_PACKAGE_RELATIONS}">{rows}</Relationships>'
 
 
-def core(title: str) -> str:
+def core_properties(title: str) -> str:
     """The part with the metadata of an Office file."""
     return (
         f'<c:p xmlns:c="urn:c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{escape(title)}</dc:title></c:p>'
@@ -77,20 +77,20 @@ def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
     return pack(
         {
             "[Content_Types].xml": _TYPES,
-            "_rels/.rels": links(("officeDocument", "word/document.xml")),
+            "_rels/.rels": rels(("officeDocument", "word/document.xml")),
             "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
-            "word/_rels/document.xml.rels": links(("styles", "styles.xml"), ("footnotes", "footnotes.xml")),
+            "word/_rels/document.xml.rels": rels(("styles", "styles.xml"), ("footnotes", "footnotes.xml")),
             "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
             "word/footnotes.xml": f'<w:footnotes xmlns:w="{_WORD}">{notes}</w:footnotes>',
-            "docProps/core.xml": core(title),
+            "docProps/core.xml": core_properties(title),
         }
     )
 
 
 def word_paragraph(text: str, *, style: str = "", depth: int | None = None) -> str:
-    about = f'<w:pStyle w:val="{style}"/>' if style else ""
-    about += f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="1"/></w:numPr>' if depth is not None else ""
-    return f"<w:p><w:pPr>{about}</w:pPr><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"
+    properties = f'<w:pStyle w:val="{style}"/>' if style else ""
+    properties += f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="1"/></w:numPr>' if depth is not None else ""
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"
 
 
 def word_table(*rows: tuple[str, ...]) -> str:
@@ -99,15 +99,15 @@ def word_table(*rows: tuple[str, ...]) -> str:
 
 
 def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "") -> bytes:
-    """Slides: title, lines with their depth, speaker's notes."""
+    """Slides, each with a title, lines with their depth, and speaker's notes."""
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
-        "_rels/.rels": links(("officeDocument", "ppt/presentation.xml")),
+        "_rels/.rels": rels(("officeDocument", "ppt/presentation.xml")),
         "ppt/presentation.xml": f'<p:presentation xmlns:p="{_SLIDES}" xmlns:r="{_RELATIONS}"><p:sldIdLst>'
         + "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(1, len(slides) + 1))
         + "</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": links(*(("slide", f"slides/slide{n + 1}.xml") for n in range(len(slides)))),
-        "docProps/core.xml": core(title),
+        "ppt/_rels/presentation.xml.rels": rels(*(("slide", f"slides/slide{n + 1}.xml") for n in range(len(slides)))),
+        "docProps/core.xml": core_properties(title),
     }
     for number, (heading, lines, notes) in enumerate(slides, 1):
         text = "".join(_line(line, f'<a:pPr lvl="{depth}"/>') for depth, line in lines)
@@ -116,13 +116,13 @@ def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "
         parts[f"ppt/slides/slide{number}.xml"] = _slide(shapes, "sld")
         if notes:
             target = f"../notesSlides/notes{number}.xml"
-            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = links(("notesSlide", target))
+            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = rels(("notesSlide", target))
             parts[f"ppt/notesSlides/notes{number}.xml"] = _slide(_shape("body", _line(notes)), "notes")
     return pack(parts)
 
 
-def _line(text: str, about: str = "") -> str:
-    return f"<a:p>{about}<a:r><a:t>{escape(text)}</a:t></a:r></a:p>"
+def _line(text: str, properties: str = "") -> str:
+    return f"<a:p>{properties}<a:r><a:t>{escape(text)}</a:t></a:r></a:p>"
 
 
 def _slide(shapes: str, kind: str) -> str:
@@ -131,9 +131,9 @@ def _slide(shapes: str, kind: str) -> str:
     )
 
 
-def _shape(place: str, text: str, *, index: int | None = None) -> str:
-    about = (f' type="{place}"' if place else "") + (f' idx="{index}"' if index else "")
-    return f"<p:sp><p:nvSpPr><p:nvPr><p:ph{about}/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
+def _shape(kind: str, text: str, *, index: int | None = None) -> str:
+    attributes = (f' type="{kind}"' if kind else "") + (f' idx="{index}"' if index else "")
+    return f"<p:sp><p:nvSpPr><p:nvPr><p:ph{attributes}/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
 
 
 def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = frozenset()) -> bytes:
@@ -141,11 +141,11 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
     strings: list[str] = []
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
-        "_rels/.rels": links(("officeDocument", "xl/workbook.xml")),
+        "_rels/.rels": rels(("officeDocument", "xl/workbook.xml")),
         "xl/workbook.xml": f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets>'
         + "".join(f'<sheet name="{escape(name)}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets, 1))
         + "</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": links(
+        "xl/_rels/workbook.xml.rels": rels(
             *(("worksheet", f"worksheets/sheet{n}.xml") for n in range(1, len(sheets) + 1)),
             ("sharedStrings", "sharedStrings.xml"),
             ("styles", "styles.xml"),
@@ -158,18 +158,18 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
         for r, row in enumerate(rows, 1):
             cells = []
             for c, value in enumerate(row):
-                place = f"{chr(65 + c)}{r}"
+                reference = f"{chr(65 + c)}{r}"
                 if isinstance(value, str):
                     strings.append(value)
-                    cells.append(f'<c r="{place}" t="s"><v>{len(strings) - 1}</v></c>' if value else "")
+                    cells.append(f'<c r="{reference}" t="s"><v>{len(strings) - 1}</v></c>' if value else "")
                 else:
-                    cells.append(f'<c r="{place}" s="{int(c in dates)}"><v>{value}</v></c>')
+                    cells.append(f'<c r="{reference}" s="{int(c in dates)}"><v>{value}</v></c>')
             lines.append(f'<row r="{r}">{"".join(cells)}</row>')
         parts[f"xl/worksheets/sheet{number}.xml"] = (
             f'<worksheet xmlns="{_SHEETS}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
         )
-    listed = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
-    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{listed}</sst>'
+    string_items = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
+    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{string_items}</sst>'
     return pack(parts)
 
 
@@ -181,7 +181,7 @@ def open_document(body: str, *, kind: str = "text", title: str = "") -> bytes:
             "mimetype": f"application/vnd.oasis.opendocument.{kind}",
             "content.xml": f"<office:document {names}><office:body><office:{kind}>{body}</office:{kind}></office:body>"
             "</office:document>",
-            "meta.xml": core(title),
+            "meta.xml": core_properties(title),
         }
     )
 

@@ -1,4 +1,4 @@
-"""One file of each format with known content, a question about it, and where the answer is."""
+"""A file of each format with known content, a question about it, and the place of the answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEBREW = "הנחל זורם מערבה"
 
 @dataclass(frozen=True)
 class Sample:
-    """A file, a question that only it answers, words of the answer, and the citation."""
+    """A file, a question that only this file answers, words of the answer, and the citation."""
 
     path: str
     data: bytes
@@ -180,7 +180,7 @@ def letter(subject: str, body: str) -> EmailMessage:
     return message
 
 
-def one_letter() -> bytes:
+def letter_with_parts() -> bytes:
     message = letter("Die Brücke ist gesperrt", "Take the ferry instead.\n\nIt leaves at noon.\n\n-- \nIda")
     message.add_alternative("<p>Take the <b>ferry</b> instead.</p>", subtype="html")
     message.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="fähre.pdf")
@@ -263,8 +263,8 @@ def open_slides() -> bytes:
         return f'<draw:frame presentation:class="{kind}"><draw:text-box>{body}</draw:text-box></draw:frame>'
 
     def items(*lines: str) -> str:
-        found = "".join(f"<text:list-item><text:p>{line}</text:p></text:list-item>" for line in lines)
-        return f"<text:list>{found}</text:list>"
+        elements = "".join(f"<text:list-item><text:p>{line}</text:p></text:list-item>" for line in lines)
+        return f"<text:list>{elements}</text:list>"
 
     first = frame("outline", items("Of hemp", "Of wire")) + frame("title", "<text:p>Mooring lines</text:p>")
     notes = frame("notes", "<text:p>Show the frayed one.</text:p>") + frame("page-number", "<text:p>1</text:p>")
@@ -314,7 +314,7 @@ SAMPLES = (
     Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:13-18"),
     Sample(
         "ferry.eml",
-        one_letter(),
+        letter_with_parts(),
         "Die Brücke ist gesperrt: what leaves when instead?",
         "noon",
         "ferry.eml § Die Brücke ist gesperrt › Ida Grün <ida@example.org> to Pontus, 2025-11-21",
@@ -333,7 +333,7 @@ SAMPLES = (
     ),
     Sample("pegs.ppt", LEGACY["pegs.ppt"], "How much does the mallet weigh?", "two pounds", "pegs.ppt, slide 2"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub § The Storm"),
-    *(Sample(path, text.encode(), *asked) for path, text, asked in (*texts.NOTES, *texts.MARKED_UP)),
+    *(Sample(path, text.encode(), *question) for path, text, question in (*texts.NOTES, *texts.MARKED_UP)),
 )
 
 FILES = {sample.path: sample.data for sample in SAMPLES}

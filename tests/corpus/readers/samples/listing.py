@@ -1,4 +1,4 @@
-"""Writes what readers extract from the samples, to be reviewed: `python -m tests.corpus.readers.samples.listing`."""
+"""Writes what readers extract from the samples, for review: `python -m tests.corpus.readers.samples.listing`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def listing(document: Document) -> str:
     lines += [document.text, "--- blocks"]
     for block in document.blocks:
         text = document.text[block.start : block.end]
-        ends = text if len(text) <= 40 else f"{text[:20]} … {text[-15:]}"
+        excerpt = text if len(text) <= 40 else f"{text[:20]} … {text[-15:]}"
         page = document.page_of(block.start)
-        where = " › ".join(block.heading)
-        lines.append(f"{'' if page is None else f'p. {page} '}{block.kind} {block.depth} [{where}] {ends!r}")
+        path = " › ".join(block.heading)
+        lines.append(f"{'' if page is None else f'p. {page} '}{block.kind} {block.depth} [{path}] {excerpt!r}")
     return "\n".join(lines) + "\n"
 
 
@@ -30,5 +30,5 @@ if __name__ == "__main__":
     EXPECTED.mkdir(exist_ok=True)
     with Sandbox() as sandbox:
         for sample in SAMPLES:
-            found = listing(parse(sample.path, sample.data, sandbox=sandbox))
-            (EXPECTED / f"{sample.path}.txt").write_text(found, encoding="utf-8", newline="\n")
+            text = listing(parse(sample.path, sample.data, sandbox=sandbox))
+            (EXPECTED / f"{sample.path}.txt").write_text(text, encoding="utf-8", newline="\n")

@@ -14,7 +14,7 @@ _WIDTHS = {" ": 278, "i": 222, "l": 222, "t": 278, "f": 278, "j": 222, "r": 333,
 
 @dataclass(frozen=True)
 class Words:
-    """Words at a place: points from the page's lower left corner."""
+    """Words at a place, in points from the page's lower left corner."""
 
     x: float
     y: float
@@ -22,7 +22,7 @@ class Words:
     size: float = 10.0
     bold: bool = False
     hebrew: bool = False
-    typed: bool = False
+    mono: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def width(text: str, size: float) -> float:
 
 
 def column(x: float, top: float, text: str, *, room: float, size: float = 10.0) -> list[Words]:
-    """A text broken into lines; a word with a "~" is broken there with a hyphen."""
+    """A text broken into lines of width `room`; a word with a "~" is hyphenated there."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):
@@ -57,13 +57,13 @@ def column(x: float, top: float, text: str, *, room: float, size: float = 10.0) 
 
 
 def line(x: float, y: float, *parts: str, size: float = 10.0) -> list[Words]:
-    """One line; every second part is raised, like marks of notes and exponents."""
-    found: list[Words] = []
+    """A line of which every second part is raised, like footnote marks and exponents."""
+    words_of_line: list[Words] = []
     for number, part in enumerate(parts):
-        own = 0.7 * size if number % 2 else size
-        found.append(Words(x, y + 0.36 * size * (number % 2), part, own))
-        x += width(part, own)
-    return [words for words in found if words.text]
+        part_size = 0.7 * size if number % 2 else size
+        words_of_line.append(Words(x, y + 0.36 * size * (number % 2), part, part_size))
+        x += width(part, part_size)
+    return [words for words in words_of_line if words.text]
 
 
 def make(
@@ -80,9 +80,9 @@ def make(
     Args:
         pages: The words on each page.
         title: The title in the metadata.
-        author: The author there.
+        author: The author in the metadata.
         outline: Titles and page numbers from 0.
-        locked: Whether it asks for a password that nobody knows.
+        locked: Whether it needs a password.
         rules: The lines drawn on each page.
     """
     objects = [b""] * 3  # catalogue, pages, metadata
@@ -97,30 +97,30 @@ def make(
     fonts.append(add(b"<< %s /Helvetica /ToUnicode %d 0 R >>" % (base, add(_stream(_HEBREW)))))
     names = b" ".join(b"/F%d %d 0 R" % font for font in enumerate(fonts))
     page_numbers = []
-    for words, drawn in zip_longest(pages, rules, fillvalue=()):
+    for words, page_rules in zip_longest(pages, rules, fillvalue=()):
         lines = [
             b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(word), word.size, word.x, word.y, _escaped(word.text))
             for word in words
         ]
-        lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.y) for rule in drawn]
+        lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.y) for rule in page_rules]
         page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >> >>"
         page_numbers.append(add(page % (WIDTH, HEIGHT, add(_stream(b"\n".join(lines))), names)))
     top = add(b"<< /Type /Outlines /First %d 0 R /Last %d 0 R >>" % (len(objects) + 2, len(objects) + 1 + len(outline)))
     for number, (name, page_number) in enumerate(outline, top + 1):
-        beside = b"/Prev %d 0 R " % (number - 1) if number > top + 1 else b""
-        beside += b"/Next %d 0 R " % (number + 1) if number < top + len(outline) else b""
-        goal = b"/Dest [%d 0 R /Fit]" % page_numbers[page_number]
-        add(b"<< /Title (%s) /Parent %d 0 R %s%s >>" % (_escaped(name), top, beside, goal))
+        siblings = b"/Prev %d 0 R " % (number - 1) if number > top + 1 else b""
+        siblings += b"/Next %d 0 R " % (number + 1) if number < top + len(outline) else b""
+        destination = b"/Dest [%d 0 R /Fit]" % page_numbers[page_number]
+        add(b"<< /Title (%s) /Parent %d 0 R %s%s >>" % (_escaped(name), top, siblings, destination))
     objects[0] = b"<< /Type /Catalog /Pages 2 0 R%s >>" % (b" /Outlines %d 0 R" % top if outline else b"")
     kids = b" ".join(b"%d 0 R" % number for number in page_numbers)
     objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages))
     objects[2] = b"<< /Title (%s) /Author (%s) >>" % (_escaped(title), _escaped(author))
     lock = b"<< /Filter /Standard /V 1 /R 2 /P -44 /O <%s> /U <%s> >>" % (b"41" * 32, b"42" * 32)
-    return _file(objects, more=b" /Encrypt %d 0 R /ID [<00> <00>]" % add(lock) if locked else b"")
+    return _file(objects, trailer=b" /Encrypt %d 0 R /ID [<00> <00>]" % add(lock) if locked else b"")
 
 
 def _font(word: Words) -> int:
-    return 3 if word.hebrew else 2 if word.typed else int(word.bold)
+    return 3 if word.hebrew else 2 if word.mono else int(word.bold)
 
 
 def _stream(content: bytes) -> bytes:
@@ -131,15 +131,15 @@ def _escaped(text: str) -> bytes:
     return re.sub(rb"([\\()])", rb"\\\1", text.encode("cp1252"))
 
 
-def _file(objects: Sequence[bytes], *, more: bytes) -> bytes:
-    found = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
-    table = b"0000000000 65535 f \n"
+def _file(objects: Sequence[bytes], *, trailer: bytes) -> bytes:
+    data = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+    xref = b"0000000000 65535 f \n"
     for number, content in enumerate(objects, 1):
-        table += b"%010d 00000 n \n" % len(found)
-        found += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-    start, size = len(found), len(objects) + 1
-    found += b"xref\n0 %d\n%strailer\n<< /Size %d /Root 1 0 R /Info 3 0 R%s >>\n" % (size, table, size, more)
-    return bytes(found + b"startxref\n%d\n%%%%EOF\n" % start)
+        xref += b"%010d 00000 n \n" % len(data)
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    xref_start, size = len(data), len(objects) + 1
+    data += b"xref\n0 %d\n%strailer\n<< /Size %d /Root 1 0 R /Info 3 0 R%s >>\n" % (size, xref, size, trailer)
+    return bytes(data + b"startxref\n%d\n%%%%EOF\n" % xref_start)
 
 
 _HEBREW = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap

@@ -1,4 +1,4 @@
-"""What is read from a page: its content in blocks, without what surrounds it or is hidden in it."""
+"""HTML is read as blocks of content, without navigation and hidden text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from corpus.types import BlockKind
 
 def blocks(page: str) -> list[tuple[str, str, tuple[str, ...]]]:
     """Kind, text and headings of each block."""
-    found = read("a.html", page.encode())
-    return [(block.kind.value, found.text[block.start : block.end], block.heading) for block in found.blocks]
+    document = read("a.html", page.encode())
+    return [(block.kind.value, document.text[block.start : block.end], block.heading) for block in document.blocks]
 
 
-def test_a_term_heads_its_definition() -> None:
-    """Inner terms nest under outer ones; a list of parameters, as Sphinx writes it, has no headings."""
+def test_terms_are_headings_of_their_definitions() -> None:
+    """Inner terms nest under outer terms; the terms of a list of parameters, as Sphinx writes it, are no headings."""
     page = (
         "<h1>Boats</h1><dl><dt id=row><code>row</code>(oars)<a href='#row' title='Permalink'>¶</a></dt><dd><p>Rows.</p>"
         "<dl class='field-list simple'><dt>Parameters<dd><p>oars – of ash</dl>"
@@ -38,7 +38,7 @@ def test_a_term_heads_its_definition() -> None:
 
 
 def test_raised_numbers_are_superscripts() -> None:
-    """10⁶ is not 106, and the mark of a note is not part of the text; letters stay as they are."""
+    """10⁶ is not 106, and a footnote mark is not part of the text; raised letters stay as they are."""
     page = "<p>2 × 10<sup>6</sup> cells per kg.<sup><a href=#n>3,4</a></sup> Never on the 2<sup>nd</sup>.<sup>[1]</sup>"
     assert blocks(page) == [("paragraph", "2 × 10⁶ cells per kg.³,⁴ Never on the 2nd.[1]", ())]
 
@@ -51,8 +51,8 @@ def test_links_from_a_heading_to_itself_are_dropped(mark: str) -> None:
 
 @pytest.mark.parametrize("tag", ["aside", "div class='admonition sidebar'", "div role=complementary"])
 def test_asides_are_read_only_inside_the_main_content(tag: str) -> None:
-    beside = f"<{tag}>Beside.</{tag.split(maxsplit=1)[0]}>"
-    text = read("a.html", f"{beside}<div role='main'><p>Main.</p>{beside}</div>{beside}".encode()).text
+    aside = f"<{tag}>Beside.</{tag.split(maxsplit=1)[0]}>"
+    text = read("a.html", f"{aside}<div role='main'><p>Main.</p>{aside}</div>{aside}".encode()).text
     assert text == "Main.\n\nBeside."
 
 
@@ -62,17 +62,17 @@ def test_hidden_text_is_not_read() -> None:
         b"<div style='DISPLAY : none'><p>two</p></div><p aria-hidden=true>three</p><noscript>four</noscript>"
         b"<svg><title>five</title></svg><div class='site-nav'>six</div>"
     )
-    found = read("a.html", page)
-    assert (found.text, found.title) == ("Seen.", "")
+    document = read("a.html", page)
+    assert (document.text, document.title) == ("Seen.", "")
 
 
-@pytest.mark.parametrize("odd", ["<![foo[ b", "&#xD800; b", "<a b='"])
-def test_text_before_broken_markup_is_read(odd: str) -> None:
-    assert read("a.html", f"<p>Seen.</p><p>{odd}".encode()).text.startswith("Seen.")
+@pytest.mark.parametrize("broken", ["<![foo[ b", "&#xD800; b", "<a b='"])
+def test_text_before_broken_markup_is_read(broken: str) -> None:
+    assert read("a.html", f"<p>Seen.</p><p>{broken}".encode()).text.startswith("Seen.")
 
 
 def test_code_keeps_its_lines() -> None:
-    """Elements in it, even code within code, begin lines as well."""
+    """Elements in code, even code within code, begin lines, too."""
     page = "<pre>\n  a\n<div>  b</div><div>  c</div><pre>d</pre>e</pre><p>f</p>"
     assert blocks(page) == [("code", "a\n  b\n  c\nd\ne", ()), ("paragraph", "f", ())]
 
@@ -92,7 +92,7 @@ def test_text_at_any_depth_is_read() -> None:
 
 
 def test_the_nesting_of_headings_is_limited() -> None:
-    """Otherwise the path of each could be as long as the page."""
+    """Otherwise the path of each heading could be as long as the page."""
     assert {len(heading) for _, _, heading in blocks("<dl><dt>a<dd>b" * 100)} == {1, 2, 3, 4, 5}
 
 
@@ -111,8 +111,8 @@ def test_too_much_text_is_refused() -> None:
 )
 def test_the_first_encoding_that_decodes_a_page_is_used(data: bytes, text: str, note: str) -> None:
     """UTF-8 is tried first, then the declared encoding, then a guess."""
-    found = read("a.html", data)
-    assert (found.text, found.note) == (text, note)
+    document = read("a.html", data)
+    assert (document.text, document.note) == (text, note)
 
 
 PAGE = """<!doctype html>
@@ -137,12 +137,12 @@ and ends <a name="inside"></a>here.</p>
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_text_has_its_line_in_the_file_and_the_nearest_anchor(newline: str) -> None:
-    found = read("a.html", PAGE.replace("\n", newline).encode())
-    assert found.file_lines is not None
-    starts = [start for start, _ in found.file_lines]
-    texts = [found.text[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-    assert list(zip((line for _, line in found.file_lines), texts, strict=True)) == [
+def test_text_has_its_file_line_and_the_nearest_anchor(newline: str) -> None:
+    document = read("a.html", PAGE.replace("\n", newline).encode())
+    assert document.file_lines is not None
+    starts = [start for start, _ in document.file_lines]
+    texts = [document.text[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+    assert list(zip((line for _, line in document.file_lines), texts, strict=True)) == [
         (7, "Widgets"),
         (8, "First it"),
         (9, "goes on bold"),
@@ -153,7 +153,7 @@ def test_text_has_its_line_in_the_file_and_the_nearest_anchor(newline: str) -> N
         (14, "a | b"),
         (17, "c"),
     ]
-    assert [(name, found.text[at:].split()[0]) for at, name in found.anchors] == [
+    assert [(name, document.text[at:].split()[0]) for at, name in document.anchors] == [
         ("widgets", "Widgets"),
         ("inside", "Second."),
         ("row", "row(oars)"),
@@ -161,26 +161,26 @@ def test_text_has_its_line_in_the_file_and_the_nearest_anchor(newline: str) -> N
 
 
 def test_metadata_of_a_page_is_read_with_its_lines() -> None:
-    """Each field is read once, whichever standard names it; fields for machines are left out."""
-    page = """<html><head><meta charset="utf-8"><title>Kilns</title>
+    """Each field is read once, whichever standard names it; fields for machines are skipped."""
+    html = """<html><head><meta charset="utf-8"><title>Kilns</title>
 <meta name="viewport" content="width=device-width"><meta name="Author" content="Ida  Grün">
 <meta property="article:published_time" content="2021-03-04T10:00:00+01:00">
 <meta name="citation_author" content="Tom Ash"><meta name="dc.creator" content="Tom Ash">
 <meta property="article:author" content="https://example.org/ida"><meta name="date" content="">
 </head><body><h1>Kilns</h1><p>They are hot.</body></html>"""
-    found = read("a.html", page.encode())
-    assert found.metadata == (("author", "Ida Grün"), ("published", "2021-03-04"), ("author", "Tom Ash"))
-    assert found.text == "---\nauthor: Ida Grün\npublished: 2021-03-04\nauthor: Tom Ash\n---\n\nKilns\n\nThey are hot."
-    assert found.title == "Kilns"
-    assert found.blocks[0].kind is BlockKind.DATA
-    assert found.file_lines is not None
-    assert [(found.text[at:].split()[1], line) for at, line in found.file_lines[:3]] == [
+    page = read("a.html", html.encode())
+    assert page.metadata == (("author", "Ida Grün"), ("published", "2021-03-04"), ("author", "Tom Ash"))
+    assert page.text == "---\nauthor: Ida Grün\npublished: 2021-03-04\nauthor: Tom Ash\n---\n\nKilns\n\nThey are hot."
+    assert page.title == "Kilns"
+    assert page.blocks[0].kind is BlockKind.DATA
+    assert page.file_lines is not None
+    assert [(page.text[at:].split()[1], line) for at, line in page.file_lines[:3]] == [
         ("author:", 2), ("2021-03-04", 3), ("Tom", 4),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("title", "heading", "own"),
+    ("title", "heading", "expected"),
     [
         ("Widgets — Python 3.13 documentation", "Widgets", "Widgets"),
         ("json — JSON encoder — Python 3.13 documentation", "json — JSON encoder", "json — JSON encoder"),
@@ -191,5 +191,5 @@ def test_metadata_of_a_page_is_read_with_its_lines() -> None:
         ("Flask Documentation (3.0.x)", "Welcome", "Flask Documentation (3.0.x)"),
     ],
 )
-def test_the_name_of_the_site_is_removed_from_a_title(title: str, heading: str, own: str) -> None:
-    assert read("a.html", f"<title>{title}</title><h1>{heading}</h1><p>Text.".encode()).title == own
+def test_the_name_of_the_site_is_removed_from_a_title(title: str, heading: str, expected: str) -> None:
+    assert read("a.html", f"<title>{title}</title><h1>{heading}</h1><p>Text.".encode()).title == expected
