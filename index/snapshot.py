@@ -27,9 +27,9 @@ from index.storage.rows import (
     StoredPassage,
     count_documents,
     damaged,
-    document_of,
-    file_stats,
     ids_json,
+    parse_document,
+    parse_file_stats,
     read_documents,
     read_links,
     read_passages,
@@ -96,12 +96,12 @@ class Snapshot(Index):
     def file_stats(self) -> dict[str, FileStat]:
         with translate_errors(self._file):
             rows = self._connection.execute(f"SELECT {FILE_STAT} FROM documents d NOT INDEXED")
-            return file_stats(rows, self.info.files, self._file)
+            return parse_file_stats(rows, self.info.files, self._file)
 
     def document(self, path: str) -> StoredDocument | None:
         with translate_errors(self._file):
             row = self._connection.execute(f"SELECT {DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
-        if row is not None and (document := document_of(row, self._file)).path == path:
+        if row is not None and (document := parse_document(row, self._file)).path == path:
             return document
         # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
         return next((document for document in self.documents() if document.path == path), None)

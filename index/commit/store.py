@@ -22,7 +22,7 @@ from index.lexical.writer import LexicalWriter
 from index.protocol import IndexWriter
 from index.storage import disk
 from index.storage.database import DATABASE, open_for_writing, translate_errors
-from index.storage.duplicates import count_duplicates
+from index.storage.duplicates import recount_duplicates
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped, write_info, write_skipped
 from index.storage.rows import (
     AMONG,
@@ -35,7 +35,7 @@ from index.storage.rows import (
     read_passages,
     require_structure,
 )
-from index.storage.vectors import is_sound, is_usable, vector_checksum
+from index.storage.vectors import has_valid_checksum, is_usable_vector, vector_checksum
 from index.storage.wal import require_log_follows
 
 
@@ -80,7 +80,7 @@ class Store(IndexWriter):
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ?"
         with translate_errors(self._file):
             rows = [self._connection.execute(query, (digest,)).fetchone() for digest in digests]
-        return frozenset(row[0] for row in rows if row is not None and is_usable(dimension, *row))
+        return frozenset(row[0] for row in rows if row is not None and is_usable_vector(dimension, *row))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         unreferenced = (
@@ -125,7 +125,7 @@ class Store(IndexWriter):
                 removed = self._remove(change, inserter, lexical)
             inserter.insert(self._staging)
             lexical.flush()
-            count_duplicates(self._connection, inserter.texts)
+            recount_duplicates(self._connection, inserter.texts)
             self._update_stats(change.unchanged, change.skipped)
             writer = SegmentWriter(
                 self._connection, self._file, generation=generation, dimension=change.config.dimension
@@ -152,11 +152,11 @@ class Store(IndexWriter):
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with translate_errors(self._file):
-            disk.about_to("begin", self._file)
+            disk.announce("begin", self._file)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-                disk.about_to("commit", self._file)
+                disk.announce("commit", self._file)
                 self._connection.execute("COMMIT")
             except BaseException:
                 # SQLite itself rolls back after some errors, such as a full disk.
@@ -170,7 +170,7 @@ class Store(IndexWriter):
             self._connection.execute(f"DELETE FROM {table}")
         # Texts whose vector was damaged have been embedded again by now.
         rows = self._connection.execute("SELECT id, digest, vector, checksum FROM vectors")
-        broken = ids_json([number for number, *row in rows if not is_sound(*row)])
+        broken = ids_json([number for number, *row in rows if not has_valid_checksum(*row)])
         self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
         numbers = self._connection.execute("SELECT id FROM vectors ORDER BY id").fetchall()
         if numbers and numbers[0] < (1,):

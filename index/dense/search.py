@@ -18,7 +18,7 @@ from index.dense.vector_refs import read_ref_table, ref_table_of
 from index.storage.database import translate_errors
 from index.storage.metadata import Info, Segment
 from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
-from index.storage.vectors import Ids, Stored, Vectors, not_unit, read_vectors
+from index.storage.vectors import Ids, Stored, Vectors, not_unit_vector, read_vectors
 
 # Inner products of stored vectors, whose lengths were rounded, differ from cosines by less than this.
 _ROUNDING = 1e-3
@@ -62,7 +62,7 @@ class DenseIndex:
         """Return cosines of stored vectors, by row number, with a unit vector: `(n,)`, independent of each other."""
         scores = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
         if not np.isfinite(scores).all():
-            raise not_unit(self._file)
+            raise not_unit_vector(self._file)
         return scores
 
     def search(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:

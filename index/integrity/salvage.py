@@ -13,7 +13,7 @@ from corpus.errors import StorageError
 from index.integrity.page_scan import INDEX, TABLE, PageScan
 from index.storage import disk
 from index.storage.database import DATABASE
-from index.storage.files import os_errors
+from index.storage.files import translate_os_errors
 from index.storage.metadata import Selection
 from index.storage.vectors import vector_checksum
 
@@ -29,7 +29,7 @@ Row = tuple[bytes, bytes]
 
 def set_aside(folder: Path) -> None:
     """Rename the database to make room for a new one, and keep it until that has a generation; raises StorageError."""
-    with os_errors("set aside", folder / DATABASE, _ADVICE):
+    with translate_os_errors("set aside", folder / DATABASE, _ADVICE):
         _delete(folder)
         _rename(folder, _SUFFIXES)
         # Made here, since SQLite would let the new one be read by other users than the old one.
@@ -39,7 +39,7 @@ def set_aside(folder: Path) -> None:
 def resume(folder: Path) -> None:
     """Finish `set_aside` if its process was killed: the log follows its database. Raises StorageError."""
     if is_set_aside(folder) and not (folder / DATABASE).exists():
-        with os_errors("set aside", folder / DATABASE, _ADVICE):
+        with translate_os_errors("set aside", folder / DATABASE, _ADVICE):
             _rename(folder, _SUFFIXES[1:])
 
 
@@ -120,6 +120,6 @@ def _open_pages(file: Path) -> Iterator[PageScan | None]:
 
 
 def _open(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
-    with os_errors("read", path, _ADVICE), contextlib.suppress(FileNotFoundError):
+    with translate_os_errors("read", path, _ADVICE), contextlib.suppress(FileNotFoundError):
         return stack.enter_context(path.open("rb"))
     return None

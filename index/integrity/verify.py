@@ -17,9 +17,9 @@ from index.dense.vector_refs import read_ref_table
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors, unfinished
 from index.storage.duplicates import read_duplicates
-from index.storage.metadata import Info, Segment, Verified, read_info, read_skipped, verified
+from index.storage.metadata import Info, Segment, Verified, read_info, read_skipped, run_checks
 from index.storage.rows import damaged, read_documents, read_links, read_passages, require_structure
-from index.storage.vectors import Ids, is_sound, read_vectors
+from index.storage.vectors import Ids, has_valid_checksum, read_vectors
 from index.storage.wal import require_log_follows
 
 _BATCH = 10_000
@@ -45,7 +45,7 @@ def verify(folder: Path) -> Verified:
         rows = (check.documents, check.passages, check.vectors, check.vector_refs)
         segments: list[Callable[[], None]] = [partial(check.segment, segment) for segment in info.segments]
         parts = (check.structure, *rows, *segments, check.segment_numbers, check.duplicates, check.lexical, check.rest)
-        return verified(info, (translate_errors(file)(part) for part in parts))
+        return run_checks(info, (translate_errors(file)(part) for part in parts))
 
 
 class _Check:
@@ -81,7 +81,7 @@ class _Check:
         spare = "id NOT IN (SELECT vector FROM vector_refs WHERE refcount > 0)"
         query = f"SELECT id, digest, vector, checksum FROM vectors WHERE {spare}"
         for number, *row in self._connection.execute(query):
-            if not is_sound(*row):
+            if not has_valid_checksum(*row):
                 raise damaged(self._file, f"checksum mismatch in vector {number}")
 
     def vector_refs(self) -> None:

@@ -39,10 +39,10 @@ from index.storage.rows import (
     StoredDocument,
     StoredPassage,
     damaged,
-    document_of,
-    file_stats,
-    links_of,
-    passages_of,
+    parse_document,
+    parse_file_stats,
+    parse_links,
+    parse_passages,
     require_all,
 )
 from index.storage.vectors import Stored, Vectors
@@ -122,11 +122,11 @@ class PostgresSnapshot(Index):
 
     def file_stats(self) -> dict[str, FileStat]:
         rows = self._rows(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
-        return file_stats(map(restored, rows), self.info.files, self._place)
+        return parse_file_stats(map(restored, rows), self.info.files, self._place)
 
     def document(self, path: str) -> StoredDocument | None:
         rows = self._rows(f"{select_documents(self.info.generation)} AND d.path = %s", (storable(path),))
-        return next((document_of(restored(row), self._place) for row in rows), None)
+        return next((parse_document(restored(row), self._place) for row in rows), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _EXTRA
@@ -157,7 +157,7 @@ class PostgresSnapshot(Index):
             f"{self._live('p')}",
             values,
         )
-        links = links_of((row[_WIDTH:] for row in rows if row[_WIDTH] is not None), self._place)
+        links = parse_links((row[_WIDTH:] for row in rows if row[_WIDTH] is not None), self._place)
         return (list(links), *self._vectors_in(rows))
 
     def _vectors_in(self, rows: Sequence[Row]) -> tuple[list[int], Stored]:
@@ -172,7 +172,7 @@ class PostgresSnapshot(Index):
             f"{self._live('p')}) SELECT {_VECTOR}, {LINK} FROM p JOIN vectors v ON v.id = p.vector",
             (ids_text(ids),),
         )
-        links = {link.id: link for link in links_of((row[_WIDTH:] for row in rows), self._place)}
+        links = {link.id: link for link in parse_links((row[_WIDTH:] for row in rows), self._place)}
         numbers, stored = self._vectors_in(rows)
         self._last_vectors = {number: i for i, number in enumerate(numbers)}, stored
         return map(Candidate, require_all(links, ids.tolist(), "passage", self._place), scores.tolist())
@@ -225,14 +225,14 @@ class PostgresSnapshot(Index):
 
     def _links(self, condition: str, *values: object) -> list[Link]:
         query = f"SELECT {LINK} FROM passages p WHERE {condition} AND {self._live('p')}"
-        return list(links_of(self._rows(query, values), self._place))
+        return list(parse_links(self._rows(query, values), self._place))
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         query = (
             f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document "
             f"WHERE {condition} AND {self._live('p')}"
         )
-        return passages_of(map(restored, self._rows(query, values)), self._place)
+        return parse_passages(map(restored, self._rows(query, values)), self._place)
 
     @cached_property
     def _keywords(self) -> PostgresKeywords:

@@ -10,7 +10,7 @@ import numpy as np
 from index.postgres.address import StoreAddress
 from index.postgres.keyword import postings_checksum, unpack
 from index.postgres.snapshot import PostgresSnapshot
-from index.storage.metadata import Verified, verified
+from index.storage.metadata import Verified, run_checks
 from index.storage.rows import damaged
 
 _BATCH = 2000
@@ -20,7 +20,7 @@ def verify_collection(address: StoreAddress) -> Verified:
     """Check the newest generation of a collection; raises as `PostgresSnapshot` if it cannot be opened."""
     with PostgresSnapshot(address) as snapshot:
         check = _CollectionCheck(snapshot)
-        return verified(snapshot.info, (check.rows, check.vectors, check.keywords))
+        return run_checks(snapshot.info, (check.rows, check.vectors, check.keywords))
 
 
 class _CollectionCheck:

@@ -155,7 +155,7 @@ def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch
 
     # As long after the build: only files of the last seconds before it have to be read again.
     monkeypatch.setattr(differences, "_is_touched", lambda *_: False)
-    monkeypatch.setattr("index.storage.rows.document_of", refuse)
+    monkeypatch.setattr("index.storage.rows.parse_document", refuse)
     with Snapshot(root / ".qa") as snapshot:
         assert find_changes(root, snapshot).is_current
 
