@@ -1,4 +1,4 @@
-"""Check all of an index: its checksums, and that its parts agree; a question checks only what it reads."""
+"""Check a whole index: its checksums, and that its parts agree; a question checks only the rows that it reads."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def verify(folder: Path) -> Verified:
         if info is None:
             raise unfinished(file)
         check = _Check(connection, file, info)
-        rows = (check.documents, check.passages, check.vectors, check.vector_refs)
+        rows = (check.structure, check.documents, check.passages, check.vectors, check.vector_refs)
         segments: list[Callable[[], None]] = [partial(check.segment, segment) for segment in info.segments]
-        parts = (check.structure, *rows, *segments, check.segment_numbers, check.duplicates, check.lexical, check.rest)
-        return run_checks(info, (translate_errors(file)(part) for part in parts))
+        tables = (check.segment_numbers, check.duplicates, check.lexical, check.skipped_and_free_ids)
+        return run_checks(info, (translate_errors(file)(part) for part in (*rows, *segments, *tables)))
 
 
 class _Check:
@@ -60,39 +60,39 @@ class _Check:
         require_structure(self._connection, self._file)
 
     def documents(self) -> None:
-        found = [max(1, document.records) for document in read_documents(self._connection, self._file)]
-        counts = (self._info.files, self._info.documents)
-        self._require((len(found), sum(found)) == counts, "the number of documents")
+        counts = [max(1, document.records) for document in read_documents(self._connection, self._file)]
+        expected = (self._info.files, self._info.documents)
+        self._require((len(counts), sum(counts)) == expected, "the number of documents")
 
     def passages(self) -> None:
-        found: Counter[int] = Counter()
+        counted: Counter[int] = Counter()
         expected: dict[int, int] = {}
         for passage in read_passages(self._connection, self._file, "true"):
-            found[passage.document.id] += 1
+            counted[passage.document.id] += 1
             expected[passage.document.id] = passage.document.passages
-        self._require(found == expected, "the number of passages of a document")
-        self._require(found.total() == self._info.passages, "the number of passages")
+        self._require(counted == expected, "the number of passages of a document")
+        self._require(counted.total() == self._info.passages, "the number of passages")
 
     def vectors(self) -> None:
-        ids = self._numbers("SELECT vector FROM vector_refs WHERE refcount > 0")
+        ids = self._read_ids("SELECT vector FROM vector_refs WHERE refcount > 0")
         for start in range(0, len(ids), _BATCH):
             read_vectors(self._connection, self._file, ids[start : start + _BATCH].tolist(), self._info.dimension)
         # Vectors kept for undo may be of another model.
         spare = "id NOT IN (SELECT vector FROM vector_refs WHERE refcount > 0)"
         query = f"SELECT id, digest, vector, checksum FROM vectors WHERE {spare}"
-        for number, *row in self._connection.execute(query):
+        for vector_id, *row in self._connection.execute(query):
             if not has_valid_checksum(*row):
-                raise damaged(self._file, f"checksum mismatch in vector {number}")
+                raise damaged(self._file, f"checksum mismatch in vector {vector_id}")
 
     def vector_refs(self) -> None:
         table = read_ref_table(self._connection, self._file)
-        same = np.array_equal(table.vectors, self._numbers("SELECT id FROM vectors"))
-        self._require(same, "the list of vector references")
+        is_same = np.array_equal(table.vectors, self._read_ids("SELECT id FROM vectors"))
+        self._require(is_same, "the list of vector references")
         links = read_links(self._connection, self._file, "true")
         vectors, refcounts = np.unique(np.fromiter((link.vector for link in links), dtype=np.int64), return_counts=True)
         live = table.refcounts > 0
-        same = np.array_equal(table.vectors[live], vectors) and np.array_equal(table.refcounts[live], refcounts)
-        self._require(same, "the refcount of a vector")
+        is_same = np.array_equal(table.vectors[live], vectors) and np.array_equal(table.refcounts[live], refcounts)
+        self._require(is_same, "the refcount of a vector")
         self._require(len(vectors) == self._info.vectors, "the number of vectors in use")
 
     def segment(self, segment: Segment) -> None:
@@ -106,38 +106,38 @@ class _Check:
                 f"{file} is damaged: {reason_of(error)}. Answers are still right, but slower. {REPAIR}"
             ) from error
         table = read_ref_table(self._connection, self._file)
-        held = table.segments == segment.number
-        same = np.array_equal(np.sort(members(index)), table.vectors[held])
-        self._require(same, f"the list of vectors in {segment.name}")
-        live = int((table.refcounts[held] > 0).sum())
+        in_segment = table.segments == segment.number
+        is_same = np.array_equal(np.sort(members(index)), table.vectors[in_segment])
+        self._require(is_same, f"the list of vectors in {segment.name}")
+        live = int((table.refcounts[in_segment] > 0).sum())
         self._require(live == segment.live, f"the number of vectors in {segment.name}")
 
     def segment_numbers(self) -> None:
         table = read_ref_table(self._connection, self._file)
-        known = [0, *(segment.number for segment in self._info.segments)]
-        self._require(bool(np.isin(table.segments, known).all()), "the list of FAISS files")
+        numbers = [0, *(segment.number for segment in self._info.segments)]
+        self._require(bool(np.isin(table.segments, numbers).all()), "the list of FAISS files")
 
     def duplicates(self) -> None:
         query = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
-        counted = dict(self._connection.execute(query))
-        known = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM duplicates")]
-        self._require(read_duplicates(self._connection, self._file, known) == counted, "the list of duplicates")
+        expected = dict(self._connection.execute(query))
+        digests = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM duplicates")]
+        self._require(read_duplicates(self._connection, self._file, digests) == expected, "the list of duplicates")
 
     def lexical(self) -> None:
         index = LexicalIndex(self._connection, self._file, self._info.passages)
         index.verify()
-        same = np.array_equal(index.passages(), self._numbers("SELECT id FROM passages"))
-        self._require(same, "the list of passages in the keyword index")
+        is_same = np.array_equal(index.passages(), self._read_ids("SELECT id FROM passages"))
+        self._require(is_same, "the list of passages in the keyword index")
 
-    def rest(self) -> None:
+    def skipped_and_free_ids(self) -> None:
         read_skipped(self._connection, self._file, self._info.skipped)
-        ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free_ids")
-        every = np.unique(np.concatenate([ids, free]))
-        gapless = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1
-        self._require(bool(gapless), "the list of free ids")
+        used, free_ids = self._read_ids("SELECT id FROM passages"), self._read_ids("SELECT passage FROM free_ids")
+        all_ids = np.unique(np.concatenate([used, free_ids]))
+        is_gapless = len(all_ids) == len(used) + len(free_ids) == all_ids.max(initial=0) and all_ids.min(initial=1) == 1
+        self._require(bool(is_gapless), "the list of free ids")
 
-    def _numbers(self, query: str) -> Ids:
-        return np.sort(np.fromiter((number for (number,) in self._connection.execute(query)), dtype=np.int64))
+    def _read_ids(self, query: str) -> Ids:
+        return np.sort(np.fromiter((row_id for (row_id,) in self._connection.execute(query)), dtype=np.int64))
 
     def _require(self, is_consistent: bool, what: str) -> None:  # noqa: FBT001 - the claim itself
         if not is_consistent:
