@@ -70,11 +70,11 @@ def open_store_writer(url: str, source: Path | str) -> contextlib.AbstractContex
 
 
 @contextlib.contextmanager
-def open_writer(folder: Path, store: str | None = None, *, own: bool = False) -> Iterator[IndexWriter]:
+def open_writer(folder: Path, store: str | None = None, *, in_folder: bool = False) -> Iterator[IndexWriter]:
     """Open or create the index of a folder for writing; the caller holds the lock of the folder.
 
     With `store`, keep it there; the folder names that store only once the caller has succeeded, so that until then,
-    even after a kill, its previous index stays in use. With `own`, use the own files of a folder that names a store.
+    even after a kill, its previous index stays in use. With `in_folder`, ignore the store that the folder names.
 
     Raises:
         LockedError: Another process writes this collection.
@@ -82,7 +82,7 @@ def open_writer(folder: Path, store: str | None = None, *, own: bool = False) ->
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
-    address = parse_address(store) if store is not None else None if own else accepted_address(folder)
+    address = parse_address(store) if store is not None else None if in_folder else accepted_address(folder)
     if address is not None:
         from index.postgres.store import PostgresStore
 

@@ -154,7 +154,7 @@ def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch
         raise AssertionError
 
     # As long after the build: only files of the last seconds before it have to be read again.
-    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)
+    monkeypatch.setattr(differences, "_changed_since_read", lambda *_: False)
     monkeypatch.setattr("index.storage.rows.parse_document", refuse)
     with Snapshot(root / ".qa") as snapshot:
         assert find_changes(root, snapshot).is_current
@@ -166,7 +166,7 @@ def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch
 )
 def test_find_changes_in_a_damaged_index(root: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It finds the damage or a change, and the update for that change finds the damage."""
-    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)  # as long after the build
+    monkeypatch.setattr(differences, "_changed_since_read", lambda *_: False)  # as long after the build
     make_old(root)
     build(root)
     with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection, connection:
@@ -221,7 +221,7 @@ def test_an_edit_with_unchanged_size_and_time_is_found(root: Path) -> None:
 
 
 def test_rebuild_detects_edits_that_no_time_shows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)
+    monkeypatch.setattr(differences, "_changed_since_read", lambda *_: False)
     make_old(root)
     build(root)
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
@@ -244,7 +244,7 @@ def test_an_unreadable_file_with_new_permissions_is_tried_again(
     ]
     now = time.time_ns() + clock * 10**9
     monkeypatch.setattr(time, "time_ns", lambda: now)
-    assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
+    assert len(differences.compare_folder(root, {}, rows, Selection(), retry=False).added) == tried
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_file_skipped_soon_after_its_last_change(root: Path, changed_ns: int, 
     for file in walk(root).files:
         os.utime(root / file.path, ns=(changed_ns, changed_ns))
     rows = [SkippedRow(one.path, "no", False, one.size, changed_ns, changed_ns + after_ns) for one in walk(root).files]
-    assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
+    assert len(differences.compare_folder(root, {}, rows, Selection(), retry=False).added) == tried
 
 
 def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

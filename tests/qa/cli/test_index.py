@@ -211,7 +211,7 @@ def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytes
 
 def test_full_reads_everything(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--full detects other bytes where no time shows it."""
-    monkeypatch.setattr("index.update.diff._is_touched", lambda *_: False)
+    monkeypatch.setattr("index.update.diff._changed_since_read", lambda *_: False)
     (indexed / "talks.md").write_text(TALKS.replace("Monday", "Friday"))
     os.utime(indexed / "talks.md", (1_000_000_000, 1_000_000_000))
     assert json.loads(qa("index", "--json").stdout)["changed"] == 0
