@@ -187,7 +187,7 @@ class PostgresSnapshot(Index):
             raise damaged(self._place, f"passage {key} cannot be found by its key")
         return found
 
-    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
+    def _links_with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
         return self._links("p.text_digest = ANY(%s)", list({passage.text_digest for passage in passages}))
 
     def size(self) -> int:
@@ -220,7 +220,7 @@ class PostgresSnapshot(Index):
         """Return all rows `(term, data, checksum)` of a segment."""
         return self._rows("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
 
-    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+    def _id_condition(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} = ANY(%s::bigint[])", ids_text(ids)
 
     def _links(self, condition: str, *values: object) -> list[Link]:

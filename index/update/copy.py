@@ -12,7 +12,7 @@ from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.protocol import Index, IndexWriter
 from index.storage.metadata import Info
 from index.storage.vectors import vector_digest
-from index.stores import is_same, open_index, open_store, open_store_writer, open_writer, use_own_files
+from index.stores import is_same_collection, open_index, open_store, open_store_writer, open_writer, use_files_in_folder
 from index.update.report import Progress, ProgressCallback
 from index.update.update import lock_index_folder
 
@@ -32,7 +32,7 @@ def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCall
         UsageError: The target does not name a collection and there already is one; or source and target are the same.
         QAError: As raised by `open_index` and `update_index`.
     """
-    if is_same(source, target):
+    if is_same_collection(source, target):
         raise UsageError("a collection cannot be copied to itself.")
     source_index = open_store(source) if isinstance(source, str) else open_index(source / INDEX_FOLDER)
     with source_index as index, _open_target(target, source) as writer:
@@ -54,7 +54,7 @@ def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCall
         _copy_vectors(index, writer, batch)
         info = writer.commit(ChangeSet(BuildMode.FULL, index.info.config, skipped=index.skipped()))
     if isinstance(target, Path):
-        use_own_files(target / INDEX_FOLDER)
+        use_files_in_folder(target / INDEX_FOLDER)
     return info
 
 
