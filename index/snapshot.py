@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from index.dense.exact_segments import Floats
-from index.dense.scope import Scope, are_few
+from index.dense.scope import Scope, is_small_scope
 from index.dense.search import Candidate, DenseIndex
 from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
@@ -118,7 +118,7 @@ class Snapshot(Index):
             ids, scores = self._lexical_index.search(terms, limit, among=None if scope is None else scope.passages)
         rows = self._links(*self._id_condition("id", ids.tolist()))
         links = require_all({link.id: link for link in rows}, ids.tolist(), "passage", self._file)
-        if scope is not None and not all(map(scope.has, links)):
+        if scope is not None and not all(map(scope.contains, links)):
             raise damaged(self._file, "the passages of documents are inconsistent")
         return map(Candidate, links, scores.tolist())
 
@@ -173,7 +173,7 @@ class Snapshot(Index):
 
     def _read_scope(self, documents: frozenset[int]) -> Scope:
         size = sum(document.passages for document in self.documents() if document.id in documents)
-        if are_few(size):
+        if is_small_scope(size):
             scope = super()._read_scope(documents)
         else:
             query = f"SELECT id FROM passages WHERE document IN {AMONG}"

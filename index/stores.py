@@ -93,7 +93,7 @@ def open_writer(folder: Path, store: str | None = None, *, in_folder: bool = Fal
         return
     # Questions never need these.
     from index.commit.store import Store
-    from index.dense.faiss_segments import delete_others
+    from index.dense.faiss_segments import delete_other_segments
     from index.integrity import salvage
 
     salvage.resume(folder)
@@ -103,7 +103,7 @@ def open_writer(folder: Path, store: str | None = None, *, in_folder: bool = Fal
             writer.adopt_vectors(rows)
         info = writer.info()
         # A process killed right after its commit left the previous generation's files.
-        delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
+        delete_other_segments(folder, [] if info is None else [segment.name for segment in info.segments])
         yield writer
         # Not before there is a generation: after a kill, the model and selection of the old one are still needed.
         salvage.discard(folder)

@@ -15,7 +15,7 @@ from corpus.errors import NoIndexError
 from index.commit.change import SPARE_VECTORS, BuildMode, ChangeSet
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
-from index.dense.faiss_segments import delete_others
+from index.dense.faiss_segments import delete_other_segments
 from index.dense.segment_writer import SegmentState, SegmentWriter
 from index.dense.vector_refs import write_refs
 from index.lexical.writer import LexicalWriter
@@ -137,7 +137,7 @@ class Store(IndexWriter):
             self._prune(info)
             write_info(self._connection, info)
         self._staging.clear()
-        delete_others(self.folder, [segment.name for segment in info.segments])
+        delete_other_segments(self.folder, [segment.name for segment in info.segments])
         return info
 
     def rebuild_derived(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import DamagedIndexError, StorageError
-from index.dense.faiss_segments import load, members, reason_of
+from index.dense.faiss_segments import describe_failure, load_segment, vector_ids
 from index.dense.vector_refs import read_ref_table
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors, unfinished
@@ -98,16 +98,16 @@ class _Check:
     def segment(self, segment: Segment) -> None:
         file = self._file.with_name(segment.name)
         try:
-            index = load(file.parent, segment, dimension=self._info.dimension)
+            index = load_segment(file.parent, segment, dimension=self._info.dimension)
         except PermissionError as error:
-            raise StorageError(f"cannot read {file}: {reason_of(error)}.") from error
+            raise StorageError(f"cannot read {file}: {describe_failure(error)}.") from error
         except (OSError, ValueError) as error:
             raise DamagedIndexError(
-                f"{file} is damaged: {reason_of(error)}. Answers are still right, but slower. {REPAIR}"
+                f"{file} is damaged: {describe_failure(error)}. Answers are still right, but slower. {REPAIR}"
             ) from error
         table = read_ref_table(self._connection, self._file)
         in_segment = table.segments == segment.number
-        is_same = np.array_equal(np.sort(members(index)), table.vectors[in_segment])
+        is_same = np.array_equal(np.sort(vector_ids(index)), table.vectors[in_segment])
         self._require(is_same, f"the list of vectors in {segment.name}")
         live = int((table.refcounts[in_segment] > 0).sum())
         self._require(live == segment.live, f"the number of vectors in {segment.name}")

@@ -133,7 +133,7 @@ class PostgresSnapshot(Index):
         while True:
             links, ids, stored = self._nearest(vector, size, scope)
             scores = dict(zip(ids, cosines(stored, vector).tolist(), strict=True))
-            found = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.has(link)]
+            found = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.contains(link)]
             found.sort(key=lambda candidate: (-candidate.score, candidate.key))
             # Other vectors score at most the least of these, so below this bound none can tie with the last place.
             bound = min(scores.values(), default=-1.0) + _ROUNDING

@@ -351,7 +351,7 @@ def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.
     """With room for four of five unused vectors, the oldest is deleted."""
     monkeypatch.setattr("index.commit.store.SPARE_VECTORS", 4)
     # Vectors in a FAISS file are never pruned, so no file may have unused ones.
-    monkeypatch.setattr("index.dense.merge_policy._DEAD_FEW", 0)
+    monkeypatch.setattr("index.dense.merge_policy._MIN_DEAD", 0)
     monkeypatch.setattr("index.dense.merge_policy._DEAD_SHARE", 0)
     build(root)
     for number in range(6):
