@@ -52,7 +52,7 @@ def test_each_span_contains_its_word(text: str) -> None:
     for word in analyse(text).words:
         for start, end, *_ in (word[1:], *(part[1:] for part in word.parts)):
             assert text[start:end].strip()
-        found = [again.text for again in words(text[word.start : word.end])]
+        found = [word.text for word in words(text[word.start : word.end])]
         assert word.text in found or word.text.rstrip(".-'") in found
 
 
@@ -70,7 +70,7 @@ def test_text_contains_its_own_query_terms(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "asked"),
+    ("written", "question"),
     [
         ("the EFCA’s co‑chair", "co-chair of EFCA"),
         ("Müller, Crème Brûlée, Straße", "muller creme brulee strasse"),
@@ -81,9 +81,9 @@ def test_text_contains_its_own_query_terms(text: str) -> None:
         ("οι μεγάλοι δρόμοι", "μεγάλος δρόμος"),
     ],
 )
-def test_variants_of_a_word_match(written: str, asked: str) -> None:
+def test_variants_of_a_word_match(written: str, question: str) -> None:
     simple, joined = terms(written)
-    assert set(analyse(asked).terms) <= {*simple, *joined}
+    assert set(analyse(question).terms) <= {*simple, *joined}
 
 
 def test_repeated_terms_weigh_more() -> None:
