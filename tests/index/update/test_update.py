@@ -127,11 +127,7 @@ def test_a_file_changed_too_recently_is_read_again(root: Path, monkeypatch: pyte
     with Snapshot(root / ".qa") as snapshot:
         diff = find_changes(root, snapshot)
     assert [file.path for file in diff.suspect] == ["birds.txt"]
-    assert (
-        [file.path for file in diff.unchanged]
-        == [document.path for document in diff.same]
-        == ["cats.md", "notes/fish.md"]
-    )
+    assert [file.path for file in diff.unchanged] == [it.path for it in diff.same] == ["cats.md", "notes/fish.md"]
 
 
 def test_find_changes_names_all_differences(root: Path) -> None:
@@ -235,20 +231,18 @@ def test_rebuild_detects_edits_that_no_time_shows(root: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("seconds_after", "clock_shift", "tried"),
-    [(-3, 0, 3), (3, 0, 0), (-3, -99, 0)],
-    ids=["before", "after", "clock set back"],
+    ("seconds", "shift", "tried"), [(-3, 0, 3), (3, 0, 0), (-3, -99, 0)], ids=["before", "after", "clock set back"]
 )
 def test_an_unreadable_file_with_new_permissions_is_tried_again(
-    root: Path, seconds_after: int, clock_shift: int, tried: int, monkeypatch: pytest.MonkeyPatch
+    root: Path, seconds: int, shift: int, tried: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If it was last read before they changed; a change in the future does not count, as the clock was set back."""
     set_old_times(root)
     rows = [
-        SkippedRow(file.path, "no", True, file.size, file.mtime_ns, file.ctime_ns + seconds_after * 10**9)
+        SkippedRow(file.path, "no", True, file.size, file.mtime_ns, file.ctime_ns + seconds * 10**9)
         for file in walk(root).files
     ]
-    now = time.time_ns() + clock_shift * 10**9
+    now = time.time_ns() + shift * 10**9
     monkeypatch.setattr(time, "time_ns", lambda: now)
     assert len(differences.compare_folder(root, {}, rows, Selection(), retry=False).added) == tried
 
@@ -261,9 +255,7 @@ def test_a_file_skipped_soon_after_its_last_change(root: Path, changed_ns: int, 
     """It is not tried again if its time is precise, as another change would have changed it."""
     for file in walk(root).files:
         os.utime(root / file.path, ns=(changed_ns, changed_ns))
-    rows = [
-        SkippedRow(file.path, "no", False, file.size, changed_ns, changed_ns + after_ns) for file in walk(root).files
-    ]
+    rows = [SkippedRow(it.path, "no", False, it.size, changed_ns, changed_ns + after_ns) for it in walk(root).files]
     assert len(differences.compare_folder(root, {}, rows, Selection(), retry=False).added) == tried
 
 
@@ -348,13 +340,8 @@ def test_a_file_that_takes_too_long_keeps_its_passages_and_is_retried(
     with Snapshot(root / ".qa") as snapshot:
         assert find_changes(root, snapshot).is_current
     # As a question does if something else has changed.
-    report_without_retry = update_index(Request(root, BagEncoder(), retry=False))
-    assert (
-        report_without_retry.added,
-        report_without_retry.changed,
-        report_without_retry.removed,
-        len(report_without_retry.skipped),
-    ) == (0, 0, 0, 2)
+    report = update_index(Request(root, BagEncoder(), retry=False))
+    assert (report.added, report.changed, report.removed, len(report.skipped)) == (0, 0, 0, 2)
     report = build(root)
     assert (report.added, report.changed, report.removed, report.skipped) == (1, 1, 0, ())
     assert {"swan: Olga\nriver: Elbe", "goose: Anton\nriver: Oder"} <= set(texts(root))
