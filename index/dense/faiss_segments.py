@@ -57,14 +57,16 @@ class VectorIndex:
         self._exact = [part for part in parts if isinstance(part, ExactSegment) and len(part.ids)]
         self._compressed = [part for part in parts if not isinstance(part, ExactSegment)]
         self._joined = _join_shards(self._compressed)
-        self.held = sum(len(part.ids) for part in self._exact) + sum(int(part.ntotal) for part in self._compressed)
+        self.vector_count = sum(len(part.ids) for part in self._exact) + sum(
+            int(part.ntotal) for part in self._compressed
+        )
 
     def search(self, vector: Vectors, limit: int) -> tuple[Ids, float]:
         """Find the vectors that are likely the nearest.
 
         Args:
             vector: `(dim,) float32`.
-            limit: How many of the nearest are wanted; more are returned.
+            limit: How many of the nearest to find; more are returned.
 
         Returns:
             Row ids, unordered, and an upper bound of the scores, in float32, of the other vectors in exact segments;

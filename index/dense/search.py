@@ -92,7 +92,7 @@ class DenseIndex:
             # No other vector scores above the bound, so none ties with the last place.
             if len(ranked) >= needed and bound < -ranked[limit - 1][0]:
                 return _to_candidates(ranked, limit)
-            if size >= self._segments.held:
+            if size >= self._segments.vector_count:
                 return _to_candidates(self._rank(scored, scope), limit)
             size *= 2
 

@@ -139,6 +139,6 @@ class _Check:
     def _read_ids(self, query: str) -> Ids:
         return np.sort(np.fromiter((row_id for (row_id,) in self._connection.execute(query)), dtype=np.int64))
 
-    def _require(self, is_consistent: bool, what: str) -> None:  # noqa: FBT001 - the claim itself
+    def _require(self, is_consistent: bool, subject: str) -> None:  # noqa: FBT001 - the claim itself
         if not is_consistent:
-            raise damaged(self._file, f"{what} is inconsistent")
+            raise damaged(self._file, f"{subject} is inconsistent")

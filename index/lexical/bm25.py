@@ -171,16 +171,16 @@ class LexicalIndex:
             rows[term] = {row_id(int(self._blocks.numbers[block]), hashed): int(block) for block in block_indexes}
         row_ids = sorted({row for blocks_by_row in rows.values() for row in blocks_by_row})
         stored = dict(read_posting_lists(self._connection, self._file, row_ids))
-        found = [
+        posting_lists = [
             (term, block, postings)
             for term, blocks_by_row in rows.items()
             for row, block in blocks_by_row.items()
             if (postings := stored[row].get(names[term])) is not None
         ]
-        blocks = np.array([block for _, block, _ in found], dtype=np.int64)
-        unpacked = self._unpack([postings for *_, postings in found], blocks)
+        blocks = np.array([block for _, block, _ in posting_lists], dtype=np.int64)
+        unpacked = self._unpack([postings for *_, postings in posting_lists], blocks)
         sizes = dict.fromkeys(terms, 0)
-        for term, _, postings in found:
+        for term, _, postings in posting_lists:
             sizes[term] += postings.passages
         merged = _TermPostings(unpacked.positions, unpacked.weights)
         ends = accumulate(sizes.values(), initial=0)

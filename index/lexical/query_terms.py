@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from index.lexical.analyzer import Word, word_terms, words
 
-# Words that say how a question is asked, not what it is about.
+# Words that belong to the form of a question, not to its topic.
 _STOP_WORDS = """
     a about after all also am an and any are as at be because been before being between both but by can could
     did do does doing during each few for from further had has have having he her here hers him his how i if in

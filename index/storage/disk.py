@@ -54,7 +54,7 @@ def create(path: Path, *, like: Path | None = None) -> int:
     announce("create", path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
     if like is not None:
-        with contextlib.suppress(OSError):  # there is none, or the file system has no permissions
+        with contextlib.suppress(OSError):  # it does not exist, or the file system has no permissions
             _share(descriptor, like.stat())
     return descriptor
 
@@ -153,7 +153,7 @@ def sync_folder(folder: Path) -> None:
     """Wait until a folder's entries are on disk."""
     announce("sync folder", folder)
     if sys.platform == "win32":
-        return  # renames are durable there anyway, and a folder cannot be opened
+        return  # renames are durable on Windows anyway, and folders cannot be opened
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -84,7 +84,7 @@ class Info(BuildConfig):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of checking an index."""
+    """The result of a check of an index."""
 
     documents: int  # number of documents
     passages: int  # number of passages

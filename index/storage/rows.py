@@ -35,14 +35,14 @@ class StoredDocument:
     mtime_ns: int  # the file's modification time when it was read
     checked_ns: int  # when its bytes were last read
     media_type: str  # such as `text/markdown`
-    title: str  # the file's own title, or ""
+    title: str  # the file's title, or ""
     passages: int  # number of its passages
     records: int = 0  # number of its records; 0 if the file is one document
-    metadata: str = "[]"  # JSON: names and values of the file's own metadata
+    metadata: str = "[]"  # JSON: names and values of the file's metadata
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """Names and values of the file's own metadata, such as its author; a list repeats its name."""
+        """Names and values of the file's metadata, such as its author; a list repeats its name."""
         return tuple((name, value) for name, value in json.loads(self.metadata))
 
 

@@ -39,7 +39,7 @@ class Diff:
     kept: tuple[str, ...]  # indexed paths that cannot be read at the moment
     skipped: tuple[SkippedRow, ...]  # files and folders that are skipped, by path
     folders: tuple[str, ...]  # the folders that were listed, as in `corpus.discovery.walk.Walk`
-    left_out: tuple[tuple[str, int], ...]  # generated files and folders, as there
+    left_out: tuple[tuple[str, int], ...]  # generated files and folders, as in `Walk` too
     same: tuple[StoredDocument, ...] = ()  # documents whose files were read and are the same, with new stat values
 
     @property

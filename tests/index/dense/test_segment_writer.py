@@ -176,7 +176,7 @@ def test_a_rebuilt_segment_has_no_dead_vectors(tmp_path: Path, monkeypatch: pyte
     assert [(segment.held, segment.dead) for segment in info.segments] == [(500, 50)]
     (tmp_path / info.segments[0].name).unlink()
     with Snapshot(tmp_path) as snapshot:
-        assert snapshot._dense_index._segments.held == 450
+        assert snapshot._dense_index._segments.vector_count == 450
         assert snapshot.dense(rows[3], 500) == BruteForce(snapshot).nearest(rows[3], 500)
 
 

@@ -1,4 +1,4 @@
-"""Damage to any row of the keyword index is detected when the row is read."""
+"""Damage to any row of the keyword index is detected as it is read."""
 
 from __future__ import annotations
 
