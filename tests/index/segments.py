@@ -26,7 +26,7 @@ DIMENSION = 64
 CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, splitter=1)
 
 
-def limit_segment_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
+def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
     patch.setattr(faiss_segments, "EXACT_MOST", exact)
     for module in ("faiss_segments", "merge_policy", "segment_writer"):
         patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)

@@ -30,7 +30,7 @@ from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import check
 from tests.encoders import BagEncoder
-from tests.index.segments import limit_segment_sizes
+from tests.index.segments import limit_sizes
 from tests.robustness.dying import dying_at
 from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
 from tests.robustness.process import in_fork, value_in_fork
@@ -364,7 +364,7 @@ class Folder(RuleBasedStateMachine):
 
 def lower_limits(patch: pytest.MonkeyPatch) -> None:
     """Lower all limits, so that a few vectors are merged, compressed and pruned like millions."""
-    limit_segment_sizes(patch, exact=4, most=8)
+    limit_sizes(patch, exact=4, most=8)
     patch.setattr("index.dense.merge_policy._MIN_DEAD", 1)
     patch.setattr("index.commit.store.SPARE_VECTORS", 5)
     patch.setattr("index.update.embed_queue._CHUNK", 2)

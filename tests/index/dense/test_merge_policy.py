@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from index.dense import faiss_segments, merge_policy
 from index.storage.metadata import Segment
-from tests.index.segments import limit_segment_sizes
+from tests.index.segments import limit_sizes
 
 
 def make_segment(number: int, held: int, dead: int = 0) -> Segment:
@@ -61,7 +61,7 @@ SIZES = {
 def test_many_commits_leave_few_segments_and_few_rewrites(
     sizes: list[int], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit_segment_sizes(monkeypatch, exact=64, most=most)
+    limit_sizes(monkeypatch, exact=64, most=most)
     history = CommitHistory()
     for size in sizes:
         history.commit(size)
@@ -86,7 +86,7 @@ def test_worn_lost_and_small_segments_are_merged(collection: tuple[list[Segment]
     """Each segment is kept or merged, unusable ones are never kept, and merging never exceeds the maximum size."""
     segments, lost = collection
     with pytest.MonkeyPatch.context() as patch:
-        limit_segment_sizes(patch, exact=64, most=300)
+        limit_sizes(patch, exact=64, most=300)
         kept, merged = merge_policy.plan_merge(segments, new, unusable=lost)
     assert sorted((*kept, *merged), key=lambda segment: segment.number) == segments
     assert kept == sorted(kept, key=lambda segment: segment.number)

@@ -21,7 +21,7 @@ from tests.index.segments import (
     commit,
     deal_out,
     document_ids,
-    limit_segment_sizes,
+    limit_sizes,
     normalise,
     random_vectors,
 )
@@ -43,7 +43,7 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
 
 def test_compressed_segments_have_high_recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Among 1,536 clustered vectors in three segments, and in a scope of half of them."""
-    limit_segment_sizes(monkeypatch, exact=64, most=512)
+    limit_sizes(monkeypatch, exact=64, most=512)
     info = commit(tmp_path, clustered_vectors(1536), deal_out(1536, 6))
     assert [segment.held for segment in info.segments] == [512] * 3
     queries = clustered_vectors(20, seed=5)
@@ -56,7 +56,7 @@ def test_compressed_segments_have_high_recall(tmp_path: Path, monkeypatch: pytes
 def test_scoped_search_of_compressed_segments_equals_brute_force(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit_segment_sizes(monkeypatch, exact=64, most=256)
+    limit_sizes(monkeypatch, exact=64, most=256)
     rows = clustered_vectors(600)
     rows[300:320] = rows[:20]  # ties across segments
     commit(tmp_path, rows, deal_out(600, 8))
@@ -70,7 +70,7 @@ def test_scoped_search_of_compressed_segments_equals_brute_force(
 
 def test_several_exact_segments_equal_brute_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without a scope, with ties across segments, and with more ties than the limit."""
-    limit_segment_sizes(monkeypatch, exact=100, most=100)
+    limit_sizes(monkeypatch, exact=100, most=100)
     rows = clustered_vectors(130)
     rows[[100, 101, 125, 126]] = rows[[1, 4, 5, 101]]
     rows[20:80] = rows[20]
@@ -90,7 +90,7 @@ def test_several_exact_segments_equal_brute_force(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("exact", [64, 4096])
 def test_dead_vectors_are_never_found(tmp_path: Path, exact: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They stay in their files; a search that finds only dead ones continues until it has enough live ones."""
-    limit_segment_sizes(monkeypatch, exact=exact, most=4096)
+    limit_sizes(monkeypatch, exact=exact, most=4096)
     rows = clustered_vectors(500)
     rows[::5] = normalise(rows[:1] + 0.05 * random_vectors(100))
     before = commit(tmp_path, rows, deal_out(500, 5))
@@ -114,7 +114,7 @@ def test_lost_or_damaged_file_is_rebuilt(
     tmp_path: Path, damage: str, exact: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Readers find the same vectors without it; the next commit replaces a file that is missing or has another size."""
-    limit_segment_sizes(monkeypatch, exact=exact, most=256)
+    limit_sizes(monkeypatch, exact=exact, most=256)
     rows, queries = clustered_vectors(600), clustered_vectors(10, seed=5)
     info = commit(tmp_path, rows, deal_out(600, 3))
     with Snapshot(tmp_path) as snapshot:
@@ -137,7 +137,7 @@ def test_lost_or_damaged_file_is_rebuilt(
 
 
 def test_every_unusable_file_is_reported_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit_segment_sizes(monkeypatch, exact=64, most=256)
+    limit_sizes(monkeypatch, exact=64, most=256)
     names = [segment.name for segment in commit(tmp_path, clustered_vectors(600), deal_out(600, 3)).segments]
     assert len(names) == 3
     (tmp_path / names[0]).unlink()
@@ -169,7 +169,7 @@ def test_a_file_that_may_not_be_read_is_not_damaged(
 
 
 def test_a_rebuilt_segment_has_no_dead_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit_segment_sizes(monkeypatch, exact=64, most=1024)
+    limit_sizes(monkeypatch, exact=64, most=1024)
     rows = clustered_vectors(500)
     commit(tmp_path, rows, deal_out(500, 10))
     info = commit(tmp_path, rows, {}, removed=frozenset({"3.txt"}))
@@ -183,7 +183,7 @@ def test_a_rebuilt_segment_has_no_dead_vectors(tmp_path: Path, monkeypatch: pyte
 def test_a_commit_writes_few_vectors_and_deletes_unreferenced_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit_segment_sizes(monkeypatch, exact=64, most=256)
+    limit_sizes(monkeypatch, exact=64, most=256)
     rows = clustered_vectors(600)
     first = commit(tmp_path, rows, {"a.txt": range(500)})
     times = {segment.name: (tmp_path / segment.name).stat().st_mtime_ns for segment in first.segments}
