@@ -1,4 +1,4 @@
-"""The interfaces of every store: an index, which questions read, and a writer, which updates use."""
+"""The interfaces of all stores: an index to read, for questions, and a writer, for updates."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from index.storage.rows import FileStat, Link, Place, StoredDocument, StoredPassage
     from index.storage.vectors import PassageColumns, Stored, Vectors
 
-_MAX_SCOPES = 16  # cached, as many questions share them
+_MAX_SCOPES = 16  # in the cache, as many questions have the same scope
 
 
 class Index(Protocol):
     """One generation of an index, open for reading: a context manager that several threads may use.
 
     It does not change while it is open, and every row is checked as it is read (except in `file_stats`): all methods
-    raise DamagedIndexError if one is damaged or missing. Row ids are valid in this generation only.
+    raise DamagedIndexError if a row is damaged or missing. Row ids are valid in this generation only.
 
     Attributes:
         folder: The index folder, `.qa`, of the indexed files; None if they are not on this machine.
@@ -46,7 +46,7 @@ class Index(Protocol):
     folder: Path | None
     format: int
     info: Info
-    _place: Place  # where its rows are, as error messages name it
+    _place: Place  # where its rows are, for error messages
 
     def __enter__(self) -> Self:
         return self
@@ -64,25 +64,25 @@ class Index(Protocol):
         """Open the newest generation in the same place."""
 
     def load(self) -> None:
-        """Preload what the first question would have to read."""
+        """Read in advance what the first question would have to read."""
 
     def documents(self) -> tuple[StoredDocument, ...]:
         """Return all files, by path."""
 
     def file_stats(self) -> dict[str, FileStat]:
-        """Return what `stat` said of all files when they were read, by path.
+        """Return the stat values of all files when they were read, by path.
 
-        Only here rows are not checked, as that takes half the time of a question about a large folder. Damage makes a
-        file look new, gone or changed, and the update that follows checks all rows.
+        These rows alone are not checked, as that takes half the time of a question about a large folder. A damaged one
+        makes a file look new, gone or changed, and the update that follows checks all rows.
         """
 
     def document(self, path: str) -> StoredDocument | None:
         """Return the file with this path, or None."""
 
     def match_paths(self, *patterns: str) -> frozenset[int]:
-        """Return the row ids of documents whose paths match one of the patterns, in the syntax of .gitignore.
+        """Return the row ids of documents whose paths match any of the patterns, in the syntax of .gitignore.
 
-        A leading "./", as shells complete it, stands for the folder of the collection.
+        A leading "./", which shells complete, stands for the folder of the collection.
 
         Raises:
             UsageError: A pattern is invalid.
@@ -117,7 +117,7 @@ class Index(Protocol):
                 f"the question's vector has shape {vector.shape}, the index holds {self.info.dimension} dimensions. "
                 "Ask with the model the index was built with."
             )
-        return self._dense(vector, limit, self._scope(documents)) if limit > 0 else []
+        return self._dense(vector, limit, self._cached_scope(documents)) if limit > 0 else []
 
     def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
         """Return the passages that contain terms of a question, by BM25, best first; ties by passage key.
@@ -127,27 +127,27 @@ class Index(Protocol):
             limit: At most this many.
             documents: Row ids of the documents to search, a scope of passages, or None for all.
         """
-        wanted = analyse(question).terms if isinstance(question, str) else question
-        if not wanted or limit < 1:
+        weights = analyse(question).terms if isinstance(question, str) else question
+        if not weights or limit < 1:
             return []
-        candidates = self._keyword(wanted, limit, self._scope(documents))
+        candidates = self._keyword(weights, limit, self._cached_scope(documents))
         return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))[:limit]
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return the number of passages that contain each term."""
 
     def scope(self, passages: frozenset[int]) -> Scope:
-        """Return a scope that limits `dense` and `keyword` to these passages, given by row id."""
-        found = {link.id: link for link in self._links(*self._among("id", passages))}
-        links = require_all(found, sorted(passages), "passage", self._place)
+        """Return a scope that limits `dense` and `keyword` to these passages, by row id."""
+        by_id = {link.id: link for link in self._links(*self._id_condition("id", passages))}
+        links = require_all(by_id, sorted(passages), "passage", self._place)
         return scope_of(links, frozenset(link.document for link in links), passages)
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        """Return the row ids of all passages, or of those of some documents, with their documents and vectors.
+        """Return the row ids of all passages, or those of some documents, with the ids of their documents and vectors.
 
         They are sorted by document, then by position in the text.
         """
-        links = self._links("true") if documents is None else self._links(*self._among("document", documents))
+        links = self._links("true") if documents is None else self._links(*self._id_condition("document", documents))
         columns = columns_of(links, self._place)
         if documents is None and len(columns.passages) != self.info.passages:
             raise damaged(self._place, "the number of passages is inconsistent")
@@ -155,15 +155,15 @@ class Index(Protocol):
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Return passages by row id, in the order given."""
-        found = {passage.id: passage for passage in self._passages(*self._among("id", ids))} if ids else {}
-        return require_all(found, ids, "passage", self._place)
+        by_id = {passage.id: passage for passage in self._passages(*self._id_condition("id", ids))} if ids else {}
+        return require_all(by_id, ids, "passage", self._place)
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
         """Return the passages of a document in text order; none if there is no such document."""
         document = self.document(path)
         if document is None:
             return ()
-        rows = self._passages(*self._among("document", [document.id]))
+        rows = self._passages(*self._id_condition("document", [document.id]))
         # A damaged SQL index can return a row more than once, or of another document.
         passages = {passage.id: passage for passage in rows if passage.document.id == document.id}
         if len(passages) != document.passages:
@@ -174,16 +174,16 @@ class Index(Protocol):
         """Return the passage with this stable id, or None."""
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        """Return for each passage, by row id, the others with the same text, by path and span."""
-        known = {passage.id: passage for passage in passages}
-        ids = {link.id for link in self._with_texts_of(passages)}
-        if lost := sorted(known.keys() - ids):
-            raise damaged(self._place, f"the duplicates of passage {lost[0]} are inconsistent")
-        every = [*known.values(), *self.passages(sorted(ids - known.keys()))]
-        same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
-        for passage in sorted(every, key=lambda passage: (passage.document.path, passage.start)):
-            same[passage.text_digest].append(passage)
-        return {p.id: tuple(other for other in same[p.text_digest] if other.id != p.id) for p in passages}
+        """Return, by a passage's row id, the other passages with the same text, in order of path and span."""
+        by_id = {passage.id: passage for passage in passages}
+        ids = {link.id for link in self._links_with_texts_of(passages)}
+        if missing := sorted(by_id.keys() - ids):
+            raise damaged(self._place, f"the duplicates of passage {missing[0]} are inconsistent")
+        all_passages = [*by_id.values(), *self.passages(sorted(ids - by_id.keys()))]
+        by_text: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
+        for passage in sorted(all_passages, key=lambda passage: (passage.document.path, passage.start)):
+            by_text[passage.text_digest].append(passage)
+        return {p.id: tuple(other for other in by_text[p.text_digest] if other.id != p.id) for p in passages}
 
     def size(self) -> int:
         """Return the size of the whole index, in bytes."""
@@ -196,15 +196,15 @@ class Index(Protocol):
 
     @abstractmethod
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
-        """Return the nearest passages, as `dense` does."""
+        """Return the nearest passages: see `dense`."""
 
     @abstractmethod
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
-        """Return the best passages and all tied with the last, in any order."""
+        """Return the best passages, and all that tie with the last, in any order."""
 
     @abstractmethod
-    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
-        """Return the SQL condition that a passage's column is one of some row ids, and the value it takes."""
+    def _id_condition(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+        """Return the SQL condition that a column of a passage is among row ids, and the value to bind to it."""
 
     @abstractmethod
     def _links(self, condition: str, *values: object) -> Iterable[Link]:
@@ -215,24 +215,24 @@ class Index(Protocol):
         """Read the passages `p` that meet an SQL condition."""
 
     @abstractmethod
-    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterable[Link]:
-        """Read the links of all passages with the texts of these."""
+    def _links_with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterable[Link]:
+        """Read the links of all passages that have the text of one of these."""
 
-    def _scope_of(self, documents: frozenset[int]) -> Scope:
-        """Look up the passages of documents."""
-        links = list(self._links(*self._among("document", documents)))
+    def _read_scope(self, documents: frozenset[int]) -> Scope:
+        """Read the scope of documents."""
+        links = list(self._links(*self._id_condition("document", documents)))
         if any(link.document not in documents for link in links):
             raise damaged(self._place, "the passages of documents are inconsistent")
         return scope_of(links, documents)
 
-    def _scope(self, among: Among) -> Scope | None:
+    def _cached_scope(self, among: Among) -> Scope | None:
         if not isinstance(among, frozenset):
             return among
         scope = self._scopes.get(among)
         if scope is None:
             if len(self._scopes) >= _MAX_SCOPES:
                 self._scopes.clear()
-            scope = self._scopes[among] = self._scope_of(among)
+            scope = self._scopes[among] = self._read_scope(among)
         return scope
 
     @cached_property
@@ -241,7 +241,7 @@ class Index(Protocol):
 
 
 class IndexWriter(Protocol):
-    """An index opened for writing, by one process at a time: embeddings as they come, then one generation."""
+    """An index opened for writing, by one process at a time: vectors as they are embedded, then one generation."""
 
     _staging: Staging
 
@@ -252,10 +252,10 @@ class IndexWriter(Protocol):
         """Return all documents, by path."""
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """Return what was skipped, by path."""
+        """Return the files and folders that were skipped, by path."""
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
-        """Return those of the digests whose vectors are stored and usable."""
+        """Return the digests whose vectors are stored and usable."""
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
@@ -282,7 +282,7 @@ class IndexWriter(Protocol):
         return self._staging.paths
 
     def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
-        """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
+        """Commit new stat values of unchanged documents, and the skipped files, without a new generation."""
 
     def commit(self, change: ChangeSet) -> Info:
         """Make the next generation and return its metadata; a crash leaves either the old one or the new one.

@@ -1,4 +1,4 @@
-"""The index in a folder's own files, opened for reading: one generation for as long as it is open."""
+"""The index in a folder's own files, opened for reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from index.dense.exact_segments import Floats
-from index.dense.scope import Scope, are_few
+from index.dense.scope import Scope, is_small_scope
 from index.dense.search import Candidate, DenseIndex
 from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
@@ -27,9 +27,9 @@ from index.storage.rows import (
     StoredPassage,
     count_documents,
     damaged,
-    document_of,
-    file_stats,
     ids_json,
+    parse_document,
+    parse_file_stats,
     read_documents,
     read_links,
     read_passages,
@@ -75,16 +75,16 @@ class Snapshot(Index):
         self._connection.close()
 
     def is_newest(self) -> bool:
-        with translate_errors(self._file), closing(open_for_reading(self._file)) as now:
-            return self._inode == _inode(self._file) and read_info(now, self._file) == self.info
+        with translate_errors(self._file), closing(open_for_reading(self._file)) as connection:
+            return self._inode == _inode(self._file) and read_info(connection, self._file) == self.info
 
     def newest(self) -> Snapshot:
         return Snapshot(self.folder)
 
     def load(self) -> None:
         with translate_errors(self._file):
-            self._postings.load()
-        self._nearest.load()
+            self._lexical_index.load()
+        self._dense_index.load()
 
     def documents(self) -> tuple[StoredDocument, ...]:
         with translate_errors(self._file):
@@ -96,12 +96,12 @@ class Snapshot(Index):
     def file_stats(self) -> dict[str, FileStat]:
         with translate_errors(self._file):
             rows = self._connection.execute(f"SELECT {FILE_STAT} FROM documents d NOT INDEXED")
-            return file_stats(rows, self.info.files, self._file)
+            return parse_file_stats(rows, self.info.files, self._file)
 
     def document(self, path: str) -> StoredDocument | None:
         with translate_errors(self._file):
             row = self._connection.execute(f"SELECT {DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
-        if row is not None and (document := document_of(row, self._file)).path == path:
+        if row is not None and (document := parse_document(row, self._file)).path == path:
             return document
         # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
         return next((document for document in self.documents() if document.path == path), None)
@@ -111,20 +111,20 @@ class Snapshot(Index):
             return read_skipped(self._connection, self._file, self.info.skipped)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
-        return self._nearest.search(vector, limit, scope)
+        return self._dense_index.search(vector, limit, scope)
 
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
         with translate_errors(self._file):
-            ids, scores = self._postings.search(terms, limit, among=None if scope is None else scope.passages)
-        rows = self._links(*self._among("id", ids.tolist()))
+            ids, scores = self._lexical_index.search(terms, limit, among=None if scope is None else scope.passages)
+        rows = self._links(*self._id_condition("id", ids.tolist()))
         links = require_all({link.id: link for link in rows}, ids.tolist(), "passage", self._file)
-        if scope is not None and not all(map(scope.has, links)):
+        if scope is not None and not all(map(scope.contains, links)):
             raise damaged(self._file, "the passages of documents are inconsistent")
         return map(Candidate, links, scores.tolist())
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         with translate_errors(self._file):
-            return self._postings.frequencies(terms)
+            return self._lexical_index.frequencies(terms)
 
     def size(self) -> int:
         total = 0
@@ -134,31 +134,31 @@ class Snapshot(Index):
         return total
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
-        return self._nearest.cosines(vectors, vector)
+        return self._dense_index.cosines(vectors, vector)
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
         with translate_errors(self._file):
             return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        others = super().duplicates(passages)
+        duplicates = super().duplicates(passages)
         with translate_errors(self._file):
             counts = read_duplicates(self._connection, self._file, [passage.text_digest for passage in passages])
         for passage in passages:
-            if len(others[passage.id]) + 1 != counts[passage.text_digest]:
+            if len(duplicates[passage.id]) + 1 != counts[passage.text_digest]:
                 raise damaged(self._file, f"the duplicates of passage {passage.id} are inconsistent")
-        return others
+        return duplicates
 
-    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterator[Link]:
+    def _links_with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterator[Link]:
         condition = f"p.text_digest IN (SELECT text_digest FROM passages WHERE id IN {AMONG})"
         return self._links(condition, ids_json([passage.id for passage in passages]))
 
     def find(self, key: str) -> StoredPassage | None:
-        found = next(self._passages("p.key = ?", key), None)
+        passage = next(self._passages("p.key = ?", key), None)
         # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
-        if found.key != key if found is not None else any(link.key == key for link in self._links("true")):
+        if passage.key != key if passage is not None else any(link.key == key for link in self._links("true")):
             raise damaged(self._file, f"passage {key} cannot be found by its key")
-        return found
+        return passage
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         with translate_errors(self._file):
@@ -168,13 +168,13 @@ class Snapshot(Index):
         with translate_errors(self._file):
             yield from read_links(self._connection, self._file, condition, values)
 
-    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+    def _id_condition(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} IN {AMONG}", ids_json(ids)
 
-    def _scope_of(self, documents: frozenset[int]) -> Scope:
+    def _read_scope(self, documents: frozenset[int]) -> Scope:
         size = sum(document.passages for document in self.documents() if document.id in documents)
-        if are_few(size):
-            scope = super()._scope_of(documents)
+        if is_small_scope(size):
+            scope = super()._read_scope(documents)
         else:
             query = f"SELECT id FROM passages WHERE document IN {AMONG}"
             with translate_errors(self._file):
@@ -185,16 +185,16 @@ class Snapshot(Index):
         return scope
 
     @cached_property
-    def _postings(self) -> LexicalIndex:
+    def _lexical_index(self) -> LexicalIndex:
         return LexicalIndex(self._connection, self._file, self.info.passages)
 
     @cached_property
-    def _nearest(self) -> DenseIndex:
+    def _dense_index(self) -> DenseIndex:
         return DenseIndex(self._connection, self._file, self.info)
 
 
 def _inode(file: Path) -> tuple[int, int] | None:
     with suppress(OSError):
-        status = file.stat()
-        return status.st_dev, status.st_ino
+        stat = file.stat()
+        return stat.st_dev, stat.st_ino
     return None

@@ -63,18 +63,18 @@ def open_store_writer(url: str, source: Path | str) -> contextlib.AbstractContex
     """Open or create a collection in PostgreSQL for writing; an unnamed one is named after its source."""
     address = parse_address(url)
     if not address.collection:
-        address = _new_collection(address, _name_of(source))
+        address = _new_collection(address, _source_name(source))
     from index.postgres.store import PostgresStore
 
     return PostgresStore(address)
 
 
 @contextlib.contextmanager
-def open_writer(folder: Path, store: str | None = None, *, own: bool = False) -> Iterator[IndexWriter]:
+def open_writer(folder: Path, store: str | None = None, *, in_folder: bool = False) -> Iterator[IndexWriter]:
     """Open or create the index of a folder for writing; the caller holds the lock of the folder.
 
     With `store`, keep it there; the folder names that store only once the caller has succeeded, so that until then,
-    even after a kill, its previous index stays in use. With `own`, use the own files of a folder that names a store.
+    even after a kill, its previous index stays in use. With `in_folder`, ignore the store that the folder names.
 
     Raises:
         LockedError: Another process writes this collection.
@@ -82,35 +82,35 @@ def open_writer(folder: Path, store: str | None = None, *, own: bool = False) ->
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
-    address = parse_address(store) if store is not None else None if own else accepted_address(folder)
+    address = parse_address(store) if store is not None else None if in_folder else accepted_address(folder)
     if address is not None:
         from index.postgres.store import PostgresStore
 
-        with PostgresStore(address) as remote:
-            yield remote
+        with PostgresStore(address) as writer:
+            yield writer
             if store is not None:
                 remember_address(folder, address)
         return
     # Questions never need these.
     from index.commit.store import Store
-    from index.dense.faiss_segments import delete_others
+    from index.dense.faiss_segments import delete_other_segments
     from index.integrity import salvage
 
     salvage.resume(folder)
-    with Store(folder) as local:
+    with Store(folder) as writer:
         vectors = salvage.salvaged_vectors(folder)
         while rows := list(islice(vectors, _BATCH)):
-            local.adopt_vectors(rows)
-        info = local.info()
+            writer.adopt_vectors(rows)
+        info = writer.info()
         # A process killed right after its commit left the previous generation's files.
-        delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
-        yield local
-        # Only once there is a generation: after a kill, its model and selection are still needed.
+        delete_other_segments(folder, [] if info is None else [segment.name for segment in info.segments])
+        yield writer
+        # Not before there is a generation: after a kill, the model and selection of the old one are still needed.
         salvage.discard(folder)
 
 
 def is_built(folder: Path, store: str | None = None) -> bool:
-    """Return whether an index was begun in a folder, or published in `store` or the store that it names."""
+    """Return whether a folder has an index, even unfinished, or a finished one in `store` or the store it names."""
     if store is None and remembered_address(folder) is None:
         return (folder / DATABASE).exists()
     with contextlib.suppress(NoIndexError), open_index(folder, store):
@@ -140,14 +140,14 @@ def store_of(folder: Path) -> str | None:
 
 
 def choose_store(folder: Path, url: str) -> str:
-    """Return the address at which to keep an index folder's collection, and record that this user named it for that.
+    """Return the address at which to keep an index folder's collection, and record that this user accepts it.
 
-    If the address names no collection, it is named after the folder of documents; UsageError if there already is one
-    of that name that this folder has not used.
+    A collection without a name is named after the folder of documents; raises UsageError if another collection has
+    that name.
     """
     address = parse_address(url)
     if not address.collection:
-        address = _unnamed_collection(folder, address)
+        address = _address_named_after(folder, address)
     from index.postgres.connection import connect
 
     connect(address, reading=True).close()  # raises before an unreachable server is accepted
@@ -155,19 +155,19 @@ def choose_store(folder: Path, url: str) -> str:
     return address.url_with_name
 
 
-def _unnamed_collection(folder: Path, address: StoreAddress) -> StoreAddress:
+def _address_named_after(folder: Path, address: StoreAddress) -> StoreAddress:
     with contextlib.suppress(UsageError):  # an unreadable record is written again
-        before = remembered_address(folder)
-        if before is not None and before.url == address.url:
-            return before
+        previous = remembered_address(folder)
+        if previous is not None and previous.url == address.url:
+            return previous
     named = address.named(collection_name(folder.parent))
     if is_accepted(folder, named) and not is_built(folder, named.url_with_name):
         return named  # the first build was interrupted
     return _new_collection(address, named.collection)
 
 
-def _name_of(source: Path | str) -> str:
-    """Return the name of a source's collection; raises like `open_store` if an address names none of several."""
+def _source_name(source: Path | str) -> str:
+    """Return the name of a source's collection; raises like `open_store` if its address does not choose one."""
     if isinstance(source, Path):
         return collection_name(source)
     address = parse_address(source)
@@ -180,18 +180,18 @@ def _name_of(source: Path | str) -> str:
         return only_collection(connection, address.url)
 
 
-def is_same(source: Path | str, target: Path | str) -> bool:
-    """Return whether two folders or addresses have the same collection, so that a copy would replace itself.
+def is_same_collection(source: Path | str, target: Path | str) -> bool:
+    """Return whether a copy between two folders or addresses would replace a collection with itself.
 
-    A folder as the target stands for its own files, as a copy makes it use those.
+    A target folder stands for the index files in it, as a copy makes it use these.
     """
     if isinstance(target, Path):
         return isinstance(source, Path) and (source / INDEX_FOLDER).resolve() == (target / INDEX_FOLDER).resolve()
     address = remembered_address(source / INDEX_FOLDER) if isinstance(source, Path) else parse_address(source)
-    wanted = parse_address(target)
-    if address is not None and address.url == wanted.url and wanted.collection and not address.collection:
-        address = address.named(_name_of(source))
-    return address == wanted
+    destination = parse_address(target)
+    if address is not None and address.url == destination.url and destination.collection and not address.collection:
+        address = address.named(_source_name(source))
+    return address == destination
 
 
 def _new_collection(address: StoreAddress, name: str) -> StoreAddress:
@@ -200,9 +200,9 @@ def _new_collection(address: StoreAddress, name: str) -> StoreAddress:
     from index.postgres.schema import collections
 
     with connect(address, reading=True) as connection, translate_errors(address.url):
-        known = collections(connection)
+        names = collections(connection)
     named = address.named(name)
-    if name in known:
+    if name in names:
         raise UsageError(
             f"{address.url} already has a collection {name}. To write to that one, name it: {named.url_with_name}; "
             "or give another name after the #."
@@ -210,14 +210,14 @@ def _new_collection(address: StoreAddress, name: str) -> StoreAddress:
     return named
 
 
-def use_own_files(folder: Path) -> None:
+def use_files_in_folder(folder: Path) -> None:
     """Keep an index folder's collection in its own files from now on."""
     forget_address(folder)
 
 
 def make_index_folder(folder: Path) -> None:
-    """Make an index folder; one without an index gets an ignore file for version control."""
+    """Create an index folder; one without an index gets an ignore file for version control."""
     make_folder(folder)
-    # A user who deletes that file later wants it gone.
+    # If a user deletes that file later, it is not restored.
     if not any((folder / name).exists() for name in (DATABASE, IGNORE_NAME, STORE_FILE)):
         write_atomically(folder / IGNORE_NAME, b"*\n")

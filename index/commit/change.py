@@ -10,15 +10,15 @@ from corpus.types import Passage
 from index.storage.metadata import BuildConfig, SkippedRow
 from index.storage.rows import StoredDocument, StoredPassage
 
-# How many unused vectors are kept for undo, or as many as are in use if that is more.
+# How many unused vectors are kept for undo; if more are in use, as many as these.
 SPARE_VECTORS = 10_000
 
 
 class BuildMode(StrEnum):
     """How much of the index a build replaces."""
 
-    INCREMENTAL = "incremental"  # what looks new or changed
-    FULL = "full"  # everything: each file is read again
+    INCREMENTAL = "incremental"  # files that look new or changed
+    FULL = "full"  # all files, which are read again
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ChangeSet:
     """The changes from one generation to the next, apart from the staged files."""
 
     mode: BuildMode  # with `FULL`, files that are neither staged nor kept are removed
-    config: BuildConfig  # the settings that passages and vectors were made with
+    config: BuildConfig  # the settings that passages and vectors were built with
     removed: frozenset[str] = frozenset()  # paths to remove, with `INCREMENTAL`
     kept: frozenset[str] = frozenset()  # paths to carry over, with `FULL`
     unchanged: Sequence[StoredDocument] = ()  # documents that need only their stat values updated

@@ -49,16 +49,16 @@ class Inserter:
 
     def insert(self, files: Iterable[SplitFile]) -> None:
         """Insert files whose vectors are already stored."""
-        (last_document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-        (last_passage,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
-        self._connection.execute("DELETE FROM free_ids WHERE passage NOT BETWEEN 1 AND ?", (last_passage,))
-        free = [number for (number,) in self._connection.execute("SELECT passage FROM free_ids ORDER BY passage")]
-        ids = chain(free, count(last_passage + 1))
+        (last_document_id,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        (last_passage_id,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
+        self._connection.execute("DELETE FROM free_ids WHERE passage NOT BETWEEN 1 AND ?", (last_passage_id,))
+        free_ids = [row_id for (row_id,) in self._connection.execute("SELECT passage FROM free_ids ORDER BY passage")]
+        ids = chain(free_ids, count(last_passage_id + 1))
         count_before = len(self.vectors)
-        for number, file in enumerate(files, last_document + 1):
-            self._insert(replace(file.document, id=number), file, ids)
-        reused = free[: len(self.vectors) - count_before]
-        self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in reused])
+        for document_id, file in enumerate(files, last_document_id + 1):
+            self._insert(replace(file.document, id=document_id), file, ids)
+        reused = free_ids[: len(self.vectors) - count_before]
+        self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(row_id,) for row_id in reused])
 
     def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
         self._connection.execute(_INSERT_DOCUMENT, (*astuple(document), document_checksum(document)))
@@ -76,12 +76,12 @@ class Inserter:
 def passage_rows(
     document: StoredDocument, passages: Iterable[Passage | StoredPassage], ids: Iterator[int], vectors: Iterable[int]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of all passages of a file, given in order, from `id` to `checksum`; the same for all stores."""
-    seen: Counter[bytes] = Counter()
+    """Yield the rows of a file's passages, all columns from `id` to `checksum`; the same for all stores."""
+    occurrences: Counter[bytes] = Counter()
     for passage, vector in zip(passages, vectors, strict=True):
-        text = text_digest(passage.text)
-        key = passage_key(document.path, text, seen[text])
-        seen[text] += 1
+        digest = text_digest(passage.text)
+        key = passage_key(document.path, digest, occurrences[digest])
+        occurrences[digest] += 1
         link = Link(next(ids), key, document.id, vector, passage.start, passage.end)
         fields = (
             *link,
@@ -94,13 +94,13 @@ def passage_rows(
             json.dumps(passage.heading, ensure_ascii=False),
             passage.context,
             passage.text,
-            text,
+            digest,
         )
         yield (*fields, checksum(document.path, *fields))
 
 
 def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:
-    """Return the texts to index a passage under; a record's title is the first of its headings."""
+    """Return the texts that the keyword index has of a passage; a record's title is its first heading."""
     metadata = " ".join(value for name, value in document.fields if name != "title").split()[:_MAX_METADATA_WORDS]
     title = " ".join((document.title, *metadata))
     return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(document.path))

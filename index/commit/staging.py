@@ -1,4 +1,4 @@
-"""Files read but not yet committed, kept in a temporary table so that a build holds only a few in memory."""
+"""Files that are read but not committed: in a temporary table, so that a build has only a few in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from corpus.types import Passage
 from index.commit.change import SplitFile
 from index.storage.rows import StoredDocument
 
-_FIELDS = [field.name for field in fields(Passage)]
+_PASSAGE_FIELDS = [field.name for field in fields(Passage)]
 
 
 class Staging:
@@ -26,13 +26,13 @@ class Staging:
         self._file = file
         self.paths: list[str] = []
         with self._translate_errors():
-            # SQLite spills it to a file that it unlinks on opening, so a killed process leaves nothing behind.
+            # SQLite spills it to a file without a name, so a killed process leaves nothing behind.
             connection.execute("CREATE TEMP TABLE staged (file)")
 
     def add(self, file: SplitFile) -> None:
         """Append a file."""
         with self._translate_errors():
-            passages = [[getattr(passage, name) for name in _FIELDS] for passage in file.passages]
+            passages = [[getattr(passage, name) for name in _PASSAGE_FIELDS] for passage in file.passages]
             content = astuple(file.document), passages, [digest.hex() for digest in file.digests]
             self._connection.execute("INSERT INTO temp.staged VALUES (?)", (json.dumps(content),))
         self.paths.append(file.document.path)
@@ -43,7 +43,7 @@ class Staging:
             for (content,) in self._connection.execute("SELECT file FROM temp.staged ORDER BY rowid"):
                 document, passages, digests = json.loads(content)
                 yield SplitFile(
-                    StoredDocument(*document), tuple(map(_passage, passages)), tuple(map(bytes.fromhex, digests))
+                    StoredDocument(*document), tuple(map(_parse_passage, passages)), tuple(map(bytes.fromhex, digests))
                 )
 
     def clear(self) -> None:
@@ -63,7 +63,7 @@ class Staging:
             ) from error
 
 
-def _passage(values: list[Any]) -> Passage:
-    """Return a passage from JSON, which has lists instead of tuples."""
+def _parse_passage(values: list[Any]) -> Passage:
+    """Return a passage from its JSON values, which have lists instead of tuples."""
     values = [tuple(value) if isinstance(value, list) else value for value in values]
     return Passage(*values)

@@ -158,7 +158,7 @@ class CompiledCopy:
         graph, check = self._build(library)
         if quantised:
             quantise(library, graph)
-        disk.about_to("write", folder / _GRAPH)
+        disk.announce("write", folder / _GRAPH)
         # Half the file size and a third less memory, with errors below the rounding of bf16.
         library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
         # Prepared for all hints, so that the first question need not wait; eight bits are for questions only.

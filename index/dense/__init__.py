@@ -1,4 +1,4 @@
 """Search by meaning: FAISS segments, their contents, and how they are merged.
 
-Whatever reads rows raises DamagedIndexError if one is missing, or its checksum or a type does not match.
+Functions that read rows raise DamagedIndexError if a row is missing, or its checksum or a type does not match.
 """

@@ -1,8 +1,8 @@
-"""Find nearest vectors. Files are derived data, rebuilt from the stored vectors whenever one is unusable.
+"""Find nearest vectors. The files are derived data: an unusable one is rebuilt from the stored vectors.
 
 A segment is one file, written once. Up to `EXACT_MOST` vectors are kept as they are stored, in float16; more are
 compressed by FAISS to one bit per dimension and a few numbers, with RaBitQ by Gao and Long
-(https://arxiv.org/abs/2405.12497), and hits there are scored again with the stored vectors.
+(https://arxiv.org/abs/2405.12497), and their hits are scored again with the stored vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from index.dense.exact_segments import ExactSegment, unpack
+from index.dense.exact_segments import ExactSegment, parse_segment
 from index.storage import disk
 from index.storage.database import DATABASE
 from index.storage.files import write_atomically
@@ -30,16 +30,16 @@ _LOG = logging.getLogger(__name__)
 
 # An exact search of this many takes a few milliseconds.
 EXACT_MOST = 32_768
-# More are divided into several segments, searched in parallel.
+# More vectors are divided into several segments, which are searched in parallel.
 SEGMENT_MOST = 262_144
-# How many hits of compressed segments are scored exactly: a multiple of the limit, plus a number over the root of the
-# dimension, as the error of one bit for each of n dimensions is one over the root of n. Among a million real vectors of
-# 384 dimensions that finds .997 of the ten nearest; with 160 more, .9975.
+# How many hits of compressed segments are scored exactly: a multiple of the limit, plus a number divided by the root of
+# the dimension, as the error of one bit for each of n dimensions is one over the root of n. Of a million real vectors
+# with 384 dimensions this finds .997 of the ten nearest; with 160 more, .9975.
 _OVERSAMPLE = 4
 _EXTRA = 1280
 _CHUNK = 8192
 
-# Held while FAISS's process-wide allocation limit is that of one file, and at a fork, as the child inherits both.
+# Held while FAISS's process-wide allocation limit is set for one file, and at a fork, as the child inherits both.
 _LOADING = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOADING.acquire, after_in_parent=_LOADING.release, after_in_child=_LOADING.release)
@@ -50,25 +50,27 @@ Fetch = Callable[[Ids], Stored]
 
 
 class VectorIndex:
-    """Inner-product search over all segments of a generation; `fetch` reads the vectors that no exact one has."""
+    """Inner-product search over all segments of a generation; `fetch` reads the vectors that no exact segment has."""
 
     def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
         self._fetch = fetch
         self._exact = [part for part in parts if isinstance(part, ExactSegment) and len(part.ids)]
         self._compressed = [part for part in parts if not isinstance(part, ExactSegment)]
-        self._side_by_side = _shards(self._compressed)
-        self.held = sum(len(part.ids) for part in self._exact) + sum(int(part.ntotal) for part in self._compressed)
+        self._joined = _join_shards(self._compressed)
+        self.vector_count = sum(len(part.ids) for part in self._exact) + sum(
+            int(part.ntotal) for part in self._compressed
+        )
 
     def search(self, vector: Vectors, limit: int) -> tuple[Ids, float]:
         """Find the vectors that are likely the nearest.
 
         Args:
             vector: `(dim,) float32`.
-            limit: How many of the nearest are wanted; more are returned.
+            limit: How many of the nearest to find; more are returned.
 
         Returns:
-            Row numbers, unordered, and the highest score, in float32, that anything left out of an exact segment can
-            have; minus infinity if nothing was left out.
+            Row ids, unordered, and an upper bound of the scores, in float32, of the other vectors in exact segments;
+            minus infinity if there are no others.
         """
         query = np.ascontiguousarray(vector, dtype=np.float32)
         hits = [np.empty(0, dtype=np.int64)]
@@ -77,30 +79,30 @@ class VectorIndex:
             ids, highest = part.search(query, limit)
             hits.append(ids)
             bound = max(bound, highest)
-        if self._side_by_side is not None:
-            wanted = _OVERSAMPLE * limit + int(_EXTRA / len(query) ** 0.5)
+        if self._joined is not None:
+            candidates = _OVERSAMPLE * limit + int(_EXTRA / len(query) ** 0.5)
             with _one_thread():
-                _, ids = self._side_by_side.search(query.reshape(1, -1), min(wanted, int(self._side_by_side.ntotal)))
+                _, ids = self._joined.search(query.reshape(1, -1), min(candidates, int(self._joined.ntotal)))
             hits.append(ids[0][ids[0] >= 0])
         return np.concatenate(hits), bound
 
-    def stored(self, ids: Ids) -> Stored:
+    def stored_vectors(self, ids: Ids) -> Stored:
         """Return stored vectors in the order given, `(n, dim)`; those of exact segments come from memory."""
         if not self._exact:
             return self._fetch(ids)
         vectors = np.empty((len(ids), self._exact[0].vectors.shape[1]), dtype=np.float16)
-        missing = np.ones(len(ids), dtype=bool)
+        is_missing = np.ones(len(ids), dtype=bool)
         for part in self._exact:
-            at = np.minimum(np.searchsorted(part.ids, ids), len(part.ids) - 1)
-            inside = part.ids[at] == ids
-            vectors[inside] = part.vectors[at[inside]]
-            missing &= ~inside
-        if missing.any():
-            vectors[missing] = self._fetch(ids[missing])
+            positions = np.minimum(np.searchsorted(part.ids, ids), len(part.ids) - 1)
+            is_inside = part.ids[positions] == ids
+            vectors[is_inside] = part.vectors[positions[is_inside]]
+            is_missing &= ~is_inside
+        if is_missing.any():
+            vectors[is_missing] = self._fetch(ids[is_missing])
         return vectors
 
 
-def _shards(parts: Sequence[Any]) -> Any:
+def _join_shards(parts: Sequence[Any]) -> Any:
     """Join several indexes into one that searches each in its own thread; they must outlive it."""
     if len(parts) < 2:
         return parts[0] if parts else None
@@ -113,8 +115,8 @@ def _shards(parts: Sequence[Any]) -> Any:
     return joined
 
 
-def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
-    """Build a segment of these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
+def build_segment(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
+    """Build a segment of vectors, given by ascending row ids; `fetch` reads them, a few at a time."""
     chunks = [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]
     if len(ids) <= EXACT_MOST:
         empty = np.empty((0, dimension), dtype=np.float16)
@@ -124,7 +126,7 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
     # In a forked process FAISS would wait forever for threads that only its parent has.
     with _one_thread() if os.getpid() != _PROCESS else contextlib.nullcontext():
         inner: Any = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
-        # It learns only the centroid.
+        # Training computes only the centroid.
         inner.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
         index = faiss.IndexIDMap(inner)
         for chunk in chunks:
@@ -132,21 +134,21 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
     return index
 
 
-def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
-    """Write a segment under a new name and return its record for a generation to name; raises StorageError."""
+def save_segment(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
+    """Write a segment to a new file and return its record for the metadata; raises StorageError."""
     if isinstance(index, ExactSegment):
-        data: Any = index.packed()
+        data: Any = index.to_bytes()
     else:
         import faiss
 
         data = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
     name = f"vectors-{generation}-{number}.faiss"
     write_atomically(folder / name, data, like=folder / DATABASE)
-    return Segment(number, name, len(data), _digest(data), len(members(index)))
+    return Segment(number, name, len(data), _digest(data), len(vector_ids(index)))
 
 
-def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
-    """Read a segment, and check everything about it.
+def load_segment(folder: Path, segment: Segment, *, dimension: int) -> Any:
+    """Read a segment, and check all of it.
 
     Raises:
         ValueError: The file is not the one that was committed, or not an index of this kind.
@@ -159,7 +161,7 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     if len(data) != segment.size or _digest(data.data) != segment.digest:
         raise ValueError("checksum mismatch")
     if segment.held <= EXACT_MOST:
-        return unpack(data, segment.held, dimension)
+        return parse_segment(data, segment.held, dimension)
     import faiss
 
     try:
@@ -168,41 +170,41 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
             index: Any = faiss.deserialize_index(data)
     except RuntimeError as error:
         raise ValueError(f"FAISS cannot read it: {error}") from error
-    _require_sound(index, segment, dimension)
+    _require_valid(index, segment, dimension)
     return index
 
 
-def _require_sound(index: Any, segment: Segment, dimension: int) -> None:
-    """Check the contents too, as a forger can write checksums."""
+def _require_valid(index: Any, segment: Segment, dimension: int) -> None:
+    """Check the content too, as a forged index can have valid checksums."""
     import faiss
 
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
     if not isinstance(inner := faiss.downcast_index(index.index), faiss.IndexRaBitQFastScan):
         raise ValueError("it is not an index of this kind")
-    rows = members(index)
-    if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (rows < 1).any() or (np.diff(rows) < 1).any():
+    ids = vector_ids(index)
+    if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (ids < 1).any() or (np.diff(ids) < 1).any():
         raise ValueError("it is not an index of inner products, or its row numbers do not ascend")
 
 
-def members(index: Any) -> Ids:
-    """Return the row numbers of a segment's vectors, in the order they were added."""
+def vector_ids(index: Any) -> Ids:
+    """Return the row ids of a segment's vectors, in the order in which they were added."""
     if isinstance(index, ExactSegment):
         return index.ids
     import faiss
 
-    found: Ids = faiss.vector_to_array(index.id_map)
-    return found
+    ids: Ids = faiss.vector_to_array(index.id_map)
+    return ids
 
 
-def reason_of(error: OSError | ValueError) -> str:
-    """Return in words why a segment cannot be used."""
+def describe_failure(error: OSError | ValueError) -> str:
+    """Describe why a segment cannot be used."""
     if isinstance(error, PermissionError):
         return f"{error.strerror}; its owner can chmod it like {DATABASE}"
     return str(getattr(error, "strerror", None) or error)
 
 
-def is_there(folder: Path, segment: Segment) -> bool:
+def has_segment_file(folder: Path, segment: Segment) -> bool:
     """Return whether a segment's file exists with the right size; its content is not checked."""
     try:
         return (folder / segment.name).stat().st_size == segment.size
@@ -210,27 +212,27 @@ def is_there(folder: Path, segment: Segment) -> bool:
         return False
 
 
-def open_all(
-    folder: Path, segments: Iterable[Segment], members: Callable[[Segment], Ids], fetch: Fetch, *, dimension: int
+def open_segments(
+    folder: Path, segments: Iterable[Segment], read_live_ids: Callable[[Segment], Ids], fetch: Fetch, *, dimension: int
 ) -> VectorIndex:
-    """Open all segments; one whose file is unusable is rebuilt from its members and the stored vectors."""
+    """Open all segments; one whose file is unusable is rebuilt from its live vectors, as stored in the database."""
     parts = []
     for segment in segments:
         try:
-            parts.append(load(folder, segment, dimension=dimension))
+            parts.append(load_segment(folder, segment, dimension=dimension))
         except (OSError, ValueError) as error:
             _LOG.warning(
-                "%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, reason_of(error)
+                "%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, describe_failure(error)
             )
-            parts.append(build(members(segment), fetch, dimension=dimension))
+            parts.append(build_segment(read_live_ids(segment), fetch, dimension=dimension))
     return VectorIndex(parts, fetch)
 
 
-def delete_others(folder: Path, kept: Iterable[str]) -> None:
-    """Delete FAISS files not named in `kept`; readers have theirs in memory."""
-    names = frozenset(kept)
+def delete_other_segments(folder: Path, names: Iterable[str]) -> None:
+    """Delete all FAISS files but those named; readers have theirs in memory."""
+    kept = frozenset(names)
     for path in folder.glob("vectors-*.faiss"):
-        if path.name not in names:
+        if path.name not in kept:
             with contextlib.suppress(OSError):
                 disk.delete(path)
 
@@ -240,28 +242,28 @@ def _digest(data: bytes | memoryview) -> str:
 
 
 def _one_thread() -> AbstractContextManager[None]:
-    """Use one thread: a question is too little work to divide, as waking others takes longer."""
+    """Use one thread, as for a single question waking others takes longer than the search."""
     import faiss
 
-    return _temporarily(faiss.omp_get_max_threads, faiss.omp_set_num_threads, 1)
+    return _temporary_value(faiss.omp_get_max_threads, faiss.omp_set_num_threads, 1)
 
 
 def _bounded_allocation(size: int) -> AbstractContextManager[None]:
-    """Keep a header from making FAISS allocate more than the file's size (newer versions have the limit)."""
+    """Keep FAISS from allocating more than the file's size, whatever the header says (older versions have no limit)."""
     import faiss
 
     library: Any = faiss
     if not hasattr(library, "set_deserialization_vector_byte_limit"):
         return contextlib.nullcontext()
-    get, put = library.get_deserialization_vector_byte_limit, library.set_deserialization_vector_byte_limit
-    return _temporarily(get, put, size)
+    get_limit, set_limit = library.get_deserialization_vector_byte_limit, library.set_deserialization_vector_byte_limit
+    return _temporary_value(get_limit, set_limit, size)
 
 
 @contextlib.contextmanager
-def _temporarily(get: Callable[[], int], put: Callable[[int], object], value: int) -> Iterator[None]:
-    before = get()
-    put(value)
+def _temporary_value(get_value: Callable[[], int], set_value: Callable[[int], object], value: int) -> Iterator[None]:
+    previous = get_value()
+    set_value(value)
     try:
         yield
     finally:
-        put(before)
+        set_value(previous)

@@ -1,4 +1,4 @@
-"""Assign vectors to FAISS segments: a commit writes in proportion to what changed, not to what there is."""
+"""Assign vectors to FAISS segments, so that a commit writes in proportion to the changes, not to the index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from index.storage.metadata import Segment
 
 # A segment is rewritten when more than this share of it, and more than a few of its vectors, are dead.
 _DEAD_SHARE = 0.25
-_DEAD_FEW = 64
+_MIN_DEAD = 64
 
 
 def plan_merge(
@@ -17,15 +17,15 @@ def plan_merge(
 ) -> tuple[list[Segment], list[Segment]]:
     """Return the segments to keep, and those to merge with the new vectors into new segments.
 
-    A segment at most twice as large as what is written anyway is merged, so that a vector is written again only as
-    often as the collection grows by half, and the number of segments stays within the logarithm of their size.
+    A segment is merged if it is at most twice as large as the data written anyway, so that a vector is rewritten only
+    as often as the collection grows by half, and the number of segments grows with the logarithm of its size.
 
     Args:
         segments: The current ones.
-        new: How many vectors are in none of them.
+        new: How many vectors are in no segment yet.
         unusable: Segments whose files are missing or damaged.
     """
-    merged = [segment for segment in segments if segment in unusable or _is_worn(segment)]
+    merged = [segment for segment in segments if segment in unusable or _needs_rewrite(segment)]
     kept = sorted((segment for segment in segments if segment not in merged), key=lambda segment: segment.live)
     size = new + sum(segment.live for segment in merged)
     while kept and 0 < kept[0].live <= 2 * size and size + kept[0].live <= SEGMENT_MOST:
@@ -34,5 +34,5 @@ def plan_merge(
     return sorted(kept, key=lambda segment: segment.number), merged
 
 
-def _is_worn(segment: Segment) -> bool:
-    return segment.dead > max(_DEAD_FEW, _DEAD_SHARE * segment.held) or not segment.live
+def _needs_rewrite(segment: Segment) -> bool:
+    return segment.dead > max(_MIN_DEAD, _DEAD_SHARE * segment.held) or not segment.live

@@ -1,4 +1,4 @@
-"""The FAISS segment and the refcount of each vector: written by every commit, checked by every search."""
+"""Vector references: the FAISS segment and the refcount of each vector; a commit writes and a search checks them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class RefTable:
     unused_since: Ids
 
     def rows(self, indexes: Ids) -> Iterator[VectorRef]:
-        """Return some of the references, by their indexes."""
+        """Return the references at these indexes."""
         columns = (self.vectors, self.segments, self.refcounts, self.unused_since)
         return zip(*(column[indexes].tolist() for column in columns), strict=True)
 
 
 def ref_checksum(vector: int, segment: int, refcount: int, unused_since: int) -> int:
-    """Return the CRC-32 of a reference's row: cheap, as a question reads some hundred of them."""
+    """Return the checksum of a reference's row: CRC-32 for speed, as a question reads hundreds of them."""
     return zlib.crc32(f"{vector} {segment} {refcount} {unused_since}".encode())
 
 
 def _read(connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object]) -> Iterator[VectorRef]:
     query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE {condition}"
     for vector, segment, refcount, unused_since, check in connection.execute(query, tuple(values)):
-        right_types = type(vector) is type(segment) is type(refcount) is type(unused_since) is int
-        if not right_types or ref_checksum(vector, segment, refcount, unused_since) != check:
+        are_integers = type(vector) is type(segment) is type(refcount) is type(unused_since) is int
+        if not are_integers or ref_checksum(vector, segment, refcount, unused_since) != check:
             raise damaged(file, f"checksum mismatch in the reference of vector {vector}")
         yield vector, segment, refcount, unused_since
 
@@ -63,8 +63,8 @@ def read_ref_table(
     return RefTable(*rows[np.argsort(rows[:, 0])].T)
 
 
-def ref_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> RefTable:
-    """Read the references of these vectors, which ascend."""
+def read_refs_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> RefTable:
+    """Read the references of these vectors, given in ascending order."""
     table = read_ref_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
     if not np.array_equal(table.vectors, vectors):
         raise damaged(file, "the reference of a vector is missing")

@@ -1,4 +1,4 @@
-"""Salvage from a database that cannot be used any more its embeddings, its model and its selection of files."""
+"""Salvage the embeddings, the model and the file selection of a database that can no longer be used."""
 
 from __future__ import annotations
 
@@ -13,101 +13,101 @@ from corpus.errors import StorageError
 from index.integrity.page_scan import INDEX, TABLE, PageScan
 from index.storage import disk
 from index.storage.database import DATABASE
-from index.storage.files import os_errors
+from index.storage.files import translate_os_errors
 from index.storage.metadata import Selection
 from index.storage.vectors import vector_checksum
 
-_ASIDE = DATABASE + ".damaged"
-# The database comes first: SQLite deletes a log whose database is gone.
+_SET_ASIDE = DATABASE + ".damaged"
+# The database first, as SQLite deletes a log without a database.
 _SUFFIXES = ("", "-wal", "-shm")
 _ADVICE = "Check space and permissions; the embeddings in it are lost if it is deleted."
-# Bytes of `vector_digest`.
-_DIGEST = 16
+# Length of a `vector_digest`.
+_DIGEST_BYTES = 16
 
-Row = tuple[bytes, bytes]
+VectorRow = tuple[bytes, bytes]
 
 
 def set_aside(folder: Path) -> None:
-    """Rename the database to make room for a new one, and keep it until that has a generation; raises StorageError."""
-    with os_errors("set aside", folder / DATABASE, _ADVICE):
+    """Rename the database, and keep it until a new one has a generation; raises StorageError."""
+    with translate_os_errors("set aside", folder / DATABASE, _ADVICE):
         _delete(folder)
         _rename(folder, _SUFFIXES)
-        # Made here, since SQLite would let the new one be read by other users than the old one.
-        os.close(disk.create(folder / DATABASE, like=folder / _ASIDE))
+        # Created here with the same permissions, which SQLite would not copy.
+        os.close(disk.create(folder / DATABASE, like=folder / _SET_ASIDE))
 
 
 def resume(folder: Path) -> None:
-    """Finish `set_aside` if its process was killed: the log follows its database. Raises StorageError."""
+    """Finish `set_aside` if its process was killed, by renaming the log too; raises StorageError."""
     if is_set_aside(folder) and not (folder / DATABASE).exists():
-        with os_errors("set aside", folder / DATABASE, _ADVICE):
+        with translate_os_errors("set aside", folder / DATABASE, _ADVICE):
             _rename(folder, _SUFFIXES[1:])
 
 
 def is_set_aside(folder: Path) -> bool:
-    """Return whether a database was set aside and is not rebuilt yet."""
-    return (folder / _ASIDE).exists()
+    """Return whether a database was set aside and has not been rebuilt yet."""
+    return (folder / _SET_ASIDE).exists()
 
 
 def discard(folder: Path) -> None:
-    """Delete the database that was set aside; what cannot be deleted now is tried again next time."""
+    """Delete the database that was set aside; a file that cannot be deleted is tried again next time."""
     with contextlib.suppress(OSError):
         _delete(folder)
 
 
-def salvaged_vectors(folder: Path) -> Iterator[Row]:
-    """Yield the sound vectors of the database set aside, with their digests; StorageError if it is unreadable."""
-    with _open_pages(folder / _ASIDE) as pages:
+def salvaged_vectors(folder: Path) -> Iterator[VectorRow]:
+    """Yield digests and intact vectors of the database set aside; raises StorageError if it cannot be read."""
+    with _open_pages(folder / _SET_ASIDE) as pages:
         for _, digest, vector, check in () if pages is None else pages.rows(TABLE, columns=4):
-            if not isinstance(digest, bytes) or not isinstance(vector, bytes) or len(digest) != _DIGEST:
+            if not isinstance(digest, bytes) or not isinstance(vector, bytes) or len(digest) != _DIGEST_BYTES:
                 continue
             if vector_checksum(digest, vector) == check:
                 yield digest, vector
 
 
 def salvaged_model(folder: Path) -> str | None:
-    """Return the model of a database that cannot be used or was set aside, if it can be found."""
+    """Return the model of an unusable database, set aside or not; None if it cannot be found."""
     model: str | None = _salvaged_value(folder, "model", lambda value: isinstance(value, str))
     return model
 
 
 def salvaged_selection(folder: Path) -> Selection | None:
-    """Return which files such a database selected, if that can be found."""
+    """Return the file selection of such a database; None if it cannot be found."""
     names = ("include", "exclude", "paths", "formats")
-    found = {key: _salvaged_value(folder, key, _is_lines) for key in names}
-    if found["include"] is None or found["exclude"] is None:
+    values = {key: _salvaged_value(folder, key, _is_list_of_strings) for key in names}
+    if values["include"] is None or values["exclude"] is None:
         return None
-    # Earlier format versions have fewer of them.
-    return Selection(**{key: tuple(lines or ()) for key, lines in found.items()})
+    # Earlier format versions have fewer fields.
+    return Selection(**{key: tuple(patterns or ()) for key, patterns in values.items()})
 
 
-def _is_lines(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(line, str) for line in value)
+def _is_list_of_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _salvaged_value(folder: Path, key: str, is_valid: Callable[[object], bool]) -> Any:
-    """Return the first valid value of a key of table meta, the last written first, or None."""
-    # If one was set aside, the other database has no generation yet.
-    file = folder / (_ASIDE if is_set_aside(folder) else DATABASE)
+    """Return the newest valid value of a key of table meta, or None."""
+    # If a database was set aside, the new one has no generation yet.
+    file = folder / (_SET_ASIDE if is_set_aside(folder) else DATABASE)
     with contextlib.suppress(StorageError), _open_pages(file) as pages:
-        for own, value in () if pages is None else pages.rows(INDEX, columns=2):
-            if own == key.encode() and isinstance(value, bytes):
+        for name, data in () if pages is None else pages.rows(INDEX, columns=2):
+            if name == key.encode() and isinstance(data, bytes):
                 with contextlib.suppress(ValueError, RecursionError):
-                    found = json.loads(value)
-                    if is_valid(found):
-                        return found
+                    value = json.loads(data)
+                    if is_valid(value):
+                        return value
     return None
 
 
 def _delete(folder: Path) -> None:
     for suffix in _SUFFIXES:
-        disk.delete_all(folder / (_ASIDE + suffix))
+        disk.delete_all(folder / (_SET_ASIDE + suffix))
 
 
 def _rename(folder: Path, suffixes: tuple[str, ...]) -> None:
     for suffix in suffixes:
         path = folder / (DATABASE + suffix)
         if path.exists():
-            disk.rename(path, folder / (_ASIDE + suffix))
+            disk.rename(path, folder / (_SET_ASIDE + suffix))
     disk.sync_folder(folder)
 
 
@@ -115,11 +115,11 @@ def _rename(folder: Path, suffixes: tuple[str, ...]) -> None:
 def _open_pages(file: Path) -> Iterator[PageScan | None]:
     """Open a database and its log; None if there is no database."""
     with contextlib.ExitStack() as stack:
-        database, log = (_open(path, stack) for path in (file, file.with_name(file.name + "-wal")))
+        database, log = (_open_if_exists(path, stack) for path in (file, file.with_name(file.name + "-wal")))
         yield None if database is None else PageScan(database, log)
 
 
-def _open(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
-    with os_errors("read", path, _ADVICE), contextlib.suppress(FileNotFoundError):
+def _open_if_exists(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
+    with translate_os_errors("read", path, _ADVICE), contextlib.suppress(FileNotFoundError):
         return stack.enter_context(path.open("rb"))
     return None

@@ -1,7 +1,7 @@
 """From text to terms: fold case and accents, find words with one regular expression, stem them.
 
-A word keeps full stops, hyphens and apostrophes inside it (`state-of-the-art`, `3.5`, `o'brien`). Such a joined word
-is a term as a whole, and so is the stem of each of its parts.
+A word keeps the full stops, hyphens and apostrophes inside it (`state-of-the-art`, `3.5`, `o'brien`). Both the whole
+of such a joined word and the stems of its parts are terms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MARKS = ".'-"  # the joiners, folded
 _PART = rf"[^\s{_MARKS}]+"
 _PARTS = re.compile(_PART)
 _WORD = re.compile(rf"{_PART}(?:[{_MARKS}]+{_PART})*")
-# "EFCA's" and "they'll" become EFCA and they.
+# Turns "EFCA's" and "they'll" into "EFCA" and "they".
 _SUFFIX = re.compile("'(?:s|d|m|ll|re|ve)$")
 # Scripts without spaces between words are indexed as pairs of characters.
 _UNSPACED = re.compile(
@@ -43,8 +43,8 @@ class Word(NamedTuple):
         text: Folded, without a possessive ending.
         start: Its first character in the original text.
         end: One past its last.
-        parts: What full stops, hyphens and apostrophes separate in a joined word; () in any other.
-        ending: The possessive or contracted ending that is dropped (the s of `it's`), or ().
+        parts: The parts of a joined word, between full stops, hyphens and apostrophes; () for any other word.
+        ending: The possessive or contracted ending that was removed (the s of `it's`), or ().
     """
 
     text: str
@@ -55,7 +55,7 @@ class Word(NamedTuple):
 
 
 class _Folding(dict[int, str]):
-    """The folded form of each character, computed on first use: any number of characters, a space between words."""
+    """The folded form of each character, computed on first use: any number of characters, or a space as a separator."""
 
     def __missing__(self, code: int) -> str:
         folded = "".join(map(_fold, unicodedata.normalize("NFKD", chr(code).casefold())))
@@ -76,7 +76,7 @@ _FOLDING = _Folding()
 
 
 class _Stemmers(threading.local):
-    """The stemmers of this thread by language, as each serves one thread at a time."""
+    """This thread's stemmers, by language: one can only be used by one thread at a time."""
 
     def __init__(self) -> None:
         self.by_language = {name: Stemmer.Stemmer(name, 0) for name in ("porter", *(name for _, name in _SCRIPTS))}
@@ -95,34 +95,34 @@ def _stem(word: str) -> str:
 
 
 def terms(text: str) -> tuple[list[str], list[str]]:
-    """Return the terms of a text: the stems of its words and their parts, in order, and its joined words."""
+    """Return the terms of a text: stems of its words or their parts, in order, and its joined words."""
     simple: list[str] = []
     joined: list[str] = []
     for word in split_words(text):
         if word.isascii() and word.isalnum():
             simple.append(_stem(word))
             continue
-        stems, whole = terms_of(word)
+        stems, joined_word = terms_of(word)
         simple += stems
-        joined += whole
+        joined += joined_word
     return simple, joined
 
 
 def split_words(text: str) -> list[str]:
-    """Return the folded words of a text, in order, with any full stops, hyphens and apostrophes around them."""
+    """Return the folded words of a text, in order, with the full stops, hyphens and apostrophes around them."""
     folded = text.translate(_FOLDING)
     return (folded if folded.isascii() else unicodedata.normalize("NFC", folded)).split()
 
 
 def terms_of(raw: str) -> tuple[list[str], list[str]]:
-    """Return the terms of one of `split_words`: stems of the word or its parts, and the word itself if joined."""
-    word = _without_suffix(raw.strip(_MARKS))
+    """Return the terms of a word from `split_words`: stems of it or its parts, and the word itself if joined."""
+    word = _strip_suffix(raw.strip(_MARKS))
     parts = _PARTS.findall(word)
     return _stems(parts), [word] if len(parts) > 1 else []
 
 
 def words(text: str) -> Iterator[Word]:
-    """Yield the words of a text, in order: the same as `terms` sees, each with its span."""
+    """Yield the words of a text with their spans, in order: the words that `terms` finds."""
     pieces = [_FOLDING[ord(char)] for char in text]
     origins = [position for position, piece in enumerate(pieces) for _ in piece]
 
@@ -132,32 +132,32 @@ def words(text: str) -> Iterator[Word]:
 
     for match in _WORD.finditer("".join(pieces)):
         # The suffix can be dropped first, as no normalisation joins its characters.
-        folded, start = _without_suffix(match[0]), match.start()
+        folded, start = _strip_suffix(match[0]), match.start()
         parts = tuple(word_at(part[0], start + part.start()) for part in _PARTS.finditer(folded))
         ending = (word_at(match[0][len(folded) + 1 :], start + len(folded) + 1),) if folded != match[0] else ()
         yield word_at(folded, start)._replace(parts=parts if len(parts) > 1 else (), ending=ending)
 
 
 def word_terms(word: str) -> list[str]:
-    """Return the terms to look a folded word up by: itself if joined, else its stem or its pairs of characters."""
+    """Return the terms to search a folded word by: itself if joined, else its stem or its pairs of characters."""
     parts = _PARTS.findall(word)
     return [word] if len(parts) > 1 else _stems(parts)
 
 
 def _stems(parts: Iterable[str]) -> list[str]:
-    return [_stem(piece) for part in parts for piece in _unspaced_pairs(part)]
+    return [_stem(piece) for part in parts for piece in _split_unspaced(part)]
 
 
-def _without_suffix(word: str) -> str:
+def _strip_suffix(word: str) -> str:
     return _SUFFIX.sub("", word) if "'" in word else word
 
 
-def _unspaced_pairs(word: str) -> list[str]:
-    """Cut the unspaced scripts of a word without joiners into overlapping pairs of characters."""
+def _split_unspaced(word: str) -> list[str]:
+    """Split runs of unspaced scripts in a word without joiners into overlapping pairs of characters."""
     if word.isascii():
         return [word]
     pieces: list[str] = []
-    for number, run in enumerate(_UNSPACED.split(word)):
-        # Every second run is what the expression matched.
-        pieces += [run[i : i + 2] for i in range(len(run) - 1)] if number % 2 and len(run) > 1 else [run]
+    for index, run in enumerate(_UNSPACED.split(word)):
+        # Every second run is a match of the expression.
+        pieces += [run[i : i + 2] for i in range(len(run) - 1)] if index % 2 and len(run) > 1 else [run]
     return [piece for piece in pieces if piece]

@@ -17,7 +17,7 @@ from index.lexical.posting_blocks import (
     HASHES,
     Floats,
     damaged_block,
-    posting_lists_in,
+    parse_posting_lists,
     read_blocks,
     read_posting_lists,
     row_id,
@@ -25,22 +25,22 @@ from index.lexical.posting_blocks import (
     term_hash,
 )
 from index.lexical.postings import Bytes, Numbers, PostingList, Postings, unpack
-from index.lexical.scoring import bm25, highest, idf, length_norms
+from index.lexical.scoring import bm25, idf, length_norms, select_highest
 from index.storage.rows import damaged
 
 _MAX_CACHED_TERMS = 500
 # Blocks scored at once.
-_PART = 4
+_BLOCKS_AT_ONCE = 4
 
 
 class _Blocks(NamedTuple):
-    """All blocks, one after another, each with as many slots as a block can have passages.
+    """All blocks, one after another, each with a slot for every passage that a block can have.
 
     Attributes:
         numbers: `(blocks,) int64`, ascending.
-        sizes: `(blocks,) int64`, slots up to the last that has a passage.
-        lengths: `(blocks * BLOCK,) uint16`, words of each slot's passage; 0 if it has none.
-        norms: What each length adds to the divisor of BM25.
+        sizes: `(blocks,) int64`, number of slots up to the last with a passage.
+        lengths: `(blocks * BLOCK,) uint16`, number of words of each slot's passage; 0 for no passage.
+        norms: The length norm of BM25 for each length.
         hashes: `(blocks, 1024) uint8`, a bit for each hash that has a row.
     """
 
@@ -51,18 +51,18 @@ class _Blocks(NamedTuple):
     hashes: npt.NDArray[np.uint8]
 
 
-class _Term(NamedTuple):
-    """The slots of the passages that have a term, ascending, and its weight in each."""
+class _TermPostings(NamedTuple):
+    """The slots of the passages that have a term, ascending, and its weight in each passage."""
 
     slots: Numbers
     weights: Bytes | Numbers
 
-    def between(self, start: int, end: int) -> _Term:
+    def in_range(self, start: int, end: int) -> _TermPostings:
         """Return the postings within a range of slots."""
         return self.part(*np.searchsorted(self.slots, (start, end)).tolist())
 
-    def part(self, first: int, last: int) -> _Term:
-        return _Term(self.slots[first:last], self.weights[first:last])
+    def part(self, first: int, last: int) -> _TermPostings:
+        return _TermPostings(self.slots[first:last], self.weights[first:last])
 
 
 class LexicalIndex:
@@ -72,55 +72,53 @@ class LexicalIndex:
         self._connection = connection
         self._file = file
         self._passages = passages
-        # A question's terms are counted before and after they are searched for.
-        self._cache: Mapping[str, _Term] = {}
+        # A question's terms are read for the search and for their frequencies.
+        self._cache: Mapping[str, _TermPostings] = {}
 
     def load(self) -> None:
-        """Preload what every search needs: the lengths of passages, and which rows there are."""
+        """Read in advance what every search needs: the lengths of passages, and which hashes have rows."""
         _ = self._blocks
 
-    def frequencies(self, wanted: Collection[str]) -> dict[str, int]:
+    def frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Count the passages in which each term occurs."""
-        return self._count(self._terms(wanted))
+        return self._count(self._terms(terms))
 
-    def search(
-        self, wanted: Mapping[str, float], limit: int, *, among: Numbers | None = None
-    ) -> tuple[Numbers, Floats]:
-        """Return passages with any of the terms, by BM25, best first, and all that tie with the last.
+    def search(self, query: Mapping[str, float], limit: int, *, among: Numbers | None = None) -> tuple[Numbers, Floats]:
+        """Return the passages with any of the terms, by BM25, best first, and all that tie with the last.
 
         Args:
-            wanted: Terms of the index with their weights.
+            query: Terms with their weights.
             limit: How many; more if several tie for last place.
-            among: Row numbers of the passages to search, or None for all.
+            among: Row ids of the passages to search, or None for all.
 
         Returns:
-            Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
+            Row ids and scores. A score depends only on the passage's terms and the collection's statistics.
         """
-        terms = self._terms(wanted)
-        term_weights = {term: wanted[term] * idf(self._passages, count) for term, count in self._count(terms).items()}
+        terms = self._terms(query)
+        term_weights = {term: query[term] * idf(self._passages, df) for term, df in self._count(terms).items()}
         blocks = self._blocks
-        allowed = None
+        is_in_scope = None
         if among is not None:
-            allowed = np.zeros(len(blocks.lengths), dtype=bool)
-            allowed[self._slots(among)] = True
+            is_in_scope = np.zeros(len(blocks.lengths), dtype=bool)
+            is_in_scope[self._slots(among)] = True
         best, scores = np.empty(0, dtype=np.int64), np.empty(0)
-        # In parts, so that each reuses the memory of the one before, which is in the processor's cache.
-        for start in range(0, len(blocks.lengths), _PART * posting_blocks.BLOCK):
-            sums = np.zeros(len(blocks.lengths[start : start + _PART * posting_blocks.BLOCK]))
+        # A few blocks at a time, so that each step reuses memory that is in the processor's cache.
+        for start in range(0, len(blocks.lengths), _BLOCKS_AT_ONCE * posting_blocks.BLOCK):
+            sums = np.zeros(len(blocks.lengths[start : start + _BLOCKS_AT_ONCE * posting_blocks.BLOCK]))
             # In the question's order, so that equal passages get equal sums wherever they are.
             for term, weight in term_weights.items():
-                slots, weights = terms[term].between(start, start + len(sums))
-                sums[slots - start] += bm25(weight, weights, blocks.norms[blocks.lengths[slots]])
-            if allowed is not None:
-                sums[~allowed[start : start + len(sums)]] = 0.0
-            there = np.flatnonzero(sums > 0 if len(best) < limit else sums >= scores.min())
-            best, scores = highest(np.append(best, there + start), np.append(scores, sums[there]), limit)
+                slots, counts = terms[term].in_range(start, start + len(sums))
+                sums[slots - start] += bm25(weight, counts, blocks.norms[blocks.lengths[slots]])
+            if is_in_scope is not None:
+                sums[~is_in_scope[start : start + len(sums)]] = 0.0
+            hits = np.flatnonzero(sums > 0 if len(best) < limit else sums >= scores.min())
+            best, scores = select_highest(np.append(best, hits + start), np.append(scores, sums[hits]), limit)
         order = np.argsort(-scores, kind="stable")
-        block, place = np.divmod(best[order], posting_blocks.BLOCK)
-        return blocks.numbers[block] * posting_blocks.BLOCK + place, scores[order]
+        block, position = np.divmod(best[order], posting_blocks.BLOCK)
+        return blocks.numbers[block] * posting_blocks.BLOCK + position, scores[order]
 
     def passages(self) -> Numbers:
-        """Return the row numbers of the indexed passages, ascending."""
+        """Return the row ids of the indexed passages, ascending."""
         ids = [
             np.flatnonzero(block.lengths) + number * posting_blocks.BLOCK
             for number, block in read_blocks(self._connection, self._file).items()
@@ -129,67 +127,67 @@ class LexicalIndex:
 
     def verify(self) -> None:
         """Check every row."""
-        seen = np.zeros_like(self._blocks.hashes)
-        at = {number: i for i, number in enumerate(self._blocks.numbers.tolist())}
+        seen_hashes = np.zeros_like(self._blocks.hashes)
+        indexes = {number: i for i, number in enumerate(self._blocks.numbers.tolist())}
         rows = self._connection.execute("SELECT id, data, checksum FROM posting_lists ORDER BY id")
-        for number, some in groupby(rows, key=lambda row: row[0] // HASHES):
-            if number not in at:
+        for number, block_rows in groupby(rows, key=lambda row: row[0] // HASHES):
+            if number not in indexes:
                 raise damaged_block(self._file, number)
             lists: list[PostingList] = []
-            for row in some:
+            for row in block_rows:
                 hashed = row[0] % HASHES
-                found = posting_lists_in(row, self._file)
-                if not found or any(term_hash(term) != hashed for term in found):
+                posting_lists = parse_posting_lists(row, self._file)
+                if not posting_lists or any(term_hash(term) != hashed for term in posting_lists):
                     raise damaged_block(self._file, number)
-                lists += found.values()
-                seen[at[number], hashed >> 3] |= 1 << (hashed & 7)
-            self._unpack(lists, np.full(len(lists), at[number]))
-        if not np.array_equal(seen, self._blocks.hashes):
+                lists += posting_lists.values()
+                seen_hashes[indexes[number], hashed >> 3] |= 1 << (hashed & 7)
+            self._unpack(lists, np.full(len(lists), indexes[number]))
+        if not np.array_equal(seen_hashes, self._blocks.hashes):
             raise damaged(self._file, "a row of the keyword index is missing")
 
-    def _terms(self, wanted: Collection[str]) -> Mapping[str, _Term]:
-        """Return the posting lists of terms, cached if they were read lately."""
+    def _terms(self, terms: Collection[str]) -> Mapping[str, _TermPostings]:
+        """Return the postings of terms, from the cache if they were read lately."""
         cached = self._cache
-        read = self._read([term for term in wanted if term not in cached])
-        terms = {term: read[term] if term in read else cached[term] for term in wanted}
-        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else terms
-        return terms
+        read = self._read_postings([term for term in terms if term not in cached])
+        postings = {term: read[term] if term in read else cached[term] for term in terms}
+        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else postings
+        return postings
 
-    def _count(self, terms: Mapping[str, _Term]) -> dict[str, int]:
-        counted = {term: len(postings.slots) for term, postings in terms.items()}
-        if max(counted.values(), default=0) > self._passages:
+    def _count(self, terms: Mapping[str, _TermPostings]) -> dict[str, int]:
+        counts = {term: len(postings.slots) for term, postings in terms.items()}
+        if max(counts.values(), default=0) > self._passages:
             raise damaged(self._file, "a document frequency in the keyword index is inconsistent")
-        return counted
+        return counts
 
-    def _read(self, wanted: Sequence[str]) -> dict[str, _Term]:
-        if not wanted:
+    def _read_postings(self, terms: Sequence[str]) -> dict[str, _TermPostings]:
+        if not terms:
             return {}
-        names = {term: term_bytes(term) for term in wanted}
-        # The rows that each term may be in, with their blocks.
+        names = {term: term_bytes(term) for term in terms}
+        # The rows that may have each term, with the indexes of their blocks.
         rows: dict[str, dict[int, int]] = {}
         for term, name in names.items():
             hashed = term_hash(name)
-            there = np.flatnonzero(self._blocks.hashes[:, hashed >> 3] >> (hashed & 7) & 1)
-            rows[term] = {row_id(int(self._blocks.numbers[block]), hashed): int(block) for block in there}
+            block_indexes = np.flatnonzero(self._blocks.hashes[:, hashed >> 3] >> (hashed & 7) & 1)
+            rows[term] = {row_id(int(self._blocks.numbers[block]), hashed): int(block) for block in block_indexes}
         row_ids = sorted({row for blocks_by_row in rows.values() for row in blocks_by_row})
         stored = dict(read_posting_lists(self._connection, self._file, row_ids))
-        found = [
+        posting_lists = [
             (term, block, postings)
             for term, blocks_by_row in rows.items()
             for row, block in blocks_by_row.items()
             if (postings := stored[row].get(names[term])) is not None
         ]
-        blocks = np.array([block for _, block, _ in found], dtype=np.int64)
-        unpacked = self._unpack([postings for *_, postings in found], blocks)
-        sizes = dict.fromkeys(wanted, 0)
-        for term, _, postings in found:
+        blocks = np.array([block for _, block, _ in posting_lists], dtype=np.int64)
+        unpacked = self._unpack([postings for *_, postings in posting_lists], blocks)
+        sizes = dict.fromkeys(terms, 0)
+        for term, _, postings in posting_lists:
             sizes[term] += postings.passages
-        whole = _Term(unpacked.positions, unpacked.weights)
+        merged = _TermPostings(unpacked.positions, unpacked.weights)
         ends = accumulate(sizes.values(), initial=0)
-        return {term: whole.part(first, last) for term, (first, last) in zip(sizes, pairwise(ends), strict=True)}
+        return {term: merged.part(first, last) for term, (first, last) in zip(sizes, pairwise(ends), strict=True)}
 
     def _unpack(self, lists: Sequence[PostingList], blocks: Numbers) -> Postings:
-        """Unpack posting lists, each from a block of `blocks`, counted from 0: their positions are slots."""
+        """Unpack posting lists to slots; `blocks` are the indexes of their blocks."""
         starts = blocks * posting_blocks.BLOCK
         try:
             postings = unpack(lists, starts)
@@ -201,11 +199,11 @@ class LexicalIndex:
         return postings
 
     def _slots(self, passages: Numbers) -> Numbers:
-        """Return the slots of passages, except for those in no block."""
-        number, place = np.divmod(passages, posting_blocks.BLOCK)
+        """Return the slots of passages, without those in no block."""
+        number, position = np.divmod(passages, posting_blocks.BLOCK)
         block = np.searchsorted(self._blocks.numbers, number)
-        known = np.isin(number, self._blocks.numbers)
-        return block[known] * posting_blocks.BLOCK + place[known]
+        is_indexed = np.isin(number, self._blocks.numbers)
+        return block[is_indexed] * posting_blocks.BLOCK + position[is_indexed]
 
     @cached_property
     def _blocks(self) -> _Blocks:

@@ -1,7 +1,7 @@
 """The keyword index as rows: posting lists by block of passages and hash of the term.
 
 A row has the posting lists of all terms with one hash in one block, and each block records which hashes have a row, so
-that a missing row is noticed and not mistaken for a term that no passage has.
+that a missing row is noticed, not mistaken for an unused term.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from index.storage.rows import AMONG, damaged, ids_json
 
 # Passages in a block: small enough to keep changes small, large enough to keep the rows of a term few.
 BLOCK = 16_384
-# Hashes of terms: few, as each row takes time and space; a full block has about three terms for each.
+# Number of hashes: few, as each row takes time and space; a full block has about three terms for each hash.
 HASHES = 8192
 _MAP_BYTES = HASHES // 8
 _MAX_NUMBER = 1 << 32
@@ -31,10 +31,10 @@ PostingLists = dict[bytes, PostingList]
 
 
 class PassageBlock(NamedTuple):
-    """What a block records of its passages and terms.
+    """The data of a block on all its passages and terms.
 
     Attributes:
-        lengths: `(n,) uint16`, words of each passage; 0 if there is none.
+        lengths: `(n,) uint16`, number of words of each passage; 0 for no passage.
         hashes: `(1024,) uint8`, a bit for each hash that has a row, the lowest first.
     """
 
@@ -91,46 +91,46 @@ def read_posting_lists(
     connection: sqlite3.Connection, file: Path, rows: Iterable[int]
 ) -> Iterator[tuple[int, PostingLists]]:
     """Yield the ids of rows and their posting lists."""
-    wanted = list(rows)
+    ids = list(rows)
     count = 0
     query = f"SELECT id, data, checksum FROM posting_lists WHERE id IN {AMONG}"
-    for row in connection.execute(query, (ids_json(wanted),)):
+    for row in connection.execute(query, (ids_json(ids),)):
         count += 1
-        yield row[0], posting_lists_in(row, file)
-    if count != len(wanted):
+        yield row[0], parse_posting_lists(row, file)
+    if count != len(ids):
         raise damaged(file, "a row of the keyword index is missing")
 
 
-def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
-    """Check a row `(id, data, checksum)` of `posting_lists` and cut it into its posting lists, by term."""
+def parse_posting_lists(row: tuple[Any, ...], file: Path) -> PostingLists:
+    """Check a row `(id, data, checksum)` of `posting_lists`, and return its posting lists by term."""
     number, data, check = row
     if not isinstance(data, bytes) or row_checksum(number, data) != check:
         raise damaged_block(file, number // HASHES)
-    lists: PostingLists = {}
-    at = 0
+    posting_lists: PostingLists = {}
+    offset = 0
     try:
-        while at < len(data):
+        while offset < len(data):
             # Inlined, as a call for each number would double the time.
-            size, at = (data[at], at + 1) if data[at] < 0x80 else _decode(data, at)
-            name, at = data[at : at + size], at + size
-            count, at = (data[at], at + 1) if data[at] < 0x80 else _decode(data, at)
-            size, at = (data[at], at + 1) if data[at] < 0x80 else _decode(data, at)
-            lists[name] = PostingList(count, data[at : at + size])
-            at += size
+            size, offset = (data[offset], offset + 1) if data[offset] < 0x80 else _decode_varint(data, offset)
+            term, offset = data[offset : offset + size], offset + size
+            count, offset = (data[offset], offset + 1) if data[offset] < 0x80 else _decode_varint(data, offset)
+            size, offset = (data[offset], offset + 1) if data[offset] < 0x80 else _decode_varint(data, offset)
+            posting_lists[term] = PostingList(count, data[offset : offset + size])
+            offset += size
     except IndexError as error:
         raise damaged_block(file, number // HASHES) from error
-    if at > len(data):
+    if offset > len(data):
         raise damaged_block(file, number // HASHES)
-    return lists
+    return posting_lists
 
 
-def row_part(name: bytes, count: int, data: bytes) -> tuple[bytes, ...]:
-    """Return a term's posting list as stored in a row, with its number of passages."""
-    return _encode(len(name)), name, _encode(count), _encode(len(data)), data
+def pack_posting_list(term: bytes, count: int, data: bytes) -> tuple[bytes, ...]:
+    """Return the bytes of a term's posting list in a row, in parts: with the term and its number of passages."""
+    return _encode_varint(len(term)), term, _encode_varint(count), _encode_varint(len(data)), data
 
 
 def write_rows(connection: sqlite3.Connection, rows: Iterable[tuple[int, bytes]]) -> None:
-    """Replace rows; if sorted, two builds of the same files write the same bytes, into full pages."""
+    """Replace rows; if they are sorted, two builds of the same files write the same bytes, into full pages."""
     connection.executemany(
         "INSERT OR REPLACE INTO posting_lists (id, data, checksum) VALUES (?, ?, ?)",
         ((row, data, row_checksum(row, data)) for row, data in rows),
@@ -138,30 +138,30 @@ def write_rows(connection: sqlite3.Connection, rows: Iterable[tuple[int, bytes]]
 
 
 def delete_rows(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
-    """Delete the rows of hashes that have no terms any more."""
+    """Delete rows that have no terms any more."""
     connection.executemany("DELETE FROM posting_lists WHERE id = ?", [(row,) for row in rows])
 
 
-def _encode(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     """Encode a number in groups of seven bits, the highest first, all but the last with the eighth bit set."""
     if value < 0x80:
         return bytes((value,))
-    return bytes((*(byte | 0x80 for byte in _encode(value >> 7)), value & 0x7F))
+    return bytes((*(byte | 0x80 for byte in _encode_varint(value >> 7)), value & 0x7F))
 
 
-def _decode(data: bytes, at: int) -> tuple[int, int]:
-    """Return an encoded number and where it ends; raises IndexError."""
-    value = data[at] & 0x7F
-    while data[at] & 0x80:
-        at += 1
-        value = value << 7 | data[at] & 0x7F
+def _decode_varint(data: bytes, offset: int) -> tuple[int, int]:
+    """Return an encoded number and the offset of its end; raises IndexError."""
+    value = data[offset] & 0x7F
+    while data[offset] & 0x80:
+        offset += 1
+        value = value << 7 | data[offset] & 0x7F
         if value > _MAX_NUMBER:
             raise IndexError("longer than any row")
-    return value, at + 1
+    return value, offset + 1
 
 
 def row_checksum(row: int, data: bytes) -> int:
-    """Return the CRC-32 of a row and its number: cheap, as a common word has many rows."""
+    """Return the checksum of a row and its id: CRC-32 for speed, as a common word has many rows."""
     return zlib.crc32(data, zlib.crc32(b"%d" % row))
 
 
@@ -170,5 +170,5 @@ def _block_checksum(number: int, lengths: bytes, hashes: bytes) -> int:
 
 
 def damaged_block(file: Path, block: int) -> DamagedIndexError:
-    """Return the error for a damaged block, or a damaged row of it."""
+    """Return the error for a damaged block, or a damaged row of one."""
     return damaged(file, f"checksum mismatch in the keyword index (block {block})")

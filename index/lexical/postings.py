@@ -1,6 +1,6 @@
-"""Posting lists as bytes, many at once.
+"""Pack posting lists into bytes and unpack them, many at once.
 
-A posting is a number: how many places lie between it and the one before in its list, times four, plus its weight minus
+A posting is a number: the gap between its position and the previous one in its list, times four, plus its weight minus
 one, at most three. The weights above three, minus four, follow the last posting of a list. Each number is stored in
 groups of seven bits, the highest first, all but the last with the eighth bit set: most take one byte.
 """
@@ -17,14 +17,14 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
-# The largest value of a weight's two bits: it says that the weight follows.
+# The largest value of a weight's two bits: it means that the weight follows the list.
 _INLINE = 3
 MAX_WEIGHT = 255
-# Most bytes of a number: three hold the place in a block and a weight.
-_MAX_BYTES = 3
-# Bytes that are unpacked at once, or one list: few enough that the next ones reuse the memory.
-_PIECE = 16_384
-# What each byte of a number adds to the position: the last one, and the one before it.
+# A position in a block and a weight fit into three bytes.
+_MAX_NUMBER_BYTES = 3
+# Bytes of lists that are unpacked at once: few, so that memory in the processor's cache is reused.
+_PIECE_BYTES = 16_384
+# What each byte of a number adds to the position: the last byte, and the one before it.
 _STEPS = np.concatenate([np.arange(128) // 4 + 1, np.arange(128) * 32])
 
 
@@ -50,7 +50,7 @@ class Postings(NamedTuple):
 
 
 def pack(postings: Postings) -> tuple[bytes, list[int]]:
-    """Return the bytes of posting lists, none empty, one after another, and where each ends."""
+    """Return the bytes of posting lists, none of them empty, and the offset of each list's end."""
     positions, weights, counts = postings
     if not len(counts):
         return b"", []
@@ -71,82 +71,82 @@ def pack(postings: Postings) -> tuple[bytes, list[int]]:
 
 
 def unpack(lists: Sequence[PostingList], starts: Numbers) -> Postings:
-    """Unpack what `pack` packed, counting positions from a start for each list; raises ValueError."""
+    """Unpack posting lists packed by `pack`, counting the positions of each from its start; raises ValueError."""
     counts = np.array([postings.passages for postings in lists], dtype=np.int64)
     sizes = np.array([len(postings.data) for postings in lists], dtype=np.int64)
     if (counts < 1).any() or (counts > sizes).any():
         raise ValueError("a posting list is truncated")
     unpacked = Postings(np.empty(counts.sum(), dtype=np.int64), np.empty(counts.sum(), dtype=np.uint8), counts)
-    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _PIECE)) + 1
-    at = 0
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _PIECE_BYTES)) + 1
+    done = 0
     for first, last in pairwise([0, *cuts.tolist(), len(counts)] if len(counts) else []):
         raw = np.frombuffer(b"".join([postings.data for postings in lists[first:last]]), dtype=np.uint8)
-        positions, weights = _unpacked(raw, counts[first:last], sizes[first:last], starts[first:last])
-        unpacked.positions[at : at + len(positions)] = positions
-        unpacked.weights[at : at + len(positions)] = weights
-        at += len(positions)
+        positions, weights = _unpack_piece(raw, counts[first:last], sizes[first:last], starts[first:last])
+        unpacked.positions[done : done + len(positions)] = positions
+        unpacked.weights[done : done + len(positions)] = weights
+        done += len(positions)
     return unpacked
 
 
-def _unpacked(raw: Bytes, counts: Numbers, sizes: Numbers, starts: Numbers) -> tuple[Numbers, Bytes]:
+def _unpack_piece(raw: Bytes, counts: Numbers, sizes: Numbers, starts: Numbers) -> tuple[Numbers, Bytes]:
     """Return the positions and weights of posting lists; raises ValueError.
 
-    Each byte adds to the position independently of the others, so that a sum over all bytes is right where a posting
-    ends.
+    Each byte adds to the position independently of the others, so that the cumulative sum of all bytes is the position
+    wherever a posting ends.
     """
     ends = np.cumsum(sizes)
-    kept = raw < 0x80  # the last byte of a number
-    more = np.flatnonzero(~kept)
-    trailing = sizes - np.diff(np.searchsorted(more, ends), prepend=0) - counts
-    if not kept[ends - 1].all() or (trailing < 0).any():
+    is_last = raw < 0x80  # the last byte of a number; without the trailing weights, that of a posting
+    continued = np.flatnonzero(~is_last)
+    trailing = sizes - np.diff(np.searchsorted(continued, ends), prepend=0) - counts
+    if not is_last[ends - 1].all() or (trailing < 0).any():
         raise ValueError("a posting list is truncated")
     steps = _STEPS.take(raw)
-    steps[_long_numbers(raw, more)] <<= 7
-    firsts = ends - sizes
-    sums = np.add.reduceat(steps, firsts)
-    steps[firsts] += np.diff(starts, prepend=1) - np.concatenate([[0], sums[:-1]])
+    steps[_long_numbers(raw, continued)] <<= 7
+    list_starts = ends - sizes
+    sums = np.add.reduceat(steps, list_starts)
+    steps[list_starts] += np.diff(starts, prepend=1) - np.concatenate([[0], sums[:-1]])
     np.cumsum(steps, out=steps)
-    values = _trailing_weights(raw, kept, trailing, np.cumsum(counts))
-    weights = raw[kept]
+    values = _trailing_weights(raw, is_last, trailing, np.cumsum(counts))
+    weights = raw[is_last]
     weights &= _INLINE
     weights += 1
     large = np.flatnonzero(weights > _INLINE)
     if len(large) != len(values):
         raise ValueError("a posting list has too few or too many weights")
     weights[large] = values
-    return steps[kept], weights
+    return steps[is_last], weights
 
 
-def _long_numbers(raw: Bytes, more: Numbers) -> Numbers:
-    """Return where numbers of three bytes begin; `more` are the bytes that do not end a number. Raises ValueError."""
-    starts: Numbers = more[:-1][np.diff(more) == 1]
+def _long_numbers(raw: Bytes, continued: Numbers) -> Numbers:
+    """Return where numbers of three bytes begin, given all bytes that do not end a number; raises ValueError."""
+    starts: Numbers = continued[:-1][np.diff(continued) == 1]
     if (raw[starts + 2] & 0x80).any():
         raise ValueError("a number in a posting list is too long")
     return starts
 
 
-def _trailing_weights(raw: Bytes, kept: npt.NDArray[np.bool_], trailing: Numbers, ends: Numbers) -> Numbers:
-    """Return the `trailing` weights after the postings of each list, and drop them from `kept`; raises ValueError."""
+def _trailing_weights(raw: Bytes, is_last: npt.NDArray[np.bool_], trailing: Numbers, ends: Numbers) -> Numbers:
+    """Return the `trailing` weights of each list, and clear their ends in `is_last`; raises ValueError."""
     if not trailing.any():
         return trailing[:0]
-    wanted = np.arange(trailing.sum()) + np.repeat(ends, trailing)
-    last = np.flatnonzero(kept)[wanted]
-    kept[last] = False
+    indexes = np.arange(trailing.sum()) + np.repeat(ends, trailing)
+    weight_ends = np.flatnonzero(is_last)[indexes]
+    is_last[weight_ends] = False
     # The byte before may end the previous list, but its eighth bit is clear then.
-    before = raw[last - 1].astype(np.int64)
-    values: Numbers = raw[last] + np.where(before & 0x80, (before & 0x7F) << 7, 0) + _INLINE + 1
-    if values.max() > MAX_WEIGHT or (before & raw[last - 2] & 0x80).any():
+    previous = raw[weight_ends - 1].astype(np.int64)
+    values: Numbers = raw[weight_ends] + np.where(previous & 0x80, (previous & 0x7F) << 7, 0) + _INLINE + 1
+    if values.max() > MAX_WEIGHT or (previous & raw[weight_ends - 2] & 0x80).any():
         raise ValueError("a posting list has a weight that is too large")
     return values
 
 
 def _to_bytes(values: Numbers) -> tuple[bytes, Numbers]:
-    """Return numbers as bytes, and where each ends."""
-    sizes = 1 + sum((values >= 1 << 7 * more).astype(np.int64) for more in range(1, _MAX_BYTES))
+    """Return the bytes of numbers, and the offset of each number's end."""
+    sizes = 1 + sum((values >= 1 << 7 * group).astype(np.int64) for group in range(1, _MAX_NUMBER_BYTES))
     ends = np.cumsum(sizes)
     raw = np.empty(ends[-1], dtype=np.uint8)
     raw[ends - 1] = values & 0x7F
-    for more in range(1, _MAX_BYTES):
-        longer = sizes > more
-        raw[ends[longer] - 1 - more] = values[longer] >> 7 * more & 0x7F | 0x80
+    for group in range(1, _MAX_NUMBER_BYTES):
+        longer = sizes > group
+        raw[ends[longer] - 1 - group] = values[longer] >> 7 * group & 0x7F | 0x80
     return raw.tobytes(), ends

@@ -1,4 +1,4 @@
-"""Choose the terms that a question is searched by; nothing in it is an operator."""
+"""Choose the terms to search for; a question has no operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from index.lexical.analyzer import Word, word_terms, words
 
-# Words that say how a question is asked, not what it is about.
+# Words that belong to the form of a question, not to its topic.
 _STOP_WORDS = """
     a about after all also am an and any are as at be because been before being between both but by can could
     did do does doing during each few for from further had has have having he her here hers him his how i if in
@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 # A question is a sentence; with more different words than this it is a document.
 MAX_WORDS = 200
 
-# BM25's k3: a term said twice weighs 1.8 times as much, said three times 2.5.
+# BM25's k3: a term that occurs twice weighs 1.8 times as much, three times 2.5.
 _K3 = 8
 
 _NEGATION = re.compile("n't$")
@@ -30,12 +30,12 @@ _NEGATION = re.compile("n't$")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A question, cut into words once.
+    """The words and search terms of a question.
 
     Attributes:
-        words: All of them, in order, with their spans.
-        terms: What to search for: terms of the keyword index in the order of the words, each with its weight, 1 for a
-            term said once and more for one said several times.
+        words: All words, in order, with their spans.
+        terms: The terms to search for in the keyword index, in the order of the words, with their weights: 1 for a term
+            that occurs once, more for a repeated one.
     """
 
     words: tuple[Word, ...]
@@ -45,8 +45,8 @@ class Analysis:
 def analyse(question: str) -> Analysis:
     """Cut a question into words and choose the terms to search for.
 
-    A joined word is searched for whole and by its parts, since writers do not agree on hyphens. Stop words and
-    negations (`don't`) are left out unless nothing else remains, and so are words after the first 200.
+    A joined word is searched for as a whole and by its parts, since hyphens vary. Stop words and negations (`don't`)
+    are left out unless there are no other words; words after the first 200 always are.
     """
     all_words = tuple(words(question))
     distinct: dict[str, None] = {}

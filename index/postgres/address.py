@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from corpus.errors import StorageError, UsageError
 from index.storage import disk
-from index.storage.files import config_folder, os_errors, write_atomically
+from index.storage.files import config_folder, translate_os_errors, write_atomically
 
 STORE_FILE = "store.json"
 # Addresses that this user has named, a JSON object per line: a folder's author must not choose its readers' server.
@@ -90,7 +90,10 @@ def remember_address(folder: Path, address: StoreAddress) -> None:
 
 def forget_address(folder: Path) -> None:
     """Remove the recorded address, so that the collection is stored in the folder itself."""
-    with os_errors("delete", folder / STORE_FILE, "Check permissions."), contextlib.suppress(FileNotFoundError):
+    with (
+        translate_os_errors("delete", folder / STORE_FILE, "Check permissions."),
+        contextlib.suppress(FileNotFoundError),
+    ):
         disk.delete(folder / STORE_FILE)
 
 
@@ -99,7 +102,7 @@ def accept_address(folder: Path, address: StoreAddress) -> None:
     if is_accepted(folder, address):
         return
     file = config_folder() / ACCEPTED_FILE
-    with os_errors("write", file, "Check permissions, or set XDG_CONFIG_HOME to a folder of yours."):
+    with translate_os_errors("write", file, "Check permissions, or set XDG_CONFIG_HOME to a folder of yours."):
         disk.append_private(file, _accepted_line(folder, address) + b"\n")
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from index.lexical.posting_blocks import Floats
 from index.lexical.postings import Numbers
-from index.lexical.scoring import bm25, highest, idf, length_norms
+from index.lexical.scoring import bm25, idf, length_norms, select_highest
 from index.postgres.connection import Row
 from index.postgres.rows import ids_text
 from index.storage.rows import damaged
@@ -111,7 +111,7 @@ class PostgresKeywords:
             if among is not None:
                 sums[~np.isin(segment.passages, among)] = 0.0
             hits = np.flatnonzero(sums)
-            ids, scores = highest(np.append(ids, segment.passages[hits]), np.append(scores, sums[hits]), limit)
+            ids, scores = select_highest(np.append(ids, segment.passages[hits]), np.append(scores, sums[hits]), limit)
         order = np.argsort(-scores, kind="stable")
         return ids[order], scores[order]
 

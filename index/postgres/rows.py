@@ -10,11 +10,11 @@ import numpy as np
 
 from index.postgres.connection import Row, unescape_row
 from index.storage.database import checksum
-from index.storage.metadata import Info, SkippedRow, info_of, values_of
-from index.storage.rows import DOCUMENT, StoredDocument, damaged, document_of
+from index.storage.metadata import Info, SkippedRow, info_values, parse_info
+from index.storage.rows import DOCUMENT, StoredDocument, damaged, parse_document
 from index.storage.rows import LINK as SQLITE_LINK
 from index.storage.rows import PASSAGE as SQLITE_PASSAGE
-from index.storage.vectors import Stored, Vectors, are_unit, not_unit, vector_checksum
+from index.storage.vectors import Stored, Vectors, are_unit_vectors, not_unit_vector, vector_checksum
 
 # Columns to select, with the aliases of their tables; `end` is a keyword in PostgreSQL.
 LINK, PASSAGE = (columns.replace("p.end", "p.stop") for columns in (SQLITE_LINK, SQLITE_PASSAGE))
@@ -33,7 +33,7 @@ def select_documents(generation: int) -> str:
 
 def documents_of(rows: Iterable[Row], count: int, place: str) -> tuple[StoredDocument, ...]:
     """Return the documents in rows of `DOCUMENT`, sorted by path; raises DamagedIndexError unless there are `count`."""
-    documents = sorted((document_of(unescape_row(row), place) for row in rows), key=lambda document: document.path)
+    documents = sorted((parse_document(unescape_row(row), place) for row in rows), key=lambda document: document.path)
     if len(documents) != count:
         raise damaged(place, "the number of documents is inconsistent")
     return tuple(documents)
@@ -49,8 +49,8 @@ def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[in
     for i, (vector_id, digest, _, expected) in enumerate(rows):
         if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != expected:
             raise damaged(place, f"checksum mismatch in vector {vector_id}")
-    if not are_unit(stored):
-        raise not_unit(place)
+    if not are_unit_vectors(stored):
+        raise not_unit_vector(place)
     return [row[0] for row in rows], stored
 
 
@@ -72,7 +72,7 @@ def vector_text(vector: Vectors | bytes) -> str:
 
 def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str, bytes]:
     """Return the values that publish a generation: metadata and skipped files as JSON, and their checksum."""
-    texts = json.dumps(values_of(info)), json.dumps([astuple(file) for file in skipped])
+    texts = json.dumps(info_values(info)), json.dumps([astuple(file) for file in skipped])
     return (*texts, checksum(info.generation, *texts))
 
 
@@ -82,7 +82,7 @@ def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...
     if checksum(generation, info, skipped) != expected:
         raise damaged(place, f"checksum mismatch in generation {generation}")
     try:
-        parsed = info_of(json.loads(info))
+        parsed = parse_info(json.loads(info))
         files = tuple(SkippedRow(*values) for values in json.loads(skipped))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged(place, f"generation {generation} has an invalid value") from error

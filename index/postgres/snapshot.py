@@ -39,10 +39,10 @@ from index.storage.rows import (
     StoredDocument,
     StoredPassage,
     damaged,
-    document_of,
-    file_stats,
-    links_of,
-    passages_of,
+    parse_document,
+    parse_file_stats,
+    parse_links,
+    parse_passages,
     require_all,
 )
 from index.storage.vectors import Stored, Vectors
@@ -122,18 +122,20 @@ class PostgresSnapshot(Index):
 
     def file_stats(self) -> dict[str, FileStat]:
         rows = self._fetch(f"SELECT {FILE_STAT} FROM documents d WHERE {self._live('d')}")
-        return file_stats(map(unescape_row, rows), self.info.files, self._place)
+        return parse_file_stats(map(unescape_row, rows), self.info.files, self._place)
 
     def document(self, path: str) -> StoredDocument | None:
         rows = self._fetch(f"{select_documents(self.info.generation)} AND d.path = %s", (escape(path),))
-        return next((document_of(unescape_row(row), self._place) for row in rows), None)
+        return next((parse_document(unescape_row(row), self._place) for row in rows), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _EXTRA
         while True:
             links, ids, stored = self._nearest(vector, size, scope)
             scores = dict(zip(ids, cosines(stored, vector).tolist(), strict=True))
-            candidates = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.has(link)]
+            candidates = [
+                Candidate(link, scores[link.vector]) for link in links if scope is None or scope.contains(link)
+            ]
             candidates.sort(key=lambda candidate: (-candidate.score, candidate.key))
             # No other vector scores above this bound, so none can tie with a last result that does.
             bound = min(scores.values(), default=-1.0) + _ROUNDING
@@ -157,7 +159,7 @@ class PostgresSnapshot(Index):
             f"{self._live('p')}",
             values,
         )
-        links = links_of((row[_WIDTH:] for row in rows if row[_WIDTH] is not None), self._place)
+        links = parse_links((row[_WIDTH:] for row in rows if row[_WIDTH] is not None), self._place)
         return (list(links), *self._vectors_in(rows))
 
     def _vectors_in(self, rows: Sequence[Row]) -> tuple[list[int], Stored]:
@@ -172,7 +174,7 @@ class PostgresSnapshot(Index):
             f"{self._live('p')}) SELECT {_VECTOR}, {LINK} FROM p JOIN vectors v ON v.id = p.vector",
             (ids_text(ids),),
         )
-        links = {link.id: link for link in links_of((row[_WIDTH:] for row in rows), self._place)}
+        links = {link.id: link for link in parse_links((row[_WIDTH:] for row in rows), self._place)}
         vector_ids, stored = self._vectors_in(rows)
         self._last_vectors = {vector_id: i for i, vector_id in enumerate(vector_ids)}, stored
         return map(Candidate, require_all(links, ids.tolist(), "passage", self._place), scores.tolist())
@@ -187,7 +189,7 @@ class PostgresSnapshot(Index):
             raise damaged(self._place, f"passage {key} cannot be found by its key")
         return passage
 
-    def _with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
+    def _links_with_texts_of(self, passages: Sequence[StoredPassage]) -> list[Link]:
         return self._links("p.text_digest = ANY(%s)", list({passage.text_digest for passage in passages}))
 
     def size(self) -> int:
@@ -220,19 +222,19 @@ class PostgresSnapshot(Index):
         """Return all rows `(term, data, checksum)` of a segment."""
         return self._fetch("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
 
-    def _among(self, column: str, ids: Collection[int]) -> tuple[str, str]:
+    def _id_condition(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} = ANY(%s::bigint[])", ids_text(ids)
 
     def _links(self, condition: str, *values: object) -> list[Link]:
         query = f"SELECT {LINK} FROM passages p WHERE {condition} AND {self._live('p')}"
-        return list(links_of(self._fetch(query, values), self._place))
+        return list(parse_links(self._fetch(query, values), self._place))
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         query = (
             f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document "
             f"WHERE {condition} AND {self._live('p')}"
         )
-        return passages_of(map(unescape_row, self._fetch(query, values)), self._place)
+        return parse_passages(map(unescape_row, self._fetch(query, values)), self._place)
 
     @cached_property
     def _keywords(self) -> PostgresKeywords:

@@ -32,7 +32,7 @@ from index.protocol import IndexWriter
 from index.storage.locking import WAIT
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument, document_checksum
-from index.storage.vectors import is_usable, vector_checksum
+from index.storage.vectors import is_usable_vector, vector_checksum
 
 _LOG = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class PostgresStore(IndexWriter):
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ANY(%s)"
         rows = self._fetch(query, list(digests)) if digests else ()
-        return frozenset(row[0] for row in rows if is_usable(dimension, row[0], vector_bytes(row[1]), row[2]))
+        return frozenset(row[0] for row in rows if is_usable_vector(dimension, row[0], vector_bytes(row[1]), row[2]))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         insert = (

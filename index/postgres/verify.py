@@ -10,7 +10,7 @@ import numpy as np
 from index.postgres.address import StoreAddress
 from index.postgres.keyword import postings_checksum, unpack
 from index.postgres.snapshot import PostgresSnapshot
-from index.storage.metadata import Verified, verified
+from index.storage.metadata import Verified, run_checks
 from index.storage.rows import damaged
 
 _BATCH = 2000
@@ -21,7 +21,7 @@ def verify_collection(address: StoreAddress) -> Verified:
     with PostgresSnapshot(address) as snapshot:
         checker = _CollectionChecker(snapshot)
         checks = checker.check_rows, checker.check_vectors, checker.check_keywords
-        return verified(snapshot.info, checks)
+        return run_checks(snapshot.info, checks)
 
 
 class _CollectionChecker:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
-from index.storage.locking import writer_of
+from index.storage.locking import describe_writer
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
@@ -143,26 +143,26 @@ def translate_errors(file: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise  # a bug in this package, not a problem with the file
     except sqlite3.Error as error:
-        raise _translated(error, file) from error
-    # From an SQLite message that quotes unreadable bytes, and from arithmetic on a number in a damaged row.
+        raise _translated_error(error, file) from error
+    # Raised for an SQLite message that quotes undecodable bytes, and by arithmetic on a number in a damaged row.
     except (UnicodeDecodeError, OverflowError) as error:
         raise DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}") from error
 
 
-def _translated(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
-    # Errors raised by Python itself, such as undecodable text, have no SQLite name.
+def _translated_error(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
+    # Errors that Python itself raises, for instance about undecodable text, have no SQLite name.
     name: str = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return LockedError(f"{file} is in use by another process. Wait for it to end.")
     system_errors = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
     if name.startswith(system_errors) and name != "SQLITE_IOERR_SHORT_READ":
-        reason = _refusal(file) or error
+        reason = _refusal_reason(file) or error
         return StorageError(f"the system refused to read or write {file}: {reason}. Check space and permissions.")
     return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
 
 
-def _refusal(file: Path) -> str | None:
-    """Return why the system refuses to open a file, which SQLite does not say.
+def _refusal_reason(file: Path) -> str | None:
+    """Return why the system refuses to open a file, as SQLite leaves that out.
 
     The file is not opened: closing it would release the locks of this process's connections to it.
     """
@@ -222,18 +222,18 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
 
 def unfinished(file: Path) -> NoIndexError:
     """Return the error for a database without a generation: its first build is running, or was interrupted."""
-    if writer := writer_of(file.parent):
+    if writer := describe_writer(file.parent):
         return NoIndexError(f"the index in {file.parent} is being built by {writer}. Try again when it is done.")
     return NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.")
 
 
 def open_without_log(file: Path) -> sqlite3.Connection:
     """Open the database file while ignoring its write-ahead log; raises `sqlite3.Error` if that fails."""
-    return _begin(file, "immutable=1")
+    return _open_read_only(file, "immutable=1")
 
 
 def has_log(file: Path) -> bool:
-    """Return whether there is a write-ahead log that is not yet merged into the database file."""
+    """Return whether there is a write-ahead log not yet merged into the database file."""
     try:
         return file.with_name(file.name + "-wal").stat().st_size > 0
     except OSError:
@@ -242,20 +242,20 @@ def has_log(file: Path) -> bool:
 
 def _connect_reading(file: Path) -> sqlite3.Connection:
     try:
-        return _begin(file, "mode=ro")
+        return _open_read_only(file, "mode=ro")
     except sqlite3.OperationalError as error:
         # In a read-only folder SQLite cannot create the shared-memory file that a WAL database needs.
         # Without a log, the database file is complete and nobody can write to it.
-        refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
+        is_refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
         # Only the transaction that creates the tables has a journal, and a reader cannot roll it back.
-        if refused and file.with_name(file.name + "-journal").exists():
+        if is_refused and file.with_name(file.name + "-journal").exists():
             raise unfinished(file) from error
-        if not refused or has_log(file):
+        if not is_refused or has_log(file):
             raise
         return open_without_log(file)
 
 
-def _begin(file: Path, option: str) -> sqlite3.Connection:
+def _open_read_only(file: Path, option: str) -> sqlite3.Connection:
     # Several threads may share a connection: SQLite is built in serialised mode, and we only read. Statements are not
     # cached: since Python 3.12, two threads may get the same one and mix up their parameters.
     uri = f"{file.resolve().as_uri()}?{option}"

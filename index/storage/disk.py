@@ -1,4 +1,4 @@
-"""All changes to files, other than SQLite's own; no other module changes files.
+"""All changes to files except SQLite's own; no other module changes files.
 
 Each function is one step, at which a test can inject an error or a crash. No step is retried: a sync that succeeds
 after one that failed proves nothing.
@@ -34,8 +34,8 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _WATCHERS.remove(watcher)
 
 
-def about_to(step: str, path: Path) -> None:
-    """Announce a step to the watchers; called directly where SQLite or another library takes it."""
+def announce(step: str, path: Path) -> None:
+    """Announce a step to the watchers; called directly before steps of SQLite or another library."""
     if _WATCHERS:
         for watcher in _WATCHERS:
             watcher(step, path)
@@ -51,50 +51,50 @@ def create(path: Path, *, like: Path | None = None) -> int:
 
     With `like`, the users who may read and write that file may also read and write the new one.
     """
-    about_to("create", path)
+    announce("create", path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
     if like is not None:
-        with contextlib.suppress(OSError):  # there is none, or the file system has no permissions
+        with contextlib.suppress(OSError):  # it does not exist, or the file system has no permissions
             _share(descriptor, like.stat())
     return descriptor
 
 
-def _share(descriptor: int, wanted: os.stat_result) -> None:
-    """Give a file this owner and group, as far as the system allows, and these permissions."""
+def _share(descriptor: int, like: os.stat_result) -> None:
+    """Give a file the permissions of another one, and its owner and group as far as the system allows."""
     if sys.platform == "win32":
         return
-    for owner in (wanted.st_uid, -1):  # only root can give a file away
+    for owner in (like.st_uid, -1):  # only root can give a file away
         with contextlib.suppress(PermissionError):
-            os.fchown(descriptor, owner, wanted.st_gid)
+            os.fchown(descriptor, owner, like.st_gid)
             break
-    mode = stat.S_IMODE(wanted.st_mode) & 0o666
-    if os.fstat(descriptor).st_gid != wanted.st_gid:
-        # The members of this group count as others there.
+    mode = stat.S_IMODE(like.st_mode) & 0o666
+    if os.fstat(descriptor).st_gid != like.st_gid:
+        # The members of that group count as others for the new file.
         mode = mode & 0o606 | (mode & 0o006) << 3
     os.fchmod(descriptor, mode)
 
 
 def open_or_create(path: Path) -> int:
     """Open a file without truncating it, or create an empty one."""
-    about_to("create", path)
+    announce("create", path)
     return os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o644)
 
 
 def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:
     """Write all of `data` at the descriptor's position; `path` is for watchers and messages."""
-    about_to("write", path)
-    rest = memoryview(data).cast("B")
-    while rest:
-        written = os.write(descriptor, rest)
+    announce("write", path)
+    remaining = memoryview(data).cast("B")
+    while remaining:
+        written = os.write(descriptor, remaining)
         if not written:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        rest = rest[written:]
+        remaining = remaining[written:]
 
 
 def append_private(path: Path, data: bytes) -> None:
     """Append to a file that only its owner may read; creates the file and its folders if missing."""
     make_folders(path.parent)
-    about_to("write", path)
+    announce("write", path)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o600)
     try:
         os.write(descriptor, data)
@@ -104,14 +104,14 @@ def append_private(path: Path, data: bytes) -> None:
 
 def truncate(descriptor: int, path: Path) -> None:
     """Empty a file."""
-    about_to("truncate", path)
+    announce("truncate", path)
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
 
 
 def sync(descriptor: int, path: Path) -> None:
     """Wait until a file's bytes are on disk."""
-    about_to("sync", path)
+    announce("sync", path)
     os.fsync(descriptor)
 
 
@@ -125,7 +125,7 @@ def sync_file(path: Path) -> None:
 
 
 def write_new(path: Path, data: bytes | memoryview, *, like: Path | None = None) -> None:
-    """Create a file with these bytes and wait until they are on disk; `like` is that of `create`."""
+    """Create a file with these bytes and wait until they are on disk; `like` is as in `create`."""
     descriptor = create(path, like=like)
     try:
         write(descriptor, data, path)
@@ -144,16 +144,16 @@ def write_into(path: Path, data: bytes) -> None:
 
 
 def rename(path: Path, target: Path) -> None:
-    """Rename a file or folder; an existing file of that name is replaced."""
-    about_to("rename", target)
+    """Rename a file or folder, replacing an existing file of that name."""
+    announce("rename", target)
     path.replace(target)
 
 
 def sync_folder(folder: Path) -> None:
     """Wait until a folder's entries are on disk."""
-    about_to("sync folder", folder)
+    announce("sync folder", folder)
     if sys.platform == "win32":
-        return  # renames are durable there anyway, and a folder cannot be opened
+        return  # renames are durable on Windows anyway, and folders cannot be opened
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -166,16 +166,16 @@ def sync_folder(folder: Path) -> None:
 
 def delete(path: Path) -> None:
     """Delete a file."""
-    about_to("delete", path)
+    announce("delete", path)
     path.unlink()
 
 
 def delete_all(path: Path) -> None:
     """Delete a file, or a folder with everything in it, if it exists."""
     if path.is_dir() and not path.is_symlink():
-        for inner in list(path.iterdir()):
-            delete_all(inner)
-        about_to("delete", path)
+        for child in list(path.iterdir()):
+            delete_all(child)
+        announce("delete", path)
         path.rmdir()
     elif path.is_symlink() or path.exists():
         delete(path)
@@ -183,12 +183,12 @@ def delete_all(path: Path) -> None:
 
 def make_folder(folder: Path, *, mode: int = 0o777) -> None:
     """Create a folder that must not exist yet, in an existing one."""
-    about_to("make folder", folder)
+    announce("make folder", folder)
     folder.mkdir(mode)
 
 
 def make_folders(folder: Path) -> None:
     """Create a folder and its parents where they are missing."""
     if not folder.is_dir():
-        about_to("make folder", folder)
+        announce("make folder", folder)
         folder.mkdir(parents=True, exist_ok=True)

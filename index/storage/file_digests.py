@@ -23,21 +23,21 @@ def sha256_of(folder: Path, names: Sequence[str]) -> dict[str, str]:
     digests: dict[str, str] = {}
     for name in names:
         path = (folder / name).resolve()
-        stamp = _stamp(path)
-        known = cached.get(str(path))
-        if isinstance(known, list) and known[:-1] == stamp and isinstance(known[-1], str):
-            digests[name] = known[-1]
+        stat = _read_stat(path)
+        entry = cached.get(str(path))
+        if isinstance(entry, list) and entry[:-1] == stat and isinstance(entry[-1], str):
+            digests[name] = entry[-1]
             continue
         digests[name] = _sha256(path)
-        # A file that changed while it was read must not be cached at all.
-        if _stamp(path) == stamp:
-            added[str(path)] = [*stamp, digests[name]]
+        # The digest of a file that changed while it was read must not be cached.
+        if _read_stat(path) == stat:
+            added[str(path)] = [*stat, digests[name]]
     if added:
         _write_cache(cached | added)
     return digests
 
 
-def _stamp(path: Path) -> list[int]:
+def _read_stat(path: Path) -> list[int]:
     status = path.stat()
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
@@ -49,8 +49,8 @@ def _sha256(path: Path) -> str:
 
 def _read_cache() -> dict[str, object]:
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads((cache_folder() / _CACHE).read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
+        content = json.loads((cache_folder() / _CACHE).read_text(encoding="utf-8"))
+        return content if isinstance(content, dict) else {}
     return {}
 
 

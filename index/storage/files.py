@@ -13,12 +13,12 @@ from corpus.errors import StorageError
 from index.storage import disk
 
 IGNORE_NAME = ".gitignore"
-# A cache has no lock, so its temporary files may be in use, but writing one never takes this long.
+# A cache has no lock, so a temporary file may be in use, but writing one never takes this long.
 ABANDONED_SECONDS = 3600.0
 
 
 @contextlib.contextmanager
-def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
+def translate_os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
     """Raise OSError as StorageError, with a message that says what failed and what to do."""
     try:
         yield
@@ -27,7 +27,7 @@ def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
 
 
 def write_atomically(path: Path, data: bytes | memoryview, *, like: Path | None = None) -> None:
-    """Write a file so that a crash at any moment leaves either the old one or the new one.
+    """Write a file so that a crash at any moment leaves either the old file or the new one.
 
     With `like`, the users who may read and write that file may also read and write this one.
 
@@ -36,7 +36,7 @@ def write_atomically(path: Path, data: bytes | memoryview, *, like: Path | None 
     """
     temporary = disk.temporary_name(path)
     try:
-        with os_errors("write", path, "Free space or check the disk."):
+        with translate_os_errors("write", path, "Free space or check the disk."):
             disk.write_new(temporary, data, like=like)
             disk.rename(temporary, path)
             disk.sync_folder(path.parent)
@@ -65,7 +65,7 @@ def write_output(path: Path, data: bytes) -> bool:
 
 def write_to_cache(path: Path, data: bytes | memoryview) -> None:
     """Write like `write_atomically` into a cache, whose folder need not exist and has no lock."""
-    with os_errors("create", path.parent, "Check space and permissions."):
+    with translate_os_errors("create", path.parent, "Check space and permissions."):
         disk.make_folders(path.parent)
     sweep(path.parent, older_than=ABANDONED_SECONDS)
     write_atomically(path, data)
@@ -89,7 +89,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
-    """Delete half-written files of killed processes; of any age in an index folder, where the caller holds the lock."""
+    """Delete half-written files of killed processes: in an index folder, whose lock the caller holds, of any age."""
     before = time.time() - older_than
     with contextlib.suppress(OSError):
         for path in list(folder.glob(f".*{disk.TEMP_SUFFIX}")):
@@ -99,7 +99,7 @@ def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder, which need not exist, and cannot if the user has no home."""
+    """Return the user's cache folder, which need not exist, and cannot exist for a user without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "qa"

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from corpus.errors import LockedError, StorageError
 from index.storage import disk
-from index.storage.files import os_errors
+from index.storage.files import translate_os_errors
 
 LOCK_NAME = "lock"
-# The advice to whoever meets a locked index.
+# Advice in errors about a locked index.
 WAIT = 'Wait for it to end: qa index --wait (on_locked="wait" in Python).'
-# Between two attempts of a waiting process.
+# Seconds between two attempts to lock.
 _POLL_SECONDS = 0.1
 
 _LOG = logging.getLogger(__name__)
@@ -34,9 +34,9 @@ def writer_lock(folder: Path) -> Iterator[None]:
         StorageError: The folder is read-only, or its file system has no locks.
     """
     path = folder / LOCK_NAME
-    descriptor = _locked(path)
+    descriptor = _open_locked(path)
     try:
-        with os_errors("write", path, "Free space or check the disk."):
+        with translate_os_errors("write", path, "Free space or check the disk."):
             disk.truncate(descriptor, path)
             disk.write(descriptor, json.dumps(_this_process()).encode(), path)
         yield
@@ -60,36 +60,36 @@ def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
         # Opened anew each time: the folder may be deleted and recreated in the meantime.
         while path.exists() and time.monotonic() < until:
             try:
-                os.close(_locked(path))
+                os.close(_open_locked(path))
             except LockedError:
                 if not logged:
-                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _holder(path))
+                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _describe_holder(path))
                 logged = True
                 time.sleep(_POLL_SECONDS)
             else:
                 return
 
 
-def writer_of(folder: Path) -> str | None:
-    """Return in words which process holds the writer lock, or None if none does or this user may not know."""
+def describe_writer(folder: Path) -> str | None:
+    """Describe the process that holds the writer lock; None if none does or the lock file is unreadable."""
     path = folder / LOCK_NAME
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:
             _lock_now(descriptor, path)
         except LockedError:
-            return _holder(path)
+            return _describe_holder(path)
         finally:
             os.close(descriptor)
     return None
 
 
-def _locked(path: Path) -> int:
+def _open_locked(path: Path) -> int:
     """Open and lock a file; closing the returned descriptor releases the lock."""
-    with os_errors("lock", path, "Check space and permissions."):
+    with translate_os_errors("lock", path, "Check space and permissions."):
         descriptor = disk.open_or_create(path)
     try:
-        with os_errors("lock", path, "Use a disk that supports locks."):
+        with translate_os_errors("lock", path, "Use a disk that supports locks."):
             _lock_now(descriptor, path)
     except BaseException:
         os.close(descriptor)
@@ -101,7 +101,7 @@ def _lock_now(descriptor: int, path: Path) -> None:
     try:
         _try_lock(descriptor)
     except (BlockingIOError, PermissionError) as error:
-        raise LockedError(f"{path.parent} is being written by {_holder(path)}. {WAIT}") from error
+        raise LockedError(f"{path.parent} is being written by {_describe_holder(path)}. {WAIT}") from error
 
 
 if sys.platform == "win32":
@@ -119,7 +119,7 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _holder(path: Path) -> str:
+def _describe_holder(path: Path) -> str:
     try:
         holder = json.loads(path.read_text(encoding="utf-8"))
         if holder == _this_process():

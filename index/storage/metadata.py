@@ -21,7 +21,7 @@ _SKIPPED_TYPES = (str, str, int, int | None, int | None, int | None)
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A FAISS file that holds part of the vectors."""
+    """A FAISS file with part of the vectors."""
 
     number: int  # identifies it in `vector_refs`
     name: str  # file name in the index folder
@@ -32,7 +32,7 @@ class Segment:
 
     @property
     def live(self) -> int:
-        """Number of its vectors that passages use."""
+        """The number of its vectors that passages use."""
         return self.held - self.dead
 
 
@@ -66,7 +66,7 @@ class BuildConfig(Selection):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Info(BuildConfig):
-    """The metadata of a generation."""
+    """The metadata of a generation, the state of an index after a commit."""
 
     generation: int  # number of commits, from 1
     files: int  # number of files
@@ -84,22 +84,22 @@ class Info(BuildConfig):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of checking an index."""
+    """The result of a check of an index."""
 
     documents: int  # number of documents
     passages: int  # number of passages
     problems: tuple[str, ...]  # a message for each damaged part of the index
 
 
-def verified(info: Info, parts: Iterable[Callable[[], None]]) -> Verified:
-    """Check the parts of an index, each of which raises DamagedIndexError if it is damaged."""
+def run_checks(info: Info, checks: Iterable[Callable[[], None]]) -> Verified:
+    """Run the checks of an index, each of which raises DamagedIndexError if its part is damaged."""
     problems = []
-    for part in parts:
+    for check in checks:
         try:
-            part()
+            check()
         except DamagedIndexError as error:
             problems.append(str(error))
-    # Several parts may need the same damaged rows.
+    # Several checks may need the same damaged rows.
     return Verified(info.documents, info.passages, tuple(dict.fromkeys(problems)))
 
 
@@ -117,19 +117,19 @@ class SkippedRow:
 
 def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
     """Return the metadata of the last commit, or None if there was none."""
-    found = connection.execute("SELECT key, value FROM meta").fetchall()
-    if not found:
+    rows = connection.execute("SELECT key, value FROM meta").fetchall()
+    if not rows:
         # Only a commit writes documents.
         if connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
             raise damaged(file, "table meta is empty")
         return None
-    rows = dict(found)
-    if not all(have_types(row, (str, str)) for row in found) or _meta_checksum(rows) != rows.pop("checksum", ""):
+    values = dict(rows)
+    if not all(have_types(row, (str, str)) for row in rows) or _meta_checksum(values) != values.pop("checksum", ""):
         raise damaged(file, "checksum mismatch in table meta")
-    if rows.pop("tables", "") != _schema_checksum(connection):
+    if values.pop("tables", "") != _schema_checksum(connection):
         raise damaged(file, "checksum mismatch in the list of tables")
     try:
-        info = info_of({key: json.loads(value) for key, value in rows.items()})
+        info = parse_info({key: json.loads(value) for key, value in values.items()})
         if sum(segment.live for segment in info.segments) != info.vectors:
             raise ValueError("the segments do not hold the vectors")
         return info
@@ -137,8 +137,8 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
         raise damaged(file, "table meta has an invalid value") from error
 
 
-def info_of(values: dict[str, Any]) -> Info:
-    """Validate metadata and return it: anyone can compute a valid checksum."""
+def parse_info(values: dict[str, Any]) -> Info:
+    """Validate metadata and return it, as a forged index can have valid checksums."""
     for key in ("include", "exclude", "paths", "formats"):
         values[key] = tuple(map(str, values[key]))
     values["from_file"] = tuple(map(str, values.get("from_file", ())))
@@ -157,31 +157,32 @@ def info_of(values: dict[str, Any]) -> Info:
     return info
 
 
-def values_of(info: Info) -> dict[str, Any]:
-    """Return the metadata as a dictionary that `info_of` accepts."""
+def info_values(info: Info) -> dict[str, Any]:
+    """Return the metadata as a dictionary that `parse_info` accepts."""
     values = asdict(info)
-    # Left out when empty, so that most indexes look as they did before this field was added.
+    # Left out when empty, so that most indexes are stored as they were before this field was added.
     return values if info.from_file else {key: value for key, value in values.items() if key != "from_file"}
 
 
 def _require_types(item: Info | Segment) -> None:
     for field in fields(item):
         value = getattr(item, field.name)
-        wrong_text = field.type == "str" and not isinstance(value, str)
-        if wrong_text or (field.type == "int" and not (type(value) is int and value >= 0)):
+        is_not_text = field.type == "str" and not isinstance(value, str)
+        if is_not_text or (field.type == "int" and not (type(value) is int and value >= 0)):
             raise TypeError(f"{field.name} is {value!r}")
 
 
 def write_info(connection: sqlite3.Connection, info: Info) -> None:
     """Replace the metadata."""
-    rows = {key: json.dumps(value) for key, value in values_of(info).items()} | {"tables": _schema_checksum(connection)}
+    rows = {key: json.dumps(value) for key, value in info_values(info).items()}
+    rows["tables"] = _schema_checksum(connection)
     rows["checksum"] = _meta_checksum(rows)
     connection.execute("DELETE FROM meta")
     connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", rows.items())
 
 
 def _schema_checksum(connection: sqlite3.Connection) -> str:
-    """Return a checksum over the tables and indexes and their root pages."""
+    """Return a checksum over the tables, the indexes and their root pages."""
     rows = connection.execute("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY type, name")
     return checksum(*(field for row in rows for field in row)).hex()
 
@@ -192,16 +193,16 @@ def _meta_checksum(rows: dict[str, str]) -> str:
 
 def read_skipped(connection: sqlite3.Connection, file: Path, count: int) -> tuple[SkippedRow, ...]:
     """Return the skipped files and folders, by path; there must be `count` rows."""
-    found = []
+    skipped = []
     query = "SELECT path, reason, unreadable, size, mtime_ns, checked_ns, checksum FROM skipped ORDER BY path"
     for *row, check in connection.execute(query):
         if checksum(*row) != check or not have_types(row, _SKIPPED_TYPES):
             raise damaged(file, "checksum mismatch in the skipped files")
         path, reason, unreadable, *stat = row
-        found.append(SkippedRow(path, reason, bool(unreadable), *stat))
-    if len(found) != count:
+        skipped.append(SkippedRow(path, reason, bool(unreadable), *stat))
+    if len(skipped) != count:
         raise damaged(file, "the number of skipped files is inconsistent")
-    return tuple(found)
+    return tuple(skipped)
 
 
 def write_skipped(connection: sqlite3.Connection, skipped: Sequence[SkippedRow]) -> None:

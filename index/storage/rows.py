@@ -26,7 +26,7 @@ _MAIL = ("message/rfc822", "application/mbox")
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A file of the index: one document, or as many as it has records."""
+    """An indexed file: one document, or one for each of its records."""
 
     id: int  # row id, valid in this generation only
     path: str  # relative to the corpus root, with forward slashes
@@ -35,14 +35,14 @@ class StoredDocument:
     mtime_ns: int  # the file's modification time when it was read
     checked_ns: int  # when its bytes were last read
     media_type: str  # such as `text/markdown`
-    title: str  # the file's own title, or ""
+    title: str  # the file's title, or ""
     passages: int  # number of its passages
     records: int = 0  # number of its records; 0 if the file is one document
-    metadata: str = "[]"  # JSON: names and values of the file's own metadata
+    metadata: str = "[]"  # JSON: names and values of the file's metadata
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """Names and values of the file's own metadata, such as its author; a list repeats its name."""
+        """Names and values of the file's metadata, such as its author; a list repeats its name."""
         return tuple((name, value) for name, value in json.loads(self.metadata))
 
 
@@ -95,12 +95,12 @@ class StoredPassage:
 
     @property
     def is_mail(self) -> bool:
-        """Whether it is of a message or mailbox."""
+        """Whether its file is a message or mailbox."""
         return self.document.media_type in _MAIL
 
     @property
     def is_quoted(self) -> bool:
-        """Whether it is what a message quotes from an earlier one."""
+        """Whether it is text that a message quotes from an earlier one."""
         return self.is_mail and "".join(self.heading[-1:]).startswith(QUOTED)
 
     @property
@@ -112,7 +112,7 @@ class StoredPassage:
 
 
 class Link(NamedTuple):
-    """The columns that a search reads for many passages; they have a checksum of their own."""
+    """The columns of a passage that a search reads in bulk; they have a separate checksum."""
 
     id: int
     key: str
@@ -132,7 +132,7 @@ PASSAGE_COLUMNS: Mapping[str, type | UnionType] = {
     "line_first": int | None, "line_last": int | None, "page": int | None, "anchor": str | None, "title": str | None,
     "heading": str, "context": str, "text": str, "text_digest": bytes, "checksum": bytes,
 }  # fmt: skip
-# The same as SQL selects them, by the alias of the table.
+# The same columns in an SQL query, with the aliases of the tables.
 DOCUMENT = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
 FILE_STAT = ", ".join(f"d.{name}" for name in ("path", *FileStat._fields))
 PASSAGE = ", ".join(f"p.{name}" for name in PASSAGE_COLUMNS)
@@ -143,20 +143,20 @@ AMONG = "(SELECT value FROM json_each(?))"
 
 def ids_json(ids: Iterable[int]) -> str:
     """Return row ids as the value to bind to `AMONG`."""
-    return json.dumps([int(number) for number in ids])
+    return json.dumps([int(row_id) for row_id in ids])
 
 
 def passage_key(path: str, text_digest: bytes, occurrence: int) -> str:
     """Return the stable id of a passage: 16 hex digits of BLAKE2b over path, text digest and occurrence.
 
-    The position does not count, so text above may change; `occurrence` numbers the file's passages with this same text
-    from 0.
+    It does not depend on the position, so it survives edits above; `occurrence` numbers the file's passages with the
+    same text from 0.
     """
     return checksum(path, text_digest, occurrence).hex()
 
 
 def text_digest(text: str) -> bytes:
-    """Return the BLAKE2b-128 of a text, which is the same for duplicates."""
+    """Return the BLAKE2b-128 of a text; duplicates have the same."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -164,19 +164,19 @@ def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[Store
     """Yield all files, by path; raises DamagedIndexError if a row is damaged."""
     # Read from the table itself, as a damaged SQL index can lack a row.
     for row in connection.execute(f"SELECT {DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
-        yield document_of(row, file)
+        yield parse_document(row, file)
 
 
-def file_stats(rows: Iterable[Sequence[Any]], count: int, place: Place) -> dict[str, FileStat]:
-    """Return the values in rows of `FILE_STAT`, by path, without their checksums; raises DamagedIndexError."""
-    found: dict[str, FileStat] = {}
+def parse_file_stats(rows: Iterable[Sequence[Any]], count: int, place: Place) -> dict[str, FileStat]:
+    """Return the stat values in `count` rows of `FILE_STAT`, by path, without verifying checksums."""
+    stats: dict[str, FileStat] = {}
     for path, size, mtime, checked in rows:
         if not type(size) is type(mtime) is type(checked) is int or type(path) is not str:
             raise damaged(place, "a document has a wrong type of value")
-        found[path] = FileStat(size, mtime, checked)
-    if len(found) != count:
+        stats[path] = FileStat(size, mtime, checked)
+    if len(stats) != count:
         raise damaged(place, "the number of documents is inconsistent")
-    return found
+    return stats
 
 
 def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -192,19 +192,19 @@ def document_checksum(document: StoredDocument) -> bytes:
     return checksum(*astuple(document))
 
 
-def document_of(row: Sequence[Any], place: Place) -> StoredDocument:
+def parse_document(row: Sequence[Any], place: Place) -> StoredDocument:
     """Return the document in a row of `DOCUMENT`; raises DamagedIndexError if the row is damaged."""
-    if checksum(*row[:-1]) != row[-1] or not have_types(row, DOCUMENT_COLUMNS.values()) or not _stays_inside(row[1]):
+    if checksum(*row[:-1]) != row[-1] or not have_types(row, DOCUMENT_COLUMNS.values()) or not _is_below_root(row[1]):
         raise damaged(place, f"checksum mismatch in document {row[0]}")
     document = StoredDocument(*row[:-1])
     if min(document.passages, document.records) < 0:
         raise damaged(place, f"document {document.id} has a negative count")
-    if document.metadata != "[]" and not _are_pairs(document.metadata):
+    if document.metadata != "[]" and not _is_list_of_pairs(document.metadata):
         raise damaged(place, f"document {document.id} has metadata that is not names and values")
     return document
 
 
-def _are_pairs(metadata: str) -> bool:
+def _is_list_of_pairs(metadata: str) -> bool:
     with contextlib.suppress(ValueError, RecursionError):
         pairs = json.loads(metadata)
         return isinstance(pairs, list) and all(
@@ -214,11 +214,11 @@ def _are_pairs(metadata: str) -> bool:
 
 
 def have_types(row: Sequence[object], types: Collection[type | UnionType]) -> bool:
-    """Return whether the values have these types: SQLite allows any value in any column, and so does damage."""
+    """Return whether the values have these types, as SQLite and damage allow any type in any column."""
     return len(row) == len(types) and all(map(isinstance, row, types))
 
 
-def _stays_inside(path: str) -> bool:
+def _is_below_root(path: str) -> bool:
     """Return whether a path is below the root: a forged index can have valid checksums."""
     parts = set(path.replace(os.sep, "/").split("/"))
     return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
@@ -226,64 +226,64 @@ def _stays_inside(path: str) -> bool:
 
 def link_checksum(link: Link) -> int:
     """Return the checksum of a link: CRC-32 for speed, as a question reads hundreds of links."""
-    number, key, document, vector, start, end = link
-    return zlib.crc32(f"{number} {key} {document} {vector} {start} {end}".encode("utf-8", "surrogatepass"))
+    row_id, key, document, vector, start, end = link
+    return zlib.crc32(f"{row_id} {key} {document} {vector} {start} {end}".encode("utf-8", "surrogatepass"))
 
 
 def read_links(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[Link]:
     """Yield the links of passages that meet an SQL condition on `p`; raises DamagedIndexError if a row is damaged."""
-    return links_of(connection.execute(f"SELECT {LINK} FROM passages p WHERE {condition}", tuple(values)), file)
+    return parse_links(connection.execute(f"SELECT {LINK} FROM passages p WHERE {condition}", tuple(values)), file)
 
 
-def links_of(rows: Iterable[Sequence[Any]], place: Place) -> Iterator[Link]:
+def parse_links(rows: Iterable[Sequence[Any]], place: Place) -> Iterator[Link]:
     """Yield the links in rows of `LINK`; raises DamagedIndexError if one is damaged."""
     # Types are checked inline for speed, as a question reads hundreds of rows.
-    for number, key, document, vector, start, end, check in rows:
-        integers = type(number) is type(document) is type(vector) is type(start) is type(end) is int
-        link = Link(number, key, document, vector, start, end)
+    for row_id, key, document, vector, start, end, check in rows:
+        integers = type(row_id) is type(document) is type(vector) is type(start) is type(end) is int
+        link = Link(row_id, key, document, vector, start, end)
         if not integers or type(key) is not str or link_checksum(link) != check:
-            raise damaged(place, f"checksum mismatch in passage {number}")
+            raise damaged(place, f"checksum mismatch in passage {row_id}")
         yield link
 
 
 def read_passages(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[StoredPassage]:
-    """Yield the passages that meet an SQL condition on `p`, the passage, and `d`, its document."""
+    """Yield the passages that meet an SQL condition on `p`, the passage, and `d`, the document."""
     query = f"SELECT {PASSAGE}, {DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
-    return passages_of(connection.execute(query, tuple(values)), file)
+    return parse_passages(connection.execute(query, tuple(values)), file)
 
 
-def passages_of(rows: Iterable[tuple[Any, ...]], place: Place) -> Iterator[StoredPassage]:
+def parse_passages(rows: Iterable[tuple[Any, ...]], place: Place) -> Iterator[StoredPassage]:
     """Yield the passages in rows of `PASSAGE` and `DOCUMENT`; raises DamagedIndexError if one is damaged."""
     width = len(PASSAGE_COLUMNS)
     documents: dict[tuple[Any, ...], StoredDocument] = {}
     for row in rows:
         document_row = row[width:]
         if document_row not in documents:
-            documents[document_row] = document_of(document_row, place)
-        yield _passage_of(row[:width], documents[document_row], place)
+            documents[document_row] = parse_document(document_row, place)
+        yield _parse_passage(row[:width], documents[document_row], place)
 
 
-def _passage_of(row: Sequence[Any], document: StoredDocument, place: Place) -> StoredPassage:
+def _parse_passage(row: Sequence[Any], document: StoredDocument, place: Place) -> StoredPassage:
     if checksum(document.path, *row[:-1]) != row[-1] or not have_types(row, PASSAGE_COLUMNS.values()):
         raise damaged(place, f"checksum mismatch in passage {row[0]}")
-    number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
+    row_id, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
         row
     )
     lines = None if first is None or last is None else (first, last)
-    valid = len(text) == end - start and 0 <= body <= len(text)
-    valid = valid and ((first is last is None) if lines is None else 0 < first <= last)
-    headings: object = None
+    is_valid = len(text) == end - start and 0 <= body <= len(text)
+    is_valid = is_valid and ((first is last is None) if lines is None else 0 < first <= last)
+    parsed: object = None
     with contextlib.suppress(ValueError, RecursionError):
-        headings = json.loads(heading)
-    if not valid or not isinstance(headings, list) or not have_types(headings, [str] * len(headings)):
-        raise damaged(place, f"checksum mismatch in passage {number}")
-    path = tuple(headings)
+        parsed = json.loads(heading)
+    if not is_valid or not isinstance(parsed, list) or not have_types(parsed, [str] * len(parsed)):
+        raise damaged(place, f"checksum mismatch in passage {row_id}")
+    headings = tuple(parsed)
     return StoredPassage(
-        number, key, document, vector, start, end, body, lines, page, anchor, path, context, text, digest, title
+        row_id, key, document, vector, start, end, body, lines, page, anchor, headings, context, text, digest, title
     )
 
 
@@ -294,12 +294,12 @@ def require_structure(connection: sqlite3.Connection, file: Path) -> None:
         raise damaged(file, " ".join(str(verdict).split()).rstrip("."))
 
 
-def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, place: Place) -> list[_Value]:
+def require_all(values: Mapping[int, _Value], ids: Sequence[int], kind: str, place: Place) -> list[_Value]:
     """Return the values in the order of `ids`; raises DamagedIndexError if one is missing."""
-    missing = [number for number in ids if number not in found]
+    missing = [row_id for row_id in ids if row_id not in values]
     if missing:
-        raise damaged(place, f"{what} {missing[0]} is missing")
-    return [found[number] for number in ids]
+        raise damaged(place, f"{kind} {missing[0]} is missing")
+    return [values[row_id] for row_id in ids]
 
 
 def damaged(place: Place, problem: str) -> DamagedIndexError:

@@ -1,4 +1,4 @@
-"""Disposable files that begin with a checksum: no commit names them, and a damaged one counts as missing."""
+"""Disposable files that begin with a checksum: no commit refers to them, and a damaged one counts as missing."""
 
 from __future__ import annotations
 

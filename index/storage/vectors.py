@@ -47,7 +47,7 @@ def unit_vectors(vectors: Vectors) -> Vectors:
 
 
 def pack_vector(vector: Vectors) -> bytes:
-    """Return a unit vector as stored: float16 loses less than the encoder's own rounding."""
+    """Return a unit vector as stored, in float16, which loses less than the encoder's own rounding."""
     return vector.astype("<f2").tobytes()
 
 
@@ -61,8 +61,8 @@ class PassageColumns(NamedTuple):
 
 def columns_of(links: Iterable[Link], place: Place) -> PassageColumns:
     """Return the columns of passages; raises DamagedIndexError if one occurs twice."""
-    numbers = (number for link in links for number in (link.id, link.document, link.vector, link.start))
-    rows = np.fromiter(numbers, dtype=np.int64).reshape(-1, 4)
+    values = (value for link in links for value in (link.id, link.document, link.vector, link.start))
+    rows = np.fromiter(values, dtype=np.int64).reshape(-1, 4)
     order = np.lexsort((rows[:, 0], rows[:, 3], rows[:, 1]))
     columns = PassageColumns(*rows[order, :3].T)
     if len(np.unique(columns.passages)) != len(rows):
@@ -73,36 +73,36 @@ def columns_of(links: Iterable[Link], place: Place) -> PassageColumns:
 def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Stored:
     """Return stored vectors, `(n, dim)`, in the order of `ids`."""
     query = f"SELECT id, digest, vector, checksum FROM vectors WHERE id IN {AMONG}"
-    found: dict[int, bytes] = {}
-    for number, digest, data, check in connection.execute(query, (ids_json(ids),)):
-        if not is_sound(digest, data, check) or len(data) != 2 * dimension:
-            raise damaged(file, f"checksum mismatch in vector {number}")
-        found[number] = data
-    data = b"".join(require_all(found, ids, "vector", file))
+    vectors_by_id: dict[int, bytes] = {}
+    for row_id, digest, data, check in connection.execute(query, (ids_json(ids),)):
+        if not has_valid_checksum(digest, data, check) or len(data) != 2 * dimension:
+            raise damaged(file, f"checksum mismatch in vector {row_id}")
+        vectors_by_id[row_id] = data
+    data = b"".join(require_all(vectors_by_id, ids, "vector", file))
     vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
-    if not are_unit(vectors):
-        raise not_unit(file)
+    if not are_unit_vectors(vectors):
+        raise not_unit_vector(file)
     return vectors
 
 
-def not_unit(place: Place) -> DamagedIndexError:
+def not_unit_vector(place: Place) -> DamagedIndexError:
     """Return the error for a stored vector that is not of unit length."""
     return damaged(place, "a vector is not of unit length")
 
 
-def is_sound(digest: object, data: object, check: object) -> bool:
-    """Return whether the checksum of a row matches."""
+def has_valid_checksum(digest: object, data: object, check: object) -> bool:
+    """Return whether the checksum of a vector's row matches."""
     return isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check
 
 
-def is_usable(dimension: int, digest: object, data: object, check: object) -> bool:
-    """Return whether a row is sound and holds a unit vector of this dimension."""
-    if not is_sound(digest, data, check) or not isinstance(data, bytes) or len(data) != 2 * dimension:
+def is_usable_vector(dimension: int, digest: object, data: object, check: object) -> bool:
+    """Return whether a row has a valid checksum and a unit vector of this dimension."""
+    if not has_valid_checksum(digest, data, check) or not isinstance(data, bytes) or len(data) != 2 * dimension:
         return False
-    return are_unit(np.frombuffer(data, dtype="<f2").reshape(1, dimension))
+    return are_unit_vectors(np.frombuffer(data, dtype="<f2").reshape(1, dimension))
 
 
-def are_unit(vectors: Stored) -> bool:
+def are_unit_vectors(vectors: Stored) -> bool:
     """Return whether all stored vectors are of unit length."""
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
     # Written so that NaN fails too.

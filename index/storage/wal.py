@@ -25,13 +25,13 @@ def require_log_follows(file: Path) -> None:
     # In this order: while the first connection is open, no writer merges newer log entries into the file.
     with contextlib.closing(open_for_reading(file)) as connection:
         with translate_errors(file):
-            now = read_info(connection, file)
-        before = None
+            with_log = read_info(connection, file)
+        without_log = None
         # Until the log is merged, the file alone need not be readable.
         with (
             contextlib.suppress(sqlite3.Error, DamagedIndexError),
-            contextlib.closing(open_without_log(file)) as alone,
+            contextlib.closing(open_without_log(file)) as database,
         ):
-            before = read_info(alone, file)
-    if before is not None and (now is None or now.generation < before.generation):
+            without_log = read_info(database, file)
+    if without_log is not None and (with_log is None or with_log.generation < without_log.generation):
         raise damaged(file.with_name(file.name + "-wal"), "the log is older than its database")

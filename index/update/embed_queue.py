@@ -1,4 +1,4 @@
-"""Embed while files are read: texts are collected, sorted by length, embedded in threads, and stored when ready."""
+"""Embed while files are read: texts are gathered, sorted by length, embedded in threads, and stored when ready."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from index.storage.vectors import Vectors
 
 _LOG = logging.getLogger(__name__)
 
-# How many texts are collected before sorting, so that those in a batch are of similar length and need little padding.
+# How many texts are gathered and sorted, so that those in a batch are of similar length and need little padding.
 _GATHERED = 1024
 # Fewer the first time, so that the model starts early.
 _FIRST = 256
-# Texts embedded between two commits: an interruption waits for those in the model, and a kill loses them. Workers get
-# more at a time, as each chunk is a message.
+# Texts embedded between two commits: an interruption waits for those in the model, and a kill loses them. Chunks for
+# workers are larger, as each is a message.
 _CHUNK = 64
 _WORKERS_CHUNK = 256
-# While one chunk is in the model, the next is tokenised; workers state their own number of chunks.
+# While one chunk is in the model, the next is tokenised; workers have their own number of chunks.
 _AHEAD = 2
 # Limit for threads that wait for workers; they are started on demand.
 _MAX_THREADS = 1024
@@ -42,7 +42,7 @@ class Embedding:
     """A queue of texts to embed; a context manager that waits for the texts being embedded.
 
     Only the encoder, or the workers used instead, are called from other threads. `report_done` is called with the
-    number of corpus bytes whose vectors have been stored.
+    number of corpus bytes whose vectors were stored since the last call.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Embedding:
         self._store = store
         self._report_done = report_done
         self._gathered: list[_Text] = []
-        self._enough = min(_FIRST, _GATHERED)
+        self._start_at = min(_FIRST, _GATHERED)
         self._running: dict[Future[Vectors], list[_Text]] = {}
         self._pending: set[bytes] = set()
         self._pool = ThreadPoolExecutor(_MAX_THREADS if workers else _AHEAD, thread_name_prefix="embedding")
@@ -80,15 +80,15 @@ class Embedding:
 
     def offer(self, digests: Sequence[bytes], texts: Sequence[str], size: float) -> None:
         """Queue those texts of a file of `size` bytes whose vectors are neither stored nor queued."""
-        known = {
+        skipped = {
             *self._store.known_vectors(digests, self._dimension),
             *filter(self._pending.__contains__, digests),
         }
         for digest, text in zip(digests, texts, strict=True):
-            if digest in known:
+            if digest in skipped:
                 self._report_done(size / len(texts))
                 continue
-            known.add(digest)
+            skipped.add(digest)
             self._queue(_Text(digest, text, size / len(texts)))
 
     def _queue(self, text: _Text) -> None:
@@ -97,17 +97,17 @@ class Embedding:
         # Finished vectors are stored immediately, as reading may take long.
         if any(future.done() for future in self._running):
             self._store_done()
-        if len(self._gathered) >= self._enough:
-            self._start()
-            self._enough = _GATHERED
+        if len(self._gathered) >= self._start_at:
+            self._embed_gathered()
+            self._start_at = _GATHERED
 
     def finish(self) -> None:
         """Wait until the vectors of all texts are stored; errors of the encoder and the store are raised."""
-        self._start()
+        self._embed_gathered()
         while self._running:
             self._store_done()
 
-    def _start(self) -> None:
+    def _embed_gathered(self) -> None:
         # Longest first, so that no core is left with a long text at the end.
         texts = sorted(self._gathered, key=lambda text: (-len(text.text), text.digest))
         self._gathered = []
@@ -120,7 +120,7 @@ class Embedding:
             self._running[future] = chunk
 
     def _store_done(self) -> None:
-        """Wait until at least one chunk is done, and store all that are, so that a slow worker holds up no other."""
+        """Wait until any chunk is done, and store all that are done, so that no worker waits for a slow one."""
         done, _ = wait(self._running, return_when=FIRST_COMPLETED)
         for future in [future for future in self._running if future in done]:
             vectors = future.result()

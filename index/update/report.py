@@ -13,9 +13,9 @@ from index.encoder.protocol import Embedder, Encoder
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an operation is; an update counts bytes of the files it reads, and both are 0 while it looks for files.
+    """The progress of an operation: of an update in bytes of the files that it reads, both 0 while it looks for files.
 
-    A copy counts passages, and an evaluation questions.
+    A copy counts passages, an evaluation questions.
     """
 
     done: int
@@ -32,21 +32,21 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What an update did.
+    """The result of an update.
 
     Attributes:
         added: How many files are new in the index.
-        changed: How many files have other bytes than the indexed ones.
+        changed: How many indexed files have changed.
         removed: How many files were removed from the index.
         unchanged: How many files have the same bytes as before.
         skipped: Files and folders that were skipped, and why.
         documents: How many documents are in the index now: a file counts once, or once for each of its records.
         passages: How many passages are in the index now.
         embedded: How many texts were embedded.
-        reused: How many passages were written without embedding, as their text was known or occurred more than once.
+        reused: How many passages were written without embedding, as their vector was stored or shared.
         seconds: Wall time.
-        notes: On files that were read, by path.
-        left_out: Generated folders and files: how many of each kind.
+        notes: Remarks on files that were read, by path.
+        left_out: Kinds of generated folders and files, and how many of each were left out.
     """
 
     added: int
@@ -82,11 +82,11 @@ class Choice:
         include: Patterns of the files to index, () for all.
         exclude: Patterns of the files to leave out.
         paths: Limits the collection to these files, and folders with a trailing slash, relative to the root; () for
-            all of it.
+            the whole root.
         formats: Formats of files whose names do not show it.
-        from_file: Names of the fields above that a settings file sets; a value that the last update took from it is
-            dropped if the file no longer sets it. None if no file was read.
-        more_paths: Adds files and folders to a new or limited collection; one of the whole root already includes them.
+        from_file: Names of the fields above that the settings file sets, or None if none was read. A value that the
+            last update took from the file is dropped if the file no longer sets it.
+        more_paths: Files and folders to add to a new or limited collection; one of the whole root includes them.
     """
 
     include: Sequence[str] | None = None
@@ -106,11 +106,11 @@ class Request:
         encoder: Embeds passages.
         choice: Which files to index.
         allow_empty: Whether an index may lose its last documents.
-        retry: Whether files that could not be read are tried again even if they have not changed, and all files that
-            may have changed are compared, not only the first 100 MB.
+        retry: Whether unreadable files are tried again even if they have not changed, and all files that may have
+            changed are compared, not only the first 100 MB.
         progress: Called as the update advances.
-        workers: Embed instead of the encoder, with which their vectors must agree.
-        store: Where to keep the index from now on, as `choose_store` returns it; None for where it is.
+        workers: Embed instead of the encoder; they must return the same vectors.
+        store: Where to keep the index from now on, as returned by `choose_store`; None for its current place.
     """
 
     root: Path

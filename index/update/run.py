@@ -19,7 +19,7 @@ from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.storage.vectors import vector_digest
-from index.update.diff import MAX_READ_BYTES, Diff, compare, patterns_to_blame, read_suspects, select
+from index.update.diff import MAX_READ_BYTES, Diff, apply_choice, compare_folder, patterns_to_blame, read_suspects
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request
 
@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Findings:
-    """How the files read so far compare with the index."""
+    """How the files read so far differ from the index."""
 
     added: int = 0
     changed: int = 0
@@ -49,11 +49,11 @@ class Findings:
         else:
             self.changed += 1
 
-    def skip(self, read: LoadedFile, error: Unreadable, stored: StoredDocument | None) -> None:
+    def skip(self, loaded: LoadedFile, error: Unreadable, stored: StoredDocument | None) -> None:
         """Record a file that could not be read or split; it stays in the index while its content is unknown."""
-        file = read.file
+        file = loaded.file
         if not error.gone:
-            stat = (file.size, file.mtime_ns, read.checked_ns)
+            stat = (file.size, file.mtime_ns, loaded.checked_ns)
             self.skipped.append(SkippedRow(file.path, error.reason, error.unknown, *stat))
         if stored is not None:
             (self.kept if error.unknown else self.removed).append(file.path)
@@ -85,20 +85,20 @@ class Build:
         self._encoder = request.encoder
         self._store = store
         self._started = started
-        self._before = store.info()
+        self._previous = store.info()
         self._documents = store.documents()
-        selection = select(self._before or salvaged, request.choice)
-        known = () if self._before is None else self._before.from_file
+        selection = apply_choice(self._previous or salvaged, request.choice)
+        previous_fields = () if self._previous is None else self._previous.from_file
         from_file = request.choice.from_file
         self._config = BuildConfig(
             **asdict(selection),
-            from_file=known if from_file is None else tuple(sorted(from_file)),
+            from_file=previous_fields if from_file is None else tuple(sorted(from_file)),
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,
             splitter=splitter_version(),
         )
-        self._found = Findings()
+        self._findings = Findings()
         self._unchanged: list[StoredDocument] = []
         self._passages = 0
         self._done = 0.0
@@ -106,23 +106,23 @@ class Build:
 
     def run(self, mode: BuildMode) -> BuildReport:
         """Read, embed, commit and report; a changed model, splitter or format choice forces a full build."""
-        before, config = self._before, self._config
+        previous, config = self._previous, self._config
         if self._request.progress is not None:
             self._request.progress(Progress(0, 0))  # listing a large folder takes a while
-        # What decides how files become passages and vectors.
-        processing = attrgetter("fingerprint", "splitter", "formats")
-        if before is not None and processing(before) != processing(config):
+        # The settings that passages and vectors depend on.
+        affects_passages = attrgetter("fingerprint", "splitter", "formats")
+        if previous is not None and affects_passages(previous) != affects_passages(config):
             mode = BuildMode.FULL
         # A full build retries skipped files: a later version may be able to read them.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
-        diff = compare(self._request.root, self._documents, skipped, config, retry=self._request.retry)
+        diff = compare_folder(self._request.root, self._documents, skipped, config, retry=self._request.retry)
         if mode is BuildMode.INCREMENTAL:
             limit = math.inf if self._request.retry else MAX_READ_BYTES
             diff = read_suspects(self._request.root, diff, self._documents, limit=limit)
             self._unchanged = [*diff.same]
         embedding = self._read(diff, mode)
         info = self._commit(diff, mode)
-        report = self._found.report(diff, mode, info, self._started)
+        report = self._findings.report(diff, mode, info, self._started)
         return replace(report, embedded=embedding.embedded, reused=self._passages - embedding.embedded)
 
     def _read(self, diff: Diff, mode: BuildMode) -> Embedding:
@@ -133,28 +133,28 @@ class Build:
         if self._request.progress is not None and files:
             self._request.progress(Progress(0, self._total))
         with Embedding(self._encoder, self._store, self._report_done, workers=self._request.workers) as embedding:
-            for read in load_all(self._request.root, files, formats=self._config.formats):
-                stored = self._documents.get(read.file.path)
+            for loaded in load_all(self._request.root, files, formats=self._config.formats):
+                stored = self._documents.get(loaded.file.path)
                 try:
-                    if isinstance(document := read.outcome, Unreadable):
+                    if isinstance(document := loaded.outcome, Unreadable):
                         raise document
                     if mode is BuildMode.INCREMENTAL and stored is not None and stored.sha256 == document.sha256:
-                        file, now = read.file, read.checked_ns
-                        seen = replace(stored, size=file.size, mtime_ns=file.mtime_ns, checked_ns=now)
-                        self._unchanged.append(seen)
-                        self._report_done(read.file.size)
+                        file, checked_ns = loaded.file, loaded.checked_ns
+                        updated = replace(stored, size=file.size, mtime_ns=file.mtime_ns, checked_ns=checked_ns)
+                        self._unchanged.append(updated)
+                        self._report_done(loaded.file.size)
                     else:
-                        self._split(document, read, embedding)
-                    self._found.count(document, stored)
+                        self._split(document, loaded, embedding)
+                    self._findings.count(document, stored)
                 except Unreadable as error:
-                    self._found.skip(read, error, stored)
-                    self._report_done(read.file.size)
+                    self._findings.skip(loaded, error, stored)
+                    self._report_done(loaded.file.size)
             embedding.finish()
         return embedding
 
-    def _split(self, document: Document, read: LoadedFile, embedding: Embedding) -> None:
+    def _split(self, document: Document, loaded: LoadedFile, embedding: Embedding) -> None:
         """Split a file, have its passages embedded, and stage it."""
-        encoder, file = self._encoder, read.file
+        encoder, file = self._encoder, loaded.file
         passages = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
         texts = [encoder_text(passage) for passage in passages]
         digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
@@ -168,7 +168,7 @@ class Build:
             sha256=document.sha256,
             size=file.size,
             mtime_ns=file.mtime_ns,
-            checked_ns=read.checked_ns,
+            checked_ns=loaded.checked_ns,
             media_type=document.media_type,
             title=document.title,
             passages=len(passages),
@@ -186,13 +186,13 @@ class Build:
         change = ChangeSet(
             mode,
             self._config,
-            removed=frozenset((*diff.removed, *self._found.removed)),
+            removed=frozenset((*diff.removed, *self._findings.removed)),
             kept=self._kept(diff),
             unchanged=self._unchanged,
-            skipped=sorted((*diff.skipped, *self._found.skipped), key=lambda row: row.path),
+            skipped=sorted((*diff.skipped, *self._findings.skipped), key=lambda row: row.path),
         )
         self._require_documents(diff, change)
-        info = self._before
+        info = self._previous
         staged, is_full = self._store.staged, mode is BuildMode.FULL
         if info is None or is_full or staged or change.removed or self._config != info.config:
             return self._store.commit(change)
@@ -201,9 +201,9 @@ class Build:
         return info
 
     def _kept(self, diff: Diff) -> frozenset[str]:
-        """Return the unreadable files to keep: all, unless their vectors are from another model."""
-        kept = frozenset((*diff.kept, *self._found.kept))
-        if kept and self._before is not None and self._before.fingerprint != self._config.fingerprint:
+        """Return the unreadable files to keep: all, or none if their vectors are from another model."""
+        kept = frozenset((*diff.kept, *self._findings.kept))
+        if kept and self._previous is not None and self._previous.fingerprint != self._config.fingerprint:
             _LOG.warning("%d unreadable files are no longer indexed, as the model has changed", len(kept))
             return frozenset()
         return kept

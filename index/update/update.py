@@ -21,7 +21,7 @@ from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.stores import make_index_folder, open_index, open_writer, store_of
-from index.update.diff import compare, read_suspects, select
+from index.update.diff import apply_choice, compare_folder, read_suspects
 from index.update.report import BuildReport, Choice, Request
 from index.update.run import Build, Findings
 
@@ -39,35 +39,35 @@ def update_index(request: Request) -> BuildReport:
         StorageError: A read or write failed; the index is as it was.
     """
     started = time.monotonic()
-    with locked(request.root) as folder, open_writer(folder, request.store) as store:
+    with lock_index_folder(request.root) as folder, open_writer(folder, request.store) as store:
         return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
 
 
 def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
-    """Record the stat values of files that were read and are the same, so that they need not be read again.
+    """Record the new stat values of unchanged files, so that they need not be read again.
 
     Raises:
         As `update_index`.
     """
-    with locked(root) as folder, open_writer(folder) as store:
+    with lock_index_folder(root) as folder, open_writer(folder) as store:
         documents = store.documents()
-        rows = [
+        updated = [
             replace(documents[document.path], mtime_ns=document.mtime_ns, checked_ns=document.checked_ns)
             for document in same
             if document.path in documents and documents[document.path].sha256 == document.sha256
         ]
-        paths = {document.path for document in rows}
-        store.update_stats(rows, [row for row in store.skipped() if row.path not in paths])
+        paths = {document.path for document in updated}
+        store.update_stats(updated, [row for row in store.skipped() if row.path not in paths])
 
 
 def rebuild_index(request: Request) -> BuildReport:
-    """Read every file again and rewrite every row; vectors of known texts are reused, even from a damaged index.
+    """Read every file again and rewrite every row; stored vectors are reused, even from a damaged index.
 
     Raises:
         As `update_index`, except for damage.
     """
     started = time.monotonic()
-    with locked(request.root) as folder:
+    with lock_index_folder(request.root) as folder:
         try:
             with open_writer(folder, request.store) as store:
                 store.require_intact()
@@ -75,21 +75,21 @@ def rebuild_index(request: Request) -> BuildReport:
         except (DamagedIndexError, IncompatibleError) as error:
             if _cannot_be_rebuilt(error, folder, request.store):
                 raise
-            # Without the advice to do this.
+            # Without the error's last sentence, the advice to rebuild.
             _LOG.warning("rebuilding the index: %s.", str(error).rpartition(". ")[0])
-            selection = _read_salvaged(request, folder)
+            salvaged = _read_salvaged(request, folder)
             salvage.set_aside(folder)
         with open_writer(folder) as store:
-            return Build(request, store, started, selection).run(BuildMode.FULL)
+            return Build(request, store, started, salvaged).run(BuildMode.FULL)
 
 
 def rebuild_derived(root: Path) -> None:
     """Rebuild everything derived from documents, passages and vectors; no file is read, nothing is embedded.
 
     Raises:
-        As `update_index`; DamagedIndexError if those rows are damaged themselves.
+        As `update_index`; DamagedIndexError if documents, passages or vectors are damaged.
     """
-    with locked(root) as folder, open_writer(folder) as store:
+    with lock_index_folder(root) as folder, open_writer(folder) as store:
         if not isinstance(store, Store):
             raise DamagedIndexError(f"{store_of(folder)} can only be rebuilt as a whole: qa index --full.")
         store.rebuild_derived()
@@ -100,45 +100,45 @@ def preview_update(root: Path, choice: Choice | None = None, mode: BuildMode = B
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
-        DamagedIndexError: The index is damaged, and this is no full build.
-        IncompatibleError: It has another format version, and this is no full build, or the format is newer.
+        DamagedIndexError: The index is damaged, and `mode` is incremental.
+        IncompatibleError: It has another format version, and `mode` is incremental or the format is newer.
     """
     started = time.monotonic()
     info: Info | None = None
-    before: Selection | None = None
+    previous: Selection | None = None
     documents: dict[str, StoredDocument] = {}
     skipped: tuple[SkippedRow, ...] = ()
     folder = root / INDEX_FOLDER
     try:
         with contextlib.suppress(NoIndexError), open_index(folder) as snapshot:
-            before = info = snapshot.info
+            previous = info = snapshot.info
             skipped = snapshot.skipped()
             documents = {document.path: document for document in snapshot.documents()}
     except (DamagedIndexError, IncompatibleError) as error:
         if mode is BuildMode.INCREMENTAL or _cannot_be_rebuilt(error, folder):
             raise
-        before = salvage.salvaged_selection(folder)
-    selection = select(before, choice or Choice())
-    diff = read_suspects(root, compare(root, documents, skipped, selection, retry=True), documents)
-    found = Findings()
-    for read in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):
-        stored = documents.get(read.file.path)
-        if isinstance(read.outcome, Unreadable):
-            found.skip(read, read.outcome, stored)
+        previous = salvage.salvaged_selection(folder)
+    selection = apply_choice(previous, choice or Choice())
+    diff = read_suspects(root, compare_folder(root, documents, skipped, selection, retry=True), documents)
+    findings = Findings()
+    for loaded in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):
+        stored = documents.get(loaded.file.path)
+        if isinstance(loaded.outcome, Unreadable):
+            findings.skip(loaded, loaded.outcome, stored)
         else:
-            found.count(read.outcome, stored)
-    return found.report(diff, BuildMode.INCREMENTAL, info, started)
+            findings.count(loaded.outcome, stored)
+    return findings.report(diff, BuildMode.INCREMENTAL, info, started)
 
 
 def _cannot_be_rebuilt(error: Exception, folder: Path, store: str | None = None) -> bool:
-    """Whether a full build would not help: the format is newer, or the store is a database of others."""
+    """Whether a full build would not help: the format is newer, or the index is in PostgreSQL."""
     return isinstance(error, NewerFormatError | ModelError) or (store or store_of(folder)) is not None
 
 
 def _salvaged_selection(request: Request, folder: Path, store: IndexWriter) -> Selection | None:
-    """Return the old selection if a process was killed while rebuilding a database that it had set aside."""
-    is_unfinished = salvage.is_set_aside(folder) and store.info() is None
-    return _read_salvaged(request, folder) if is_unfinished else None
+    """Return the previous selection if a process was killed while it rebuilt a database that it had set aside."""
+    was_killed = salvage.is_set_aside(folder) and store.info() is None
+    return _read_salvaged(request, folder) if was_killed else None
 
 
 def _read_salvaged(request: Request, folder: Path) -> Selection | None:
@@ -149,8 +149,8 @@ def _read_salvaged(request: Request, folder: Path) -> Selection | None:
 
 
 @contextlib.contextmanager
-def locked(root: Path) -> Iterator[Path]:
-    """Lock the index folder of a root, which is made if it is missing, and yield it."""
+def lock_index_folder(root: Path) -> Iterator[Path]:
+    """Lock the index folder of a root, creating it if it is missing, and yield it."""
     if not root.is_dir():
         raise CorpusError(f"no such folder: {root}. Give a folder of documents.")
     folder = root / INDEX_FOLDER

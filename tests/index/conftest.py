@@ -1,4 +1,4 @@
-"""A small corpus, its index, and processes that run a piece of code."""
+"""A small corpus, its index, and code run in new processes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run_sql(folder: Path, statement: str, *values: object) -> list[Any]:
 
 
 def run_code(code: str, *arguments: object, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a new process, which can import what this one can but inherits no other settings."""
+    """Run code in a new process, with the import path of this one but no other settings."""
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         env={"PYTHONPATH": ":".join(sys.path), "XDG_CONFIG_HOME": os.devnull} | environment,

@@ -1,4 +1,4 @@
-"""Vectors in segments, as the store writes them, and a brute-force search of them."""
+"""Vectors in segments, written by the store, and a brute-force search of them."""
 
 from __future__ import annotations
 
@@ -32,87 +32,87 @@ def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
         patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)
 
 
-def unit(rows: Vectors) -> Vectors:
+def normalise(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / lengths, dtype=np.float32)
 
 
-def scattered(count: int, seed: int = 0) -> Vectors:
-    return unit(np.random.default_rng(seed).standard_normal((count, DIMENSION)).astype(np.float32))
+def random_vectors(count: int, seed: int = 0) -> Vectors:
+    return normalise(np.random.default_rng(seed).standard_normal((count, DIMENSION)).astype(np.float32))
 
 
-def clustered(count: int, seed: int = 0) -> Vectors:
-    """Ten clusters, so tight that one bit per dimension does not separate their members."""
+def clustered_vectors(count: int, seed: int = 0) -> Vectors:
+    """Return vectors in ten clusters, so tight that one bit per dimension does not separate their members."""
     rng = np.random.default_rng(seed)
-    return unit(scattered(10, 99)[rng.integers(0, 10, count)] + 0.3 * scattered(count, seed + 1))
+    return normalise(random_vectors(10, 99)[rng.integers(0, 10, count)] + 0.3 * random_vectors(count, seed + 1))
 
 
-def stored(rows: Vectors) -> Stored:
+def to_stored(rows: Vectors) -> Stored:
     return rows.astype("<f2")
 
 
-def built(rows: Vectors, first: int = 1) -> Any:
-    ids = np.arange(first, first + len(rows), dtype=np.int64)
-    return faiss_segments.build(ids, lambda wanted: stored(rows[wanted - first]), dimension=rows.shape[1])
+def make_segment(rows: Vectors, first: int = 1) -> Any:
+    all_ids = np.arange(first, first + len(rows), dtype=np.int64)
+    return faiss_segments.build_segment(all_ids, lambda ids: to_stored(rows[ids - first]), dimension=rows.shape[1])
 
 
-def searched(*parts: Any) -> VectorIndex:
-    """An index that never needs to fetch."""
+def vector_index(*parts: Any) -> VectorIndex:
+    """Return an index of segments that never fetches a vector."""
 
-    def fetch(wanted: Ids) -> Stored:
-        raise AssertionError(wanted)
+    def fetch(ids: Ids) -> Stored:
+        raise AssertionError(ids)
 
     return VectorIndex(parts, fetch)
 
 
-def digest(number: int) -> bytes:
+def vector_digest(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
 def split_file(path: str, numbers: Sequence[int]) -> SplitFile:
-    """A document whose passages have numbers as texts and digests."""
+    """Return a document whose passages have numbers as texts and digests."""
     texts = list(map(str, numbers))
     passages = tuple(
         Passage(20 * place, 20 * place + len(text), text, 0, "", (), "", (1, 1)) for place, text in enumerate(texts)
     )
     document = StoredDocument(0, path, "0" * 64, 1, 1, 1, "text/plain", "", len(passages))
-    return SplitFile(document, passages, tuple(digest(number) for number in numbers))
+    return SplitFile(document, passages, tuple(vector_digest(number) for number in numbers))
 
 
 def commit(
     folder: Path, rows: Vectors, documents: Mapping[str, Sequence[int]], removed: frozenset[str] = frozenset()
 ) -> Info:
-    """Add documents, given as the row numbers of their vectors, and remove some."""
-    numbers = [number for several in documents.values() for number in several]
+    """Add documents, given by the row numbers in `rows` of their vectors, and remove some."""
+    vector_numbers = [number for numbers in documents.values() for number in numbers]
     with Store(folder) as store:
-        if numbers:
-            store.add_vectors([digest(number) for number in numbers], rows[numbers])
-        for path, several in documents.items():
-            store.stage(split_file(path, several))
+        if vector_numbers:
+            store.add_vectors([vector_digest(number) for number in vector_numbers], rows[vector_numbers])
+        for path, numbers in documents.items():
+            store.stage(split_file(path, numbers))
         info = store.commit(ChangeSet(BuildMode.INCREMENTAL, CONFIG, removed=removed))
-    check(folder)
+    check_segments(folder)
     return info
 
 
-def dealt(count: int, documents: int) -> dict[str, range]:
-    """Deal out the passages below `count` to documents in turn."""
+def deal_out(count: int, documents: int) -> dict[str, range]:
+    """Deal out `count` passages to documents in turn."""
     return {f"{first}.txt": range(first, count, documents) for first in range(documents)}
 
 
-def check(folder: Path) -> None:
-    """Check that tables and files agree about the vectors, and that there are no other files of vectors."""
+def check_segments(folder: Path) -> None:
+    """Check that tables and files agree about the vectors, and that there are no other FAISS files."""
     assert verify(folder).problems == ()
     with Snapshot(folder) as snapshot:
         segments = snapshot.info.segments
-    assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in segments)
+    assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(segment.name for segment in segments)
     for segment in segments:
         assert segment.held <= faiss_segments.SEGMENT_MOST
-        index = faiss_segments.load(folder, segment, dimension=DIMENSION)
+        index = faiss_segments.load_segment(folder, segment, dimension=DIMENSION)
         assert isinstance(index, ExactSegment) is (segment.held <= faiss_segments.EXACT_MOST)
 
 
-class Truth:
-    """What NumPy finds over all stored vectors."""
+class BruteForce:
+    """A search of all stored vectors with NumPy."""
 
     def __init__(self, snapshot: Snapshot, documents: frozenset[int] | None = None) -> None:
         self._links = [link for link in snapshot._links("true") if documents is None or link.document in documents]
@@ -124,5 +124,5 @@ class Truth:
         return [Candidate(link, -score) for score, _, link in ranked[:limit]]
 
 
-def scope(snapshot: Snapshot, paths: Sequence[str]) -> frozenset[int]:
+def document_ids(snapshot: Snapshot, paths: Sequence[str]) -> frozenset[int]:
     return frozenset(document.id for document in snapshot.documents() if document.path in paths)

@@ -1,4 +1,4 @@
-"""A stored index of this format can still be read, and a new build has the same content."""
+"""A stored index of this format can be read, and a new build has the same content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import check
 from tests.encoders import BagEncoder
-from tests.index.golden import FIRST, GOLDEN, SECOND, make, picture, tables, unpack, write
+from tests.index.golden import (
+    FIRST,
+    GOLDEN,
+    SECOND,
+    build_golden,
+    index_picture,
+    read_tables,
+    unpack_golden,
+    write_files,
+)
 
 
 @pytest.fixture
@@ -31,31 +40,31 @@ def root(tmp_path: Path) -> Path:
     """The golden corpus with its index."""
     folder = tmp_path / "golden"
     folder.mkdir()
-    write(folder, FIRST, 0)
-    write(folder, SECOND, 1)
-    unpack(folder / ".qa")
+    write_files(folder, FIRST, 0)
+    write_files(folder, SECOND, 1)
+    unpack_golden(folder / ".qa")
     return folder
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Digests of all files except those that readers share."""
+    """Return the digests of all files except those that readers share."""
     files = sorted(path for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm")))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_the_golden_index_gives_exactly_the_expected_answers(root: Path, expected: dict[str, Any]) -> None:
-    found = picture(root)
-    assert found["generation"] == expected["generation"] == 2
+    picture = index_picture(root)
+    assert picture["generation"] == expected["generation"] == 2
     for name, value in expected["answers"].items():
-        assert found["answers"][name] == value, name
-    assert differences(found["tables"], expected["tables"]) == []
+        assert picture["answers"][name] == value, name
+    assert differences(picture["tables"], expected["tables"]) == []
 
 
 def test_asking_and_checking_do_not_change_a_byte(root: Path) -> None:
     before = digests(root / ".qa")
     assert "index.db" in before
     assert any(name.endswith(".faiss") for name in before)
-    picture(root)
+    index_picture(root)
     check.check(root)
     assert digests(root / ".qa") == before
     log = root / ".qa" / "index.db-wal"
@@ -65,19 +74,19 @@ def test_asking_and_checking_do_not_change_a_byte(root: Path) -> None:
 def test_a_new_build_has_the_same_content(tmp_path: Path, expected: dict[str, Any]) -> None:
     """From the same files with the same times, every table has the same rows."""
     (tmp_path / "new").mkdir()
-    make(tmp_path / "new")
-    found = tables(tmp_path / "new" / ".qa" / "index.db")
-    assert differences(json.loads(json.dumps(found)), expected["tables"]) == []
-    answers = picture(tmp_path / "new")["answers"]
+    build_golden(tmp_path / "new")
+    tables = read_tables(tmp_path / "new" / ".qa" / "index.db")
+    assert differences(json.loads(json.dumps(tables)), expected["tables"]) == []
+    answers = index_picture(tmp_path / "new")["answers"]
     for name, value in expected["answers"].items():
         assert answers[name] == value, name
 
 
-def differences(found: dict[str, list[Any]], expected: dict[str, list[Any]]) -> list[str]:
-    """Rows that only one of them has."""
+def differences(tables: dict[str, list[Any]], expected: dict[str, list[Any]]) -> list[str]:
+    """Return the rows that only one of them has, as text."""
     lines = []
-    for table in sorted(found.keys() | expected.keys()):
-        new, old = found.get(table, []), expected.get(table, [])
+    for table in sorted(tables.keys() | expected.keys()):
+        new, old = tables.get(table, []), expected.get(table, [])
         lines += [f"{table}: unexpected {row}" for row in new if row not in old]
         lines += [f"{table}: missing {row}" for row in old if row not in new]
     return lines
@@ -87,8 +96,8 @@ def test_previous_format_requires_a_rebuild_that_embeds_nothing(root: Path) -> N
     shutil.rmtree(root / ".qa")
     (root / ".qa").mkdir()
     (root / ".qa" / "index.db").write_bytes(gzip.decompress((GOLDEN / "format-8.db.gz").read_bytes()))
-    for opening in (lambda: Snapshot(root / ".qa"), lambda: update_index(Request(root, BagEncoder()))):
+    for action in (lambda: Snapshot(root / ".qa"), lambda: update_index(Request(root, BagEncoder()))):
         with pytest.raises(IncompatibleError, match=r"has the old format 8.*qa index --full"):
-            opening()
+            action()
     report = rebuild_index(Request(root, BagEncoder()))
     assert (report.documents, report.embedded, report.reused) == (10, 0, 11)

@@ -10,7 +10,7 @@ import index
 from tests.index.conftest import run_code
 
 FOLDER = Path(index.__file__).parent
-# What type checkers see.
+# The part of the module with the names for type checkers.
 TYPED = (FOLDER / "__init__.py").read_text(encoding="utf-8").partition("_NAMES")[0]
 MODULES = sorted(".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in FOLDER.rglob("[a-z]*.py"))
 

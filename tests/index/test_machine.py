@@ -1,6 +1,6 @@
-"""Whatever the history of a folder: after every update, the index is the one that a clean build would make.
+"""After every update, whatever the history of the folder, the index equals that of a clean build.
 
-Short by default. The long form, with more and longer histories:
+Short by default. The long form has more and longer histories:
 
     pytest tests/index/test_machine.py --hypothesis-profile=long --no-cov
 """
@@ -35,7 +35,7 @@ from tests.robustness.dying import dying_at
 from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
 from tests.robustness.process import in_fork, value_in_fork
 
-# A file read this soon after its last change is read again next time.
+# A file that was read this soon after its last change is read again by the next update.
 RACY_NS = 2_000_000_000
 PATHS = ["a.md", "b.md", "ä.txt", "notes/a.md", "notes/c.txt", "plans/old/d.md", "שלום.txt"]
 SENTENCES = [
@@ -74,22 +74,22 @@ class File:
     mtime_ns: int
 
 
-def document(parts: list[str]) -> bytes:
-    """A document with a section for each sentence; a single sentence has no heading, none is an empty file."""
+def sections_document(parts: list[str]) -> bytes:
+    """Return a document with a section for each sentence; one sentence has no heading, no sentence is an empty file."""
     if len(parts) == 1:
         return f"{parts[0]}\n".encode()
     return "\n".join(f"## Part {number}\n\n{text}\n" for number, text in enumerate(parts)).encode()
 
 
-def page(parts: list[str]) -> bytes:
-    """Records in one file: six or more become a document each, if the name is that of a plain text."""
+def records(parts: list[str]) -> bytes:
+    """Return a file of records: six or more become a document each, if its name is that of plain text."""
     return "\n".join(
         f"Notes by the Sea, Number {n}\n\n{' '.join([text] * 10)}\n" for n, text in enumerate(parts)
     ).encode()
 
 
-def picture(root: Path) -> Picture:
-    """All that an index shows, including answers with every bit of their scores."""
+def index_picture(root: Path) -> Picture:
+    """Return everything that can be read from an index, including answers with their exact scores."""
     with Snapshot(root / ".qa") as snapshot:
         encoder = ENCODERS[snapshot.info.model]()
         return {
@@ -104,24 +104,24 @@ ENCODERS: dict[str, Callable[[], BagEncoder]] = {"bag": BagEncoder, "other": Oth
 
 
 class Folder(RuleBasedStateMachine):
-    """A folder, its index, and a model of what the index must know.
+    """A folder, its index, and a model of the expected index.
 
-    `disk` has the content of the files; `known`, the content that the index has read, of documents and skipped files.
-    They differ if a change did not affect size and modification time.
+    `disk` has the content of the files; `indexed`, the content that updates read last, of documents and skipped files.
+    They differ for files that cannot be read.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._place = tempfile.TemporaryDirectory()
-        self.root = Path(self._place.name) / "corpus"
+        self._temporary = tempfile.TemporaryDirectory()
+        self.root = Path(self._temporary.name) / "corpus"
         self.root.mkdir()
         self._patch = pytest.MonkeyPatch()
-        small(self._patch)
+        lower_limits(self._patch)
         self._threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)  # threads of OpenMP do not survive a fork
         self.disk: dict[str, File] = {}
-        self.known: dict[str, File] = {}
-        self.past: list[tuple[str, bytes]] = []
+        self.indexed: dict[str, File] = {}
+        self.earlier: list[tuple[str, bytes]] = []
         self.model = "bag"
         self.clock = 1_000_000_000
         self.built = False
@@ -130,7 +130,7 @@ class Folder(RuleBasedStateMachine):
     def teardown(self) -> None:
         self._patch.undo()
         faiss.omp_set_num_threads(self._threads)
-        self._place.cleanup()
+        self._temporary.cleanup()
 
     # --- files ---
 
@@ -143,21 +143,21 @@ class Folder(RuleBasedStateMachine):
         when = self.clock * 10**9 if mtime_ns is None else mtime_ns
         os.utime(file, ns=(when, when))
         if path in self.disk:
-            self.past.append((path, self.disk[path].data))
+            self.earlier.append((path, self.disk[path].data))
         self.disk[path] = File(data, when)
 
     @initialize(files=st.dictionaries(paths, sections, max_size=4))
     def begin(self, files: dict[str, list[str]]) -> None:
         for path, parts in files.items():
-            self.write(path, document(parts))
+            self.write(path, sections_document(parts))
 
     @rule(path=paths, parts=sections)
     def add_or_edit(self, path: str, parts: list[str]) -> None:
-        self.write(path, document(parts))
+        self.write(path, sections_document(parts))
 
     @rule(path=paths, parts=st.lists(st.sampled_from(SENTENCES), min_size=5, max_size=9))
     def add_or_edit_records(self, path: str, parts: list[str]) -> None:
-        self.write(path, page(parts))
+        self.write(path, records(parts))
 
     @rule(path=paths, text=st.sampled_from(SENTENCES))
     def append(self, path: str, text: str) -> None:
@@ -165,8 +165,8 @@ class Folder(RuleBasedStateMachine):
 
     @rule(path=paths, parts=sections)
     def write_now(self, path: str, parts: list[str]) -> None:
-        """Write a file with the current time, so close to the update that the next one reads it again."""
-        self.write(path, document(parts))
+        """Write a file so shortly before the update that the next one reads it again."""
+        self.write(path, sections_document(parts))
         os.utime(self.root / path)
         self.disk[path] = File(self.disk[path].data, (self.root / path).stat().st_mtime_ns)
 
@@ -175,7 +175,7 @@ class Folder(RuleBasedStateMachine):
     def delete(self, data: st.DataObject) -> None:
         path = data.draw(st.sampled_from(sorted(self.disk)))
         (self.root / path).unlink()
-        self.past.append((path, self.disk.pop(path).data))
+        self.earlier.append((path, self.disk.pop(path).data))
 
     @rule(data=st.data(), to=paths)
     @precondition(lambda self: self.disk)
@@ -188,12 +188,12 @@ class Folder(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: len(self.disk) > 1)
     def swap(self, data: st.DataObject) -> None:
-        one, other = data.draw(st.permutations(sorted(self.disk)))[:2]
-        aside = self.root / ".aside"
-        (self.root / one).rename(aside)
-        (self.root / other).rename(self.root / one)
-        aside.rename(self.root / other)
-        self.disk[one], self.disk[other] = self.disk[other], self.disk[one]
+        first, second = data.draw(st.permutations(sorted(self.disk)))[:2]
+        temporary = self.root / ".aside"
+        (self.root / first).rename(temporary)
+        (self.root / second).rename(self.root / first)
+        temporary.rename(self.root / second)
+        self.disk[first], self.disk[second] = self.disk[second], self.disk[first]
 
     @rule(data=st.data(), to=paths, as_old=st.sampled_from(["as old", "new"]))
     @precondition(lambda self: self.disk)
@@ -210,7 +210,7 @@ class Folder(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: any(b"the" in file.data for file in self.disk.values()))
     def edit_in_secret(self, data: st.DataObject) -> None:
-        """Keep size and modification time: only the time of the last change of any kind shows this."""
+        """Keep size and modification time: only the time of the last change of content or metadata shows the edit."""
         path = data.draw(st.sampled_from(sorted(path for path, file in self.disk.items() if b"the" in file.data)))
         file = self.disk[path]
         self.write(path, file.data.replace(b"the", b"our", 1), mtime_ns=file.mtime_ns)
@@ -220,41 +220,41 @@ class Folder(RuleBasedStateMachine):
         self.write(path, BINARY)
 
     @rule(data=st.data())
-    @precondition(lambda self: self.past)
+    @precondition(lambda self: self.earlier)
     def undo(self, data: st.DataObject) -> None:
         """Restore the earlier content of a file."""
-        self.write(*data.draw(st.sampled_from(self.past)))
+        self.write(*data.draw(st.sampled_from(self.earlier)))
 
     # --- the index ---
 
     @rule()
     def index(self) -> None:
-        self._bring_up_to_date(update_index)
+        self._update_and_check(update_index)
 
     @rule()
     def index_in_full(self) -> None:
-        self._bring_up_to_date(rebuild_index)
+        self._update_and_check(rebuild_index)
 
-    @rule(refused=st.frozensets(paths, min_size=1), how=st.sampled_from([update_index, rebuild_index]))
+    @rule(unreadable=st.frozensets(paths, min_size=1), build=st.sampled_from([update_index, rebuild_index]))
     @precondition(lambda self: self.built)
-    def update_while_files_cannot_be_read(self, refused: frozenset[str], how: Callable[[Request], BuildReport]) -> None:
-        """What the index knew of these files stays."""
+    def update_with_unreadable_files(self, unreadable: frozenset[str], build: Callable[[Request], BuildReport]) -> None:
+        """The passages of these files stay in the index."""
         read = read_bytes
 
         def refusing(root: Path, path: str, **limits: int) -> bytes:
-            if root == self.root and path in refused:
+            if root == self.root and path in unreadable:
                 raise Unreadable("cannot be read: Permission denied", unknown=True)
             return read(root, path, **limits)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(load, "read_bytes", refusing)
-            self._bring_up_to_date(how, refused=refused)
+            self._update_and_check(build, unreadable=unreadable)
 
     @rule()
     @precondition(lambda self: self.built)
     def change_model(self) -> None:
         self.model = "other" if self.model == "bag" else "bag"
-        self._bring_up_to_date(update_index, everything=True)
+        self._update_and_check(update_index, everything=True)
 
     @rule()
     @precondition(lambda self: self.built)
@@ -262,110 +262,110 @@ class Folder(RuleBasedStateMachine):
         """Change to a version that splits differently."""
         self._patch.setattr(splitter, "VERSION", splitter.VERSION + 1)
         self._patch.setattr(splitter, "TARGET_TOKENS", 120 if splitter.TARGET_TOKENS != 120 else 12)
-        self._bring_up_to_date(update_index, everything=True)
+        self._update_and_check(update_index, everything=True)
 
-    @rule(place=st.integers(1, 250), how=st.sampled_from([update_index, update_index, rebuild_index]))
-    def crash(self, place: int, how: Callable[[Request], BuildReport]) -> None:
-        """A kill at any operation on the database or a file leaves the old or the new generation."""
-        before = self.known, self.built
-        self._expect(how is rebuild_index)
-        after = self.known
+    @rule(operation=st.integers(1, 250), build=st.sampled_from([update_index, update_index, rebuild_index]))
+    def crash(self, operation: int, build: Callable[[Request], BuildReport]) -> None:
+        """A kill before any operation on the database or a file leaves the old or the new generation."""
+        before = self.indexed, self.built
+        self._expect_update(build is rebuild_index)
+        after = self.indexed
         request = Request(self.root, ENCODERS[self.model](), allow_empty=True)
-        ended = in_fork(dying_at(place, lambda: how(request)), seconds=20)
-        assert ended.status in (0, 9), ended
-        assert not ended.error, ended
-        note(f"killed at operation {place}" if ended.status else "not killed")
-        if not ended.status:
+        process = in_fork(dying_at(operation, lambda: build(request)), seconds=20)
+        assert process.status in (0, 9), process
+        assert not process.error, process
+        note(f"killed at operation {operation}" if process.status else "not killed")
+        if not process.status:
             self.built = True
-            self._must_equal(picture(self.root))
+            self._require_equal(index_picture(self.root))
             return
         try:
-            found = value_in_fork(lambda: picture(self.root))
+            picture = value_in_fork(lambda: index_picture(self.root))
         except RuntimeError as error:
             assert "NoIndexError" in str(error)  # noqa: PT017 - the child's
             assert not before[1]
-            self.known = {}
+            self.indexed = {}
             return
-        found["left out"] = [one for one in found["left out"] if not one[2]]
-        if found != self._expected():
-            self.known, self.built = before
+        picture["left out"] = [file for file in picture["left out"] if not file[2]]
+        if picture != self._expected_picture():
+            self.indexed, self.built = before
             assert self.built
-            self._must_equal(found)
+            self._require_equal(picture)
             return
-        self.known, self.built = after, True
+        self.indexed, self.built = after, True
 
     # --- invariants ---
 
-    def _bring_up_to_date(
+    def _update_and_check(
         self,
-        how: Callable[[Request], BuildReport],
+        build: Callable[[Request], BuildReport],
         *,
         everything: bool = False,
-        refused: frozenset[str] = frozenset(),
+        unreadable: frozenset[str] = frozenset(),
     ) -> None:
         encoder = ENCODERS[self.model]()
-        kept = stored_digests(self.root / ".qa") if self.built else frozenset()
-        self._expect(everything or how is rebuild_index, refused=refused)
-        report = how(Request(self.root, encoder, allow_empty=True))
+        stored_before = stored_digests(self.root / ".qa") if self.built else frozenset()
+        self._expect_update(everything or build is rebuild_index, unreadable=unreadable)
+        report = build(Request(self.root, encoder, allow_empty=True))
         self.built = True
-        self._must_equal(picture(self.root))
+        self._require_equal(index_picture(self.root))
         checked = check.check(self.root)
         assert (checked.documents, checked.passages) == (report.documents, report.passages)
         digests = [vector_digest(encoder.fingerprint, text) for text in encoder.embedded]
         assert len(set(digests)) == len(digests) == report.embedded
-        assert not kept.intersection(digests)
+        assert not stored_before.intersection(digests)
         names = {path.name for path in (self.root / ".qa").iterdir()} - {"index.db", "index.db-wal", "index.db-shm"}
         assert all(name in ("lock", ".gitignore") or name.endswith(".faiss") for name in names), names
 
-    def _expect(self, everything: bool, *, refused: frozenset[str] = frozenset()) -> None:
-        """Compute what the index will know after an update: everything but files that cannot be read."""
+    def _expect_update(self, everything: bool, *, unreadable: frozenset[str] = frozenset()) -> None:
+        """Compute the content that an update will have read: all files except unreadable ones."""
         stored = self._stored() if self.built else {}
-        known = {}
+        indexed = {}
         for path, file in self.disk.items():
             stat = len(file.data), file.mtime_ns
-            same = path in stored and stored[path][:2] == stat and abs(stored[path][2] - stat[1]) > RACY_NS
-            before = self.known.get(path)
-            if path not in refused:
-                known[path] = file
-            elif (same and not everything and before is not None) or (before is not None and BINARY not in before.data):
-                known[path] = before
-        self.known = known
+            is_unchanged = path in stored and stored[path][:2] == stat and abs(stored[path][2] - stat[1]) > RACY_NS
+            previous = self.indexed.get(path)
+            if path not in unreadable:
+                indexed[path] = file
+            elif previous is not None and ((is_unchanged and not everything) or BINARY not in previous.data):
+                indexed[path] = previous
+        self.indexed = indexed
 
     def _stored(self) -> dict[str, tuple[int, int, int]]:
-        """The size, modification time and time of reading of all known files, including skipped ones."""
+        """Return the size, modification time and time of reading of all indexed and skipped files."""
         with Snapshot(self.root / ".qa") as snapshot:
-            found = {one.path: (one.size, one.mtime_ns, one.checked_ns) for one in snapshot.documents()}
-            for one in snapshot.skipped():
-                if not one.unreadable and one.size is not None:
-                    found[one.path] = (one.size, one.mtime_ns or 0, one.checked_ns or 0)
-        return found
+            stats = {file.path: (file.size, file.mtime_ns, file.checked_ns) for file in snapshot.documents()}
+            for file in snapshot.skipped():
+                if not file.unreadable and file.size is not None:
+                    stats[file.path] = (file.size, file.mtime_ns or 0, file.checked_ns or 0)
+        return stats
 
-    def _must_equal(self, found: Picture) -> None:
-        """Compare with a clean build; that has no files which could not be read, so these are left out."""
-        found["left out"] = [one for one in found["left out"] if not one[2]]
-        expected = self._expected()
+    def _require_equal(self, picture: Picture) -> None:
+        """Compare with a clean build, without the unreadable files, which that does not have."""
+        picture["left out"] = [file for file in picture["left out"] if not file[2]]
+        expected = self._expected_picture()
         for name, value in expected.items():
-            assert found[name] == value, name
+            assert picture[name] == value, name
 
-    def _expected(self) -> Picture:
-        """The picture of a clean build of what the index must know."""
-        at = frozenset(self.known.items()), self.model, splitter.VERSION, splitter.TARGET_TOKENS
-        if at not in self._clean:
-            with tempfile.TemporaryDirectory() as place:
-                for path, file in self.known.items():
-                    target = Path(place) / path
+    def _expected_picture(self) -> Picture:
+        """Return the picture of a clean build of the expected content."""
+        key = frozenset(self.indexed.items()), self.model, splitter.VERSION, splitter.TARGET_TOKENS
+        if key not in self._clean:
+            with tempfile.TemporaryDirectory() as folder:
+                for path, file in self.indexed.items():
+                    target = Path(folder) / path
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(file.data)
                     os.utime(target, ns=(file.mtime_ns, file.mtime_ns))
-                update_index(Request(Path(place), ENCODERS[self.model](), allow_empty=True))
-                self._clean[at] = picture(Path(place))
-        return dict(self._clean[at])
+                update_index(Request(Path(folder), ENCODERS[self.model](), allow_empty=True))
+                self._clean[key] = index_picture(Path(folder))
+        return dict(self._clean[key])
 
 
-def small(patch: pytest.MonkeyPatch) -> None:
+def lower_limits(patch: pytest.MonkeyPatch) -> None:
     """Lower all limits, so that a few vectors are merged, compressed and pruned like millions."""
     limit_sizes(patch, exact=4, most=8)
-    patch.setattr("index.dense.merge_policy._DEAD_FEW", 1)
+    patch.setattr("index.dense.merge_policy._MIN_DEAD", 1)
     patch.setattr("index.commit.store.SPARE_VECTORS", 5)
     patch.setattr("index.update.embed_queue._CHUNK", 2)
     patch.setattr("index.lexical.posting_blocks.BLOCK", 8)

@@ -1,4 +1,4 @@
-"""A reader sees one generation, the right candidates in the right order, and verified rows."""
+"""A snapshot has one generation, the right candidates in the right order, and checked rows."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_limit_below_one_finds_nothing(root: Path, limit: int) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")
 def test_a_read_only_index_answers(root: Path) -> None:
-    """Another user without write permission can ask: no lock, log or shared memory file is needed."""
+    """A user without write permission can ask: no lock, log or shared memory file is needed."""
     build(root)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
@@ -86,7 +86,7 @@ def test_threads_can_share_a_snapshot(root: Path) -> None:
 
 
 def test_a_lost_duplicate_is_noticed(root: Path) -> None:
-    """A passage that another one repeats is missing, so "also in" would leave its place out."""
+    """If a passage with the same text as another is missing, "also in" would be incomplete."""
     for name in ("one.md", "two.md", "three.md"):
         (root / name).write_text("# Owls\n\nOwls hunt at night.\n", encoding="utf-8")
     build(root)

@@ -233,7 +233,7 @@ EXPECTED: dict[ModuleType, Found] = {
     },
 }
 # Sizes of reads and caches and the storage format, on which no score depends.
-WITHOUT_EFFECT = {"_READ_AHEAD", "_MAX_CACHED_TERMS", "_PART", "HASHES"}
+WITHOUT_EFFECT = {"_READ_AHEAD", "_MAX_CACHED_TERMS", "_BLOCKS_AT_ONCE", "HASHES"}
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)

@@ -15,7 +15,7 @@ from index.dense.search import Candidate
 from index.encoder.protocol import Encoder
 from index.protocol import Index
 from index.snapshot import Snapshot
-from index.storage.vectors import is_sound
+from index.storage.vectors import has_valid_checksum
 from qa.answer.results import Mode
 from qa.collection.show import show
 from qa.retrieval.retriever import Retriever
@@ -193,7 +193,7 @@ def stored_digests(folder: Path) -> frozenset[bytes]:
             contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection,
         ):
             for row in connection.execute("SELECT digest, vector, checksum FROM vectors"):
-                if is_sound(*row):
+                if has_valid_checksum(*row):
                     found.add(row[0])
     return frozenset(found)
 

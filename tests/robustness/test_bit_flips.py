@@ -16,7 +16,7 @@ import pytest
 
 from corpus.errors import DamagedIndexError
 from index.dense.exact_segments import ExactSegment
-from index.dense.faiss_segments import load
+from index.dense.faiss_segments import load_segment
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
@@ -47,7 +47,7 @@ def test_samples_have_the_intended_shapes(samples: dict[str, Sample]) -> None:
     assert len([name for name in samples["plain"].files if name.endswith(".faiss")]) >= 2
     compressed = samples["compressed"]
     with compressed.limits(), Snapshot(compressed.folder) as snapshot:
-        segments = [load(compressed.folder, segment, dimension=64) for segment in snapshot.info.segments]
+        segments = [load_segment(compressed.folder, segment, dimension=64) for segment in snapshot.info.segments]
     assert {ExactSegment, faiss.IndexIDMap} == {type(segment) for segment in segments}
     assert sorted(samples["log"].expected) == [1, 2, 3, 4, 5]
     assert "index.db-wal" not in samples["plain"].files

@@ -12,7 +12,7 @@ import faiss
 import numpy as np
 import pytest
 
-from index.dense.faiss_segments import build, load
+from index.dense.faiss_segments import build_segment, load_segment
 from index.snapshot import Snapshot
 from index.storage.vectors import Ids
 from tests.robustness.process import value_of
@@ -47,7 +47,7 @@ def serialized(index: Any) -> bytes:
 
 def rebuilt(ids: Ids, dimension: int = 64) -> bytes:
     """A segment of the right kind with other vectors."""
-    return serialized(build(ids, lambda some: np.ones((len(some), dimension), np.float16), dimension=dimension))
+    return serialized(build_segment(ids, lambda some: np.ones((len(some), dimension), np.float16), dimension=dimension))
 
 
 def flat(ids: Ids) -> bytes:
@@ -91,5 +91,7 @@ def _replace(sample: Sample, name: str) -> None:
     with sample.limits():
         with Snapshot(sample.folder) as snapshot:
             segment = snapshot.info.segments[0]
-        original = Original(load(sample.folder, segment, dimension=64), (sample.folder / segment.name).read_bytes())
+        original = Original(
+            load_segment(sample.folder, segment, dimension=64), (sample.folder / segment.name).read_bytes()
+        )
         replace_segment(sample.folder, FILES[name](original))

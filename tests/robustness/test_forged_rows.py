@@ -103,7 +103,7 @@ ENTRIES = {
 def test_forged_posting_entries_are_harmless(sample: Sample, name: str) -> None:
     """A question with the word is answered or refused, and `qa check` finds the damage."""
     word = posting_blocks.term_bytes("river")
-    row = b"".join(posting_blocks.row_part(word, *ENTRIES[name]))
+    row = b"".join(posting_blocks.pack_posting_list(word, *ENTRIES[name]))
     number = posting_blocks.row_id(0, posting_blocks.term_hash(word))
     edit(sample.folder / "index.db", ("UPDATE posting_lists SET data = ? WHERE id = ?", (row, number)))
     assert asked_and_checked(sample).check != ""

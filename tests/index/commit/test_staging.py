@@ -42,8 +42,8 @@ def test_staged_files_can_be_read_repeatedly(staging: Staging) -> None:
     )
     document = StoredDocument(0, "b.txt", "0" * 64, 2**63 - 1, -7, 3, "text/plain", "\u2028", 2, 1, '[["a", "b"]]')
     files = [SplitFile(document, passages, (b"\xff" * 16, b"\0" * 16)), split_file("a.txt")]
-    for one in files:
-        staging.add(one)
+    for file in files:
+        staging.add(file)
     assert list(staging) == list(staging) == files
     assert staging.paths == ["b.txt", "a.txt"]
     staging.clear()

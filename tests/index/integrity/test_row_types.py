@@ -1,4 +1,4 @@
-"""With a value of any type in any column and a valid checksum, every action succeeds or raises a typed error."""
+"""With any value in any column and a valid checksum, every action succeeds or raises a typed error."""
 
 # ruff: noqa: S608 - names of tables and columns
 
@@ -54,14 +54,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def ask(root: Path) -> None:
+def search_everything(root: Path) -> None:
     with Snapshot(root / ".qa") as snapshot:
         for documents in (None, snapshot.match_paths("*.txt")):
-            found = [
+            candidates = [
                 *snapshot.dense(BagEncoder().encode_query("dogs bark"), 9, documents=documents),
                 *snapshot.keyword("birds dogs", 9, documents=documents),
             ]
-            snapshot.duplicates(snapshot.passages([one.passage for one in found]))
+            snapshot.duplicates(snapshot.passages([candidate.passage for candidate in candidates]))
         snapshot.passages_of("d.txt")
         snapshot.find("0" * 16)
         snapshot.skipped()
@@ -84,9 +84,9 @@ def test_any_stored_value_causes_only_typed_errors(built: Path, tmp_path: Path, 
     row = f"{key} = (SELECT {key} FROM {table} ORDER BY random() LIMIT 1)"
     with suppress(sqlite3.IntegrityError, TypeError):  # the column refuses the value, or no checksum can fit
         edit(root / ".qa" / "index.db", (f"UPDATE {table} SET {column} = ? WHERE {row}", (value,)))
-    for action in (ask, lambda root: verify(root / ".qa"), update, rebuild_derived):
+    for action in (search_everything, lambda root: verify(root / ".qa"), update, rebuild_derived):
         with suppress(QAError):
             action(root)
     rebuild_index(Request(root, BagEncoder()))
     assert verify(root / ".qa").problems == ()
-    ask(root)
+    search_everything(root)

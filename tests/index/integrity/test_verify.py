@@ -23,16 +23,16 @@ def folder(root: Path) -> Path:
     return root / ".qa"
 
 
-def nearest(folder: Path) -> list[Candidate]:
+def search_nearest(folder: Path) -> list[Candidate]:
     with Snapshot(folder) as snapshot:
         return snapshot.dense(BagEncoder().encode_query("cat on a mat"), 3)
 
 
 def read_all(folder: Path) -> list[str]:
     with Snapshot(folder) as snapshot:
-        nearest(folder)
+        search_nearest(folder)
         snapshot.keyword("cats dogs birds fish", 5)
-        return [one.text for document in snapshot.documents() for one in snapshot.passages_of(document.path)]
+        return [passage.text for document in snapshot.documents() for passage in snapshot.passages_of(document.path)]
 
 
 @pytest.mark.parametrize("column", ["key", "text", "vector"])
@@ -46,14 +46,14 @@ def test_a_changed_passage_row_is_never_shown(root: Path, folder: Path, column: 
 
 
 def test_a_changed_vector_is_never_scored_and_a_rebuild_embeds_it_again(root: Path, folder: Path) -> None:
-    expected = nearest(folder)
+    expected = search_nearest(folder)
     run_sql(folder, "UPDATE vectors SET vector = zeroblob(256) WHERE id = 1")
-    assert nearest(folder) == expected  # the segment has it too
+    assert search_nearest(folder) == expected  # the segment has it too
     (folder / "vectors-1-1.faiss").unlink()
     with pytest.raises(DamagedIndexError, match="vector 1"):
-        nearest(folder)
+        search_nearest(folder)
     assert rebuild_index(Request(root, BagEncoder())).embedded == 1
-    assert len(nearest(folder)) == 3
+    assert len(search_nearest(folder)) == 3
 
 
 @pytest.mark.parametrize("junk", [b"", b"x", b"not a database" * 1000, b"SQLite format 3\0" + bytes(90_000)])

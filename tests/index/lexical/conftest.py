@@ -10,7 +10,7 @@ import pytest
 
 from index.lexical import posting_blocks
 from index.storage.database import open_for_writing
-from tests.index.postings import undone
+from tests.index.postings import rollback
 
 
 @pytest.fixture
@@ -27,5 +27,5 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Conne
 
 @pytest.fixture
 def connection(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    with undone(database) as tables:
+    with rollback(database) as tables:
         yield tables

@@ -35,7 +35,7 @@ def test_terms(question: str, expected: tuple[str, ...]) -> None:
 
 
 def test_words_have_their_spans() -> None:
-    """In the original text; a joined word has its parts, and a possessive ending is separate."""
+    """Spans are in the original text; a joined word has its parts, and a possessive ending is separate."""
     assert analyse("Did O’Brien's CAFÉ see a wi-fi?").words == (
         Word("did", 0, 3),
         Word("o'brien", 4, 11, (Word("o", 4, 5), Word("brien", 6, 11)), (Word("s", 12, 13),)),
@@ -52,25 +52,25 @@ def test_each_span_contains_its_word(text: str) -> None:
     for word in analyse(text).words:
         for start, end, *_ in (word[1:], *(part[1:] for part in word.parts)):
             assert text[start:end].strip()
-        found = [again.text for again in words(text[word.start : word.end])]
-        assert word.text in found or word.text.rstrip(".-'") in found
+        texts = [it.text for it in words(text[word.start : word.end])]
+        assert word.text in texts or word.text.rstrip(".-'") in texts
 
 
 def test_the_terms_of_a_long_question_are_limited() -> None:
-    found = analyse(" ".join(f"w{number}" for number in range(5000)))
-    assert (len(found.words), len(found.terms)) == (5000, 200)
+    analysis = analyse(" ".join(f"w{number}" for number in range(5000)))
+    assert (len(analysis.words), len(analysis.terms)) == (5000, 200)
 
 
 @settings(deadline=None)
 @given(st.text() | st.text(alphabet="\"'*():^-+{}\0\ud800 ANDORNEAR.titlex'’東京ก", max_size=40))
 def test_text_contains_its_own_query_terms(text: str) -> None:
-    """Both are split, folded and stemmed alike."""
+    """Text and query are split, folded and stemmed alike."""
     simple, joined = terms(text)
     assert set(analyse(text).terms) <= {*simple, *joined}
 
 
 @pytest.mark.parametrize(
-    ("written", "asked"),
+    ("written", "question"),
     [
         ("the EFCA’s co‑chair", "co-chair of EFCA"),
         ("Müller, Crème Brûlée, Straße", "muller creme brulee strasse"),
@@ -81,9 +81,9 @@ def test_text_contains_its_own_query_terms(text: str) -> None:
         ("οι μεγάλοι δρόμοι", "μεγάλος δρόμος"),
     ],
 )
-def test_variants_of_a_word_match(written: str, asked: str) -> None:
+def test_variants_of_a_word_match(written: str, question: str) -> None:
     simple, joined = terms(written)
-    assert set(analyse(asked).terms) <= {*simple, *joined}
+    assert set(analyse(question).terms) <= {*simple, *joined}
 
 
 def test_repeated_terms_weigh_more() -> None:

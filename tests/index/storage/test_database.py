@@ -1,4 +1,4 @@
-"""Errors of SQLite, with the cause that it leaves out."""
+"""SQLite's errors are reported with the cause, which it leaves out."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from index.storage.database import open_for_reading, open_for_writing, translate
 
 
 def test_a_refused_database_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite itself only says that it cannot open the file."""
+    """SQLite itself only reports that it cannot open the file."""
     (folder := tmp_path / "folder").mkdir()
     with pytest.raises(StorageError, match=f"refused to read or write {folder}: Is a directory. Check space and perm"):
         open_for_writing(folder)
     (file := tmp_path / "index.db").write_bytes(b"")
     monkeypatch.setattr("index.storage.database.os.access", lambda *_: False)
     with pytest.raises(StorageError, match=f"{file}: Permission denied"), translate_errors(file):
-        raise _full()
+        raise _disk_full_error()
 
 
 def test_a_failed_write_keeps_the_locks_of_open_readers(tmp_path: Path) -> None:
-    """A process that closes any descriptor of a file loses its locks there; another then deletes the log in use."""
+    """A process that closes any descriptor of a file loses its locks on it; another process then deletes its log."""
     file = tmp_path / "index.db"
     with closing(open_for_writing(file)) as writer:
         writer.execute("INSERT INTO meta VALUES ('a', '1')")
         reader = open_for_reading(file)
     with closing(reader):
         with pytest.raises(StorageError), translate_errors(file):
-            raise _full()
-        other = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('VACUUM'); c.close()"
-        subprocess.run([sys.executable, "-c", other, str(file)], check=True)
+            raise _disk_full_error()
+        code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('VACUUM'); c.close()"
+        subprocess.run([sys.executable, "-c", code, str(file)], check=True)
         assert (tmp_path / "index.db-wal").exists()
 
 
-def _full() -> sqlite3.OperationalError:
+def _disk_full_error() -> sqlite3.OperationalError:
     error = sqlite3.OperationalError("database or disk is full")
     error.sqlite_errorname = "SQLITE_FULL"
     return error

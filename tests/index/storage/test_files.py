@@ -21,11 +21,11 @@ from tests.index.conftest import build
 from tests.marks import needs_root
 
 
-def failing(which: str) -> disk.Watcher:
-    """Make every step of this kind fail."""
+def fail_at(failing_step: str) -> disk.Watcher:
+    """Return a watcher that makes every such step fail."""
 
     def fail(step: str, path: Path) -> None:
-        if step == which:
+        if step == failing_step:
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
 
     return fail
@@ -35,18 +35,18 @@ def failing(which: str) -> disk.Watcher:
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, step: str) -> None:
     path = tmp_path / "a"
     write_atomically(path, b"old")
-    with disk.watched(failing(step)), pytest.raises(StorageError, match=r"cannot write .*a: Input/output error"):
+    with disk.watched(fail_at(step)), pytest.raises(StorageError, match=r"cannot write .*a: Input/output error"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_folder_sync_failure_is_reported_with_the_new_file_in_place(tmp_path: Path) -> None:
-    """It might not survive a power failure, so it is not reported as written."""
+    """The file might not survive a power failure, so it is not reported as written."""
     path = tmp_path / "a"
-    with disk.watched(failing("sync folder")), pytest.raises(StorageError, match="cannot write"):
+    with disk.watched(fail_at("sync folder")), pytest.raises(StorageError, match="cannot write"):
         write_atomically(path, b"new")
-    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("a", b"new")]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a", b"new")]
 
 
 def test_a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards(tmp_path: Path) -> None:
@@ -66,17 +66,17 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards(tmp_pat
 
 
 @pytest.fixture
-def private() -> Iterator[None]:
-    """A process whose new files other users may not read."""
+def private_umask() -> Iterator[None]:
+    """New files of this process cannot be read by other users."""
     before = os.umask(0o077)
     yield
     os.umask(before)
 
 
-@pytest.mark.usefixtures("private")
+@pytest.mark.usefixtures("private_umask")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
 def test_new_files_of_an_index_are_shared_like_its_database(root: Path, mode: int) -> None:
-    """Whoever writes them, also if the database itself is rebuilt."""
+    """Whatever writes them, and even if the database itself is rebuilt."""
     build(root)
     database = root / ".qa" / "index.db"
     database.chmod(mode)
@@ -90,24 +90,24 @@ def test_new_files_of_an_index_are_shared_like_its_database(root: Path, mode: in
 
 
 @needs_root
-@pytest.mark.parametrize(("mode", "refused", "ours"), [(0o640, 0o600, 0o640), (0o664, 0o644, 0o664)])
+@pytest.mark.parametrize(("mode", "without_group", "with_group"), [(0o640, 0o600, 0o640), (0o664, 0o644, 0o664)])
 def test_no_other_group_may_read_a_new_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, refused: int, ours: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, without_group: int, with_group: int
 ) -> None:
-    """Of a user who is not in the group of the database, the group of a new file counts as others."""
+    """If the user is not in the database's group, the group of a new file may only do what others may."""
     (old := tmp_path / "old").write_bytes(b"")
     old.chmod(mode)
     os.chown(old, 4001, 4002)
     write_atomically(tmp_path / "a", b"", like=old)
     status = (tmp_path / "a").stat()
-    assert (status.st_uid, status.st_gid, _mode(tmp_path / "a")) == (4001, 4002, ours)
+    assert (status.st_uid, status.st_gid, _mode(tmp_path / "a")) == (4001, 4002, with_group)
 
     def refuse(*_: object) -> None:
         raise PermissionError
 
     monkeypatch.setattr(os, "fchown", refuse)
     write_atomically(tmp_path / "b", b"", like=old)
-    assert _mode(tmp_path / "b") == refused
+    assert _mode(tmp_path / "b") == without_group
 
 
 def _mode(path: Path) -> int:
@@ -120,7 +120,7 @@ def test_folder_creation_failure_is_reported(tmp_path: Path) -> None:
 
 
 def test_left_over_files_are_swept(root: Path) -> None:
-    """Half-written files, and segments that no generation names, even if there is nothing to write."""
+    """Half-written files, and segments that no generation has, even by an update without changes."""
     make_folder(root / ".qa")
     (root / ".qa" / ".vectors-1.faiss.abc.tmp").write_bytes(b"half")
     build(root)
@@ -142,7 +142,7 @@ def test_only_old_temporary_files_are_swept_from_a_cache(tmp_path: Path) -> None
 
 
 def test_an_index_has_a_gitignore_file_which_is_not_restored_if_a_user_deletes_it(root: Path) -> None:
-    """Even if the process that made the folder was killed."""
+    """It has one even if the process that created the folder was killed."""
     make_folder(root / ".qa")
     build(root)
     assert (root / ".qa" / ".gitignore").read_text(encoding="utf-8") == "*\n"

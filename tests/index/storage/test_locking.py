@@ -16,7 +16,7 @@ from index.storage.files import make_folder
 from index.storage.locking import writer_lock
 from tests.index.conftest import build
 
-HOLD = """
+HOLD_LOCK = """
 import sys, time
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
@@ -28,10 +28,12 @@ with writer_lock(Path(sys.argv[1])):
 
 
 def test_second_writer_is_refused_and_a_killed_one_releases_the_lock(root: Path) -> None:
-    """Meanwhile, a reader of the first index is told to wait, not to start the build again."""
+    """Meanwhile, readers during the first build are told to wait, not to start the build again."""
     folder = root / ".qa"
     make_folder(folder)
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), *sys.path], stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD_LOCK, str(folder), *sys.path], stdout=subprocess.PIPE, text=True
+    )
     assert holder.stdout is not None
     with holder, holder.stdout:
         assert holder.stdout.readline() == "held\n"
@@ -49,12 +51,16 @@ def test_second_writer_is_refused_and_a_killed_one_releases_the_lock(root: Path)
     assert build(root).documents == 3
 
 
-@pytest.mark.parametrize(("written", "holder"), [(None, "another thread of this process"), ("", "another process or")])
-def test_a_thread_is_told_how_to_wait_for_another_of_its_process(root: Path, written: str | None, holder: str) -> None:
-    """If the other one has not written its name yet, it may also be a process."""
+@pytest.mark.parametrize(
+    ("lock_content", "holder"), [(None, "another thread of this process"), ("", "another process or")]
+)
+def test_a_thread_is_told_how_to_wait_for_another_of_its_process(
+    root: Path, lock_content: str | None, holder: str
+) -> None:
+    """If the holder has not written its name yet, it may also be another process."""
     make_folder(root / ".qa")
     with writer_lock(root / ".qa"):
-        if written is not None:
-            (root / ".qa" / "lock").write_text(written)
+        if lock_content is not None:
+            (root / ".qa" / "lock").write_text(lock_content)
         with pytest.raises(LockedError, match=rf'by {holder}.* qa index --wait \(on_locked="wait" in Python\)\.$'):
             build(root)

@@ -1,4 +1,4 @@
-"""Derived files have a checksum and one writer, and count as missing if damaged."""
+"""Sealed files have a checksum and one writer, and count as missing if damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts are embedded while files are read: each once, the longest first, few in memory, no finished vector lost."""
+"""Texts are embedded while files are read: each once, longest first, few in memory, and no vector is lost."""
 
 from __future__ import annotations
 
@@ -41,33 +41,33 @@ def digest(text: str) -> bytes:
     return vector_digest("", text)
 
 
-def ignore(_: float) -> None:
+def ignore_progress(_: float) -> None:
     pass
 
 
-def offer_all(target: Embedding, texts: Sequence[str]) -> None:
+def offer_each(embedding: Embedding, texts: Sequence[str]) -> None:
     for text in texts:
-        target.offer([digest(text)], [text], 1.0)
+        embedding.offer([digest(text)], [text], 1.0)
 
 
 def embed(encoder: BagEncoder, store: Store, texts: Sequence[str]) -> None:
-    with Embedding(encoder, store, ignore) as target:
-        offer_all(target, texts)
-        target.finish()
+    with Embedding(encoder, store, ignore_progress) as embedding:
+        offer_each(embedding, texts)
+        embedding.finish()
 
 
-def stored(folder: Path) -> dict[bytes, bytes]:
+def stored_vectors(folder: Path) -> dict[bytes, bytes]:
     with closing(sqlite3.connect(folder / "index.db")) as connection:
         return dict(connection.execute("SELECT digest, vector FROM vectors"))
 
 
-def expected(texts: Sequence[str]) -> dict[bytes, bytes]:
+def expected_vectors(texts: Sequence[str]) -> dict[bytes, bytes]:
     rows = BagEncoder().encode_passages(texts)
     return {digest(text): row.astype("<f2").tobytes() for text, row in zip(texts, rows, strict=True)}
 
 
-def keeping(texts: Sequence[str], store: Store) -> set[str]:
-    """The texts whose vectors are stored."""
+def stored_texts(texts: Sequence[str], store: Store) -> set[str]:
+    """Return the texts whose vectors are stored."""
     return {text for text in texts if store.known_vectors([digest(text)], 64)}
 
 
@@ -88,11 +88,11 @@ def test_every_text_gets_its_own_vector_whatever_the_sizes(
         set_sizes(patch, gathered=gathered, chunk=chunk, ahead=ahead)
         store._connection.execute("DELETE FROM vector_refs")
         store._connection.execute("DELETE FROM vectors")
-        with Embedding(encoder, store, progress.append) as target:
-            offer_all(target, texts)
-            target.finish()
-            assert target.embedded == len(encoder.embedded) == len(set(texts))
-    assert stored(tmp_path) == expected(sorted(set(texts)))
+        with Embedding(encoder, store, progress.append) as embedding:
+            offer_each(embedding, texts)
+            embedding.finish()
+            assert embedding.embedded == len(encoder.embedded) == len(set(texts))
+    assert stored_vectors(tmp_path) == expected_vectors(sorted(set(texts)))
     assert sum(progress) == len(texts)
 
 
@@ -105,17 +105,17 @@ def test_gathered_texts_are_embedded_from_the_longest_to_the_shortest(
     assert encoder.embedded == ["a" * 9, "aaaa", "aaa", "aa", "a", "b" * 7, "b"]
 
 
-class Counted(str):
+class CountedText(str):
     """A text of a class that counts its instances."""
 
     __slots__ = ()
     alive = 0
 
     def __init__(self, *_: object) -> None:
-        Counted.alive += 1
+        CountedText.alive += 1
 
     def __del__(self) -> None:
-        Counted.alive -= 1
+        CountedText.alive -= 1
 
 
 def test_slow_model_keeps_few_texts_in_memory(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,47 +123,47 @@ def test_slow_model_keeps_few_texts_in_memory(store: Store, monkeypatch: pytest.
     running, most_running, most_alive = 0, 0, 0
     lock = threading.Lock()
 
-    class Slow(BagEncoder):
+    class SlowEncoder(BagEncoder):
         def encode_passages(self, texts: Sequence[str]) -> Vectors:
             nonlocal running, most_running
             with lock:
                 running += 1
                 most_running = max(most_running, running)
             time.sleep(0.001)
-            found = self._embed("cat")
+            vector = self._embed("cat")
             with lock:
                 running -= 1
-            return np.tile(found, (len(texts), 1))
+            return np.tile(vector, (len(texts), 1))
 
-    with Embedding(Slow(), store, ignore) as target:
+    with Embedding(SlowEncoder(), store, ignore_progress) as embedding:
         for number in range(1000):
-            target.offer([number.to_bytes(16, "big")], [Counted(f"text {number}")], 1.0)
-            most_alive = max(most_alive, Counted.alive)
-        target.finish()
-        assert target.embedded == 1000
-    # When the 40th arrives, the first of its chunk may already be stored.
+            embedding.offer([number.to_bytes(16, "big")], [CountedText(f"text {number}")], 1.0)
+            most_alive = max(most_alive, CountedText.alive)
+        embedding.finish()
+        assert embedding.embedded == 1000
+    # When the 40th is offered, the first chunk may already be stored.
     assert 39 <= most_alive <= 40 + (2 + 2) * 8
     assert most_running <= 2
-    assert Counted.alive == 0
+    assert CountedText.alive == 0
 
 
-class Failing(BagEncoder):
-    """Raises at the text "bad", once the given number of other texts is done."""
+class FailingEncoder(BagEncoder):
+    """Raises an error for the text "bad", after the given number of chunks is done."""
 
-    def __init__(self, error: BaseException, *, others: int = 0) -> None:
+    def __init__(self, error: BaseException, *, chunks_before: int = 0) -> None:
         super().__init__()
         self._error = error
-        self._others = others
+        self._chunks_before = chunks_before
         self._done = threading.Semaphore(0)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         if "bad" in texts:
-            for _ in range(self._others):
+            for _ in range(self._chunks_before):
                 assert self._done.acquire(timeout=600)
             raise self._error
-        found = super().encode_passages(texts)
+        vectors = super().encode_passages(texts)
         self._done.release()
-        return found
+        return vectors
 
 
 @pytest.mark.parametrize("error", [ModelError("no such layer"), ValueError("too long"), KeyboardInterrupt()], ids=repr)
@@ -173,51 +173,51 @@ def test_an_error_of_the_encoder_reaches_the_caller_and_earlier_vectors_are_stor
     set_sizes(monkeypatch, gathered=10, chunk=1, ahead=1)
     texts = ["longest text", "longer text", "bad", "b"]
     with pytest.raises(type(error)) as caught:
-        embed(Failing(error), store, texts)
+        embed(FailingEncoder(error), store, texts)
     assert caught.value is error
-    assert {"longest text", "longer text"} <= keeping(texts, store) <= {"longest text", "longer text", "b"}
+    assert {"longest text", "longer text"} <= stored_texts(texts, store) <= {"longest text", "longer text", "b"}
 
 
 def test_finished_chunk_is_stored_if_an_earlier_one_fails(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two run in parallel; the first waits for the other and then fails."""
+    """Two are embedded in parallel; the first waits for the second and then fails."""
     set_sizes(monkeypatch, gathered=2, chunk=1, ahead=2)
     with pytest.raises(ModelError):
-        embed(Failing(ModelError("bad"), others=1), store, ["bad", "b"])
-    assert keeping(["bad", "b"], store) == {"b"}
+        embed(FailingEncoder(ModelError("bad"), chunks_before=1), store, ["bad", "b"])
+    assert stored_texts(["bad", "b"], store) == {"b"}
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StorageError])
 def test_running_chunk_is_stored_after_a_caller_error(
     store: Store, error: type[BaseException], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No other chunk is begun; after Ctrl-C, the wait is explained before it begins."""
+    """No further chunk is begun; after Ctrl-C, a message explains the wait before it begins."""
     set_sizes(monkeypatch, gathered=2, chunk=1, ahead=1)
-    begun, go_on = threading.Event(), threading.Event()
+    began, may_continue = threading.Event(), threading.Event()
 
-    class Waiting(BagEncoder):
+    class WaitingEncoder(BagEncoder):
         def encode_passages(self, texts: Sequence[str]) -> Vectors:
-            begun.set()
-            assert go_on.wait(600)
+            began.set()
+            assert may_continue.wait(600)
             return super().encode_passages(texts)
 
-    encoder = Waiting()
+    encoder = WaitingEncoder()
     progress: list[float] = []
-    with pytest.raises(error), Embedding(encoder, store, progress.append) as target:  # noqa: PT012
-        shutdown = target._pool.shutdown
+    with pytest.raises(error), Embedding(encoder, store, progress.append) as embedding:  # noqa: PT012
+        shutdown = embedding._pool.shutdown
 
-        def shutting(*, wait: bool, cancel_futures: bool) -> None:
+        def shut_down(*, wait: bool, cancel_futures: bool) -> None:
             assert caplog.messages == [STOPPING] * (error is KeyboardInterrupt)
             shutdown(wait=False, cancel_futures=cancel_futures)
-            go_on.set()
+            may_continue.set()
             shutdown(wait=wait)
 
-        monkeypatch.setattr(target._pool, "shutdown", shutting)
-        offer_all(target, ["first text", "second"])
-        assert begun.wait(600)
-        offer_all(target, ["gathered"])
+        monkeypatch.setattr(embedding._pool, "shutdown", shut_down)
+        offer_each(embedding, ["first text", "second"])
+        assert began.wait(600)
+        offer_each(embedding, ["gathered"])
         raise error
     assert encoder.embedded == ["first text"]
-    assert keeping(["first text", "second", "gathered"], store) == {"first text"}
+    assert stored_texts(["first text", "second", "gathered"], store) == {"first text"}
     assert progress == [1.0]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("embedding")]
 
@@ -228,22 +228,22 @@ def test_running_chunk_is_stored_after_a_caller_error(
     ids=["few", "NaN", "zero"],
 )
 def test_invalid_vectors_are_never_stored(store: Store, rows: Vectors, error: type[Exception]) -> None:
-    class Wrong(BagEncoder):
+    class WrongEncoder(BagEncoder):
         def encode_passages(self, texts: Sequence[str]) -> Vectors:
             return rows.astype(np.float32)
 
     with pytest.raises(error):
-        embed(Wrong(), store, ["one", "two"])
-    assert keeping(["one", "two"], store) == set()
+        embed(WrongEncoder(), store, ["one", "two"])
+    assert stored_texts(["one", "two"], store) == set()
 
 
 def test_finished_vectors_are_stored_before_gathering_more(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reading may take long, and a process that is killed loses what is not stored."""
+    """Reading may take long, and a killed process loses the vectors that are not stored."""
     set_sizes(monkeypatch, gathered=4, chunk=1, ahead=2)
-    with Embedding(BagEncoder(), store, ignore) as target:
-        offer_all(target, ["a", "b", "c", "d"])
-        wait(target._running)
-        offer_all(target, ["e"])
-        assert stored(tmp_path) == expected(["a", "b", "c", "d"])
+    with Embedding(BagEncoder(), store, ignore_progress) as embedding:
+        offer_each(embedding, ["a", "b", "c", "d"])
+        wait(embedding._running)
+        offer_each(embedding, ["e"])
+        assert stored_vectors(tmp_path) == expected_vectors(["a", "b", "c", "d"])

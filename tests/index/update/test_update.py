@@ -36,8 +36,8 @@ def counts(report: BuildReport) -> tuple[int, int, int, int, int, int]:
     return report.added, report.changed, report.removed, report.unchanged, report.embedded, report.reused
 
 
-def make_old(root: Path) -> None:
-    """Set all modification times so far back that stat alone can be trusted."""
+def set_old_times(root: Path) -> None:
+    """Set all modification times so far back that stat values alone are conclusive."""
     for path in root.rglob("*"):
         if path.is_file() and ".qa" not in path.parts:
             os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -65,11 +65,11 @@ def test_the_first_build_indexes_everything_and_the_next_nothing(root: Path) -> 
 
 def test_a_copied_index_has_no_damaged_vectors_of_the_one_it_replaces(root: Path, tmp_path: Path) -> None:
     build(root)
-    other = shutil.copytree(root, tmp_path / "other")
-    with closing(sqlite3.connect(other / ".qa" / "index.db")) as connection, connection:
+    target = shutil.copytree(root, tmp_path / "other")
+    with closing(sqlite3.connect(target / ".qa" / "index.db")) as connection, connection:
         connection.execute("UPDATE vectors SET vector = zeroblob(128)")
-    assert copy_index(root, other).passages == 4
-    assert verify(other / ".qa").problems == ()
+    assert copy_index(root, target).passages == 4
+    assert verify(target / ".qa").problems == ()
 
 
 def test_text_inserted_above_changes_no_id_and_equal_passages_have_different_ids(root: Path) -> None:
@@ -86,8 +86,8 @@ def test_text_inserted_above_changes_no_id_and_equal_passages_have_different_ids
     build(root)
     assert keys()[1:] == before
     with Snapshot(root / ".qa") as snapshot:
-        assert [found.start for key in before if (found := snapshot.find(key))] == [
-            one.start for one in snapshot.passages_of("song.md")[1:]
+        assert [passage.start for key in before if (passage := snapshot.find(key))] == [
+            passage.start for passage in snapshot.passages_of("song.md")[1:]
         ]
 
 
@@ -119,7 +119,7 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
 def test_a_file_changed_too_recently_is_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change of the same size and time is found."""
     monkeypatch.setattr(differences, "_RACY_NS", 3600 * 10**9)  # however long the build takes
-    make_old(root)
+    set_old_times(root)
     build(root)
     times = (root / "birds.txt").stat().st_atime_ns, (root / "birds.txt").stat().st_mtime_ns
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
@@ -127,11 +127,11 @@ def test_a_file_changed_too_recently_is_read_again(root: Path, monkeypatch: pyte
     with Snapshot(root / ".qa") as snapshot:
         diff = find_changes(root, snapshot)
     assert [file.path for file in diff.suspect] == ["birds.txt"]
-    assert [file.path for file in diff.unchanged] == [one.path for one in diff.same] == ["cats.md", "notes/fish.md"]
+    assert [file.path for file in diff.unchanged] == [it.path for it in diff.same] == ["cats.md", "notes/fish.md"]
 
 
 def test_find_changes_names_all_differences(root: Path) -> None:
-    make_old(root)
+    set_old_times(root)
     build(root)
     (root / "birds.txt").unlink()
     (root / "cats.md").write_text("Cats.", encoding="utf-8")
@@ -146,16 +146,16 @@ def test_find_changes_names_all_differences(root: Path) -> None:
 
 
 def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That would take half the time of a question about a large folder."""
-    make_old(root)
+    """Checking them would take half the time of a question about a large folder."""
+    set_old_times(root)
     build(root)
 
     def refuse(*_: object) -> NoReturn:
         raise AssertionError
 
-    # As long after the build: only files of the last seconds before it have to be read again.
-    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)
-    monkeypatch.setattr("index.storage.rows.document_of", refuse)
+    # As if it were long after the build: files of the seconds before it would have to be read again.
+    monkeypatch.setattr(differences, "_changed_since_read", lambda *_: False)
+    monkeypatch.setattr("index.storage.rows.parse_document", refuse)
     with Snapshot(root / ".qa") as snapshot:
         assert find_changes(root, snapshot).is_current
 
@@ -165,9 +165,9 @@ def test_find_changes_checks_no_rows(root: Path, monkeypatch: pytest.MonkeyPatch
     ["size = size + 1", "mtime_ns = mtime_ns - 4", "path = 'x'", "path = x'78'", "size = 'x'", "checked_ns = ''"],
 )
 def test_find_changes_in_a_damaged_index(root: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It finds the damage or a change, and the update for that change finds the damage."""
-    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)  # as long after the build
-    make_old(root)
+    """It reports the damage or a change, and the update for that change reports the damage."""
+    monkeypatch.setattr(differences, "_changed_since_read", lambda *_: False)  # as if long after the build
+    set_old_times(root)
     build(root)
     with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection, connection:
         connection.execute(f"UPDATE documents SET {change} WHERE path = 'cats.md'")  # noqa: S608 - from above
@@ -178,7 +178,7 @@ def test_find_changes_in_a_damaged_index(root: Path, change: str, monkeypatch: p
 
 
 def test_a_file_like_several_indexed_ones_is_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To tell whether it was moved: a folder may have hundreds of files of one name and size."""
+    """It is read to see whether it was moved; a folder may have hundreds of files with the same name and size."""
     for name in "abcdef":
         (root / name).mkdir()
         (root / name / "page.md").write_text(f"Page {name}.", encoding="utf-8")
@@ -186,18 +186,18 @@ def test_a_file_like_several_indexed_ones_is_read_once(root: Path, monkeypatch: 
     (root / "g").mkdir()
     (root / "g" / "page.md").write_text("Page g.", encoding="utf-8")
     (root / "a").rename(root / "h")
-    read: list[str] = []
+    read_paths: list[str] = []
 
-    def noted(folder: Path, path: str) -> bytes:
-        read.append(path)
+    def record_and_read(folder: Path, path: str) -> bytes:
+        read_paths.append(path)
         return read_file(folder, path)
 
-    monkeypatch.setattr(differences, "read_file", noted)
-    new = [one for one in walk(root).files if one.path[0] in "gh"]
+    monkeypatch.setattr(differences, "read_file", record_and_read)
+    new_files = [file for file in walk(root).files if file.path[0] in "gh"]
     with Snapshot(root / ".qa") as snapshot:
-        unknown = differences.unknown_files(root, new, snapshot.documents(), limit=10**6)
-    assert [one.path for one in unknown] == ["g/page.md"]
-    assert read == ["g/page.md", "h/page.md"]
+        unknown = differences.unknown_files(root, new_files, snapshot.documents(), limit=10**6)
+    assert [file.path for file in unknown] == ["g/page.md"]
+    assert read_paths == ["g/page.md", "h/page.md"]
 
 
 def test_preview_counts_and_writes_nothing(root: Path) -> None:
@@ -211,40 +211,40 @@ def test_preview_counts_and_writes_nothing(root: Path) -> None:
 
 
 def test_an_edit_with_unchanged_size_and_time_is_found(root: Path) -> None:
-    """The system knows when anything about a file last changed, whatever its time was set to."""
-    make_old(root)
+    """The system records when a file or its metadata last changed, whatever its time was set to."""
+    set_old_times(root)
     build(root)
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
-    make_old(root)
+    set_old_times(root)
     assert counts(preview_update(root)) == (0, 1, 0, 2, 0, 0)
     assert counts(build(root)) == (0, 1, 0, 2, 1, 0)
 
 
 def test_rebuild_detects_edits_that_no_time_shows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "_is_touched", lambda *_: False)
-    make_old(root)
+    monkeypatch.setattr(differences, "_changed_since_read", lambda *_: False)
+    set_old_times(root)
     build(root)
     (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
-    make_old(root)
+    set_old_times(root)
     assert counts(build(root)) == (0, 0, 0, 3, 0, 0)
     assert counts(rebuild_index(Request(root, BagEncoder()))) == (0, 1, 0, 2, 1, 3)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "clock", "tried"), [(-3, 0, 3), (3, 0, 0), (-3, -99, 0)], ids=["before", "after", "clock set back"]
+    ("seconds", "shift", "tried"), [(-3, 0, 3), (3, 0, 0), (-3, -99, 0)], ids=["before", "after", "clock set back"]
 )
 def test_an_unreadable_file_with_new_permissions_is_tried_again(
-    root: Path, seconds: int, clock: int, tried: int, monkeypatch: pytest.MonkeyPatch
+    root: Path, seconds: int, shift: int, tried: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If it was last read before these changed; a change in the future shows nothing, as the clock was set back."""
-    make_old(root)
+    """If it was last read before they changed; a change in the future does not count, as the clock was set back."""
+    set_old_times(root)
     rows = [
         SkippedRow(file.path, "no", True, file.size, file.mtime_ns, file.ctime_ns + seconds * 10**9)
         for file in walk(root).files
     ]
-    now = time.time_ns() + clock * 10**9
+    now = time.time_ns() + shift * 10**9
     monkeypatch.setattr(time, "time_ns", lambda: now)
-    assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
+    assert len(differences.compare_folder(root, {}, rows, Selection(), retry=False).added) == tried
 
 
 @pytest.mark.parametrize(
@@ -252,15 +252,15 @@ def test_an_unreadable_file_with_new_permissions_is_tried_again(
     [(5 * 10**9 + 1, 10**9, 0), (5 * 10**9 + 1, 10**7, 3), (5 * 10**9, 10**9, 3), (5 * 10**9, 3 * 10**9, 0)],
 )
 def test_a_file_skipped_soon_after_its_last_change(root: Path, changed_ns: int, after_ns: int, tried: int) -> None:
-    """It is not tried again if its time is precise, as another change would show."""
+    """It is not tried again if its time is precise, as another change would have changed it."""
     for file in walk(root).files:
         os.utime(root / file.path, ns=(changed_ns, changed_ns))
-    rows = [SkippedRow(one.path, "no", False, one.size, changed_ns, changed_ns + after_ns) for one in walk(root).files]
-    assert len(differences.compare(root, {}, rows, Selection(), retry=False).added) == tried
+    rows = [SkippedRow(it.path, "no", False, it.size, changed_ns, changed_ns + after_ns) for it in walk(root).files]
+    assert len(differences.compare_folder(root, {}, rows, Selection(), retry=False).added) == tried
 
 
 def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It counts the bytes of all files read, whether their texts are new or duplicates."""
+    """It counts the bytes of all files that are read, even if their texts are duplicates."""
     monkeypatch.setattr(embed_queue, "_CHUNK", 3)
     shutil.copy(root / "birds.txt", root / "copy.txt")
     (root / "empty.txt").write_text("", encoding="utf-8")
@@ -275,19 +275,19 @@ def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_switching_models_embeds_everything_and_switching_back_nothing(root: Path) -> None:
     build(root)
-    other = BagEncoder(name="other", fingerprint="e" * 64)
-    other.dimension = 32
+    other_encoder = BagEncoder(name="other", fingerprint="e" * 64)
+    other_encoder.dimension = 32
     with Snapshot(root / ".qa") as snapshot, pytest.raises(IncompatibleError, match="built with bag"):
-        require_same_encoder(snapshot.info, other)
-    assert counts(build(root, other)) == (0, 0, 0, 3, 4, 0)
+        require_same_encoder(snapshot.info, other_encoder)
+    assert counts(build(root, other_encoder)) == (0, 0, 0, 3, 4, 0)
     assert verify(root / ".qa").problems == ()
     with Snapshot(root / ".qa") as snapshot:
-        require_same_encoder(snapshot.info, other)
+        require_same_encoder(snapshot.info, other_encoder)
     assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
 
 
 def test_another_splitter_cuts_everything_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_old(root)
+    set_old_times(root)
     build(root)
     monkeypatch.setattr(splitter, "VERSION", splitter.VERSION + 1)
     assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
@@ -309,7 +309,7 @@ def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
 
 def test_a_binary_file_is_skipped_until_it_changes(root: Path) -> None:
     (root / "blob.txt").write_bytes(b"\0\1\2")
-    make_old(root)
+    set_old_times(root)
     report = build(root)
     assert [(skip.path, skip.reason) for skip in report.skipped] == [("blob.txt", "binary, not text")]
     with Snapshot(root / ".qa") as snapshot:
@@ -323,35 +323,35 @@ def test_a_binary_file_is_skipped_until_it_changes(root: Path) -> None:
 def test_a_file_that_takes_too_long_keeps_its_passages_and_is_retried(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next build reads it again even if its bytes are the same; a question only compares."""
+    """The next build reads it again even if it has not changed; a question does not."""
     (root / "swans.csv").write_text("swan,river\nOlga,Ems\n", encoding="utf-8")
-    make_old(root)
+    set_old_times(root)
     build(root)
     (root / "swans.csv").write_text("swan,river\nOlga,Elbe\n", encoding="utf-8")
     (root / "geese.csv").write_text("goose,river\nAnton,Oder\n", encoding="utf-8")
-    make_old(root)
-    known = texts(root)
+    set_old_times(root)
+    texts_before = texts(root)
     with monkeypatch.context() as patch:
         patch.setattr("corpus.loading.prefetch.Sandbox", partial(Sandbox, patience=0.0))
         report = build(root)
-    why = "took longer than 0 s to read"
-    assert [(skip.path, skip.reason) for skip in report.skipped] == [("geese.csv", why), ("swans.csv", why)]
-    assert texts(root) == known
+    reason = "took longer than 0 s to read"
+    assert [(skip.path, skip.reason) for skip in report.skipped] == [("geese.csv", reason), ("swans.csv", reason)]
+    assert texts(root) == texts_before
     with Snapshot(root / ".qa") as snapshot:
         assert find_changes(root, snapshot).is_current
-    # Like a question if something else has changed.
-    later = update_index(Request(root, BagEncoder(), retry=False))
-    assert (later.added, later.changed, later.removed, len(later.skipped)) == (0, 0, 0, 2)
+    # As a question does if something else has changed.
+    report = update_index(Request(root, BagEncoder(), retry=False))
+    assert (report.added, report.changed, report.removed, len(report.skipped)) == (0, 0, 0, 2)
     report = build(root)
     assert (report.added, report.changed, report.removed, report.skipped) == (1, 1, 0, ())
     assert {"swan: Olga\nriver: Elbe", "goose: Anton\nriver: Oder"} <= set(texts(root))
 
 
 def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room for four of five unused vectors, the oldest is deleted."""
+    """With room for four unused vectors, the oldest of five is deleted."""
     monkeypatch.setattr("index.commit.store.SPARE_VECTORS", 4)
     # Vectors in a FAISS file are never pruned, so no file may have unused ones.
-    monkeypatch.setattr("index.dense.merge_policy._DEAD_FEW", 0)
+    monkeypatch.setattr("index.dense.merge_policy._MIN_DEAD", 0)
     monkeypatch.setattr("index.dense.merge_policy._DEAD_SHARE", 0)
     build(root)
     for number in range(6):

@@ -17,7 +17,7 @@ from corpus.errors import CorpusError, LockedError, UsageError
 from index import Device
 from index.encoder.model_files import DEFAULT_MODEL
 from index.update import run
-from index.update.diff import compare
+from index.update.diff import compare_folder
 from qa.collection import build, opening
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -130,7 +130,7 @@ def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytes
         return call
 
     monkeypatch.setattr(run, "load_all", logged("read", load_all))
-    monkeypatch.setattr(run, "compare", logged("compare", compare))
+    monkeypatch.setattr(run, "compare_folder", logged("compare", compare_folder))
     build.build_index(notes, encoder=BagEncoder(), progress=lambda now: events.append((now.done, now.total)))
     size = sum(file.stat().st_size for file in notes.rglob("*.md"))
     assert events[:4] == [(0, 0), "compare", (0, size), "read"]

@@ -9,7 +9,7 @@ import pytest
 
 from corpus.errors import UsageError
 from index import Info, Request, open_index, update_index
-from index.storage.metadata import values_of
+from index.storage.metadata import info_values
 from qa.answer.results import Mode
 from qa.collection import build
 from qa.collection.settings import CollectionSettings, not_applied, read_settings
@@ -174,7 +174,7 @@ def test_arguments_are_remembered_when_the_file_is_deleted(root: Path) -> None:
 def test_the_index_records_which_settings_are_from_a_file(root: Path) -> None:
     """If none are, nothing is recorded; an update that does not read the file changes nothing."""
     built_documents(root)
-    assert "from_file" not in values_of(info_of(root))
+    assert "from_file" not in info_values(info_of(root))
     set_own(root, 'paths = ["old"]')
     built_documents(root)
     (root / "old" / "d.md").write_text("More.")

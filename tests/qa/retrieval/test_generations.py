@@ -68,7 +68,9 @@ def test_a_closed_retriever_is_freed_at_once(root: Path) -> None:
             retriever.ask(QUESTION)
             snapshot = retriever.snapshot
             assert isinstance(snapshot, Snapshot)
-            freed = [weakref.ref(it) for it in (retriever, snapshot, snapshot._nearest, snapshot._nearest._segments)]
+            freed = [
+                weakref.ref(it) for it in (retriever, snapshot, snapshot._dense_index, snapshot._dense_index._segments)
+            ]
         del retriever, snapshot
         assert [reference() for reference in freed] == [None] * 4
     finally:
