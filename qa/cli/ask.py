@@ -95,7 +95,7 @@ def ask(
     questions = () if is_conversation else questions_of(question, batch)
     for item in questions:
         if item.cut:
-            answers.note(
+            answers.write_stderr(
                 f"{item.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {item.cut:,} are ignored"
             )
     if store is not None:
@@ -148,24 +148,24 @@ class Answering:
 
     def answer(self, item: BatchItem, asking: dict[str, Any]) -> bool:
         """Print the answer to a question, and return whether there was one."""
-        found = self.retriever.ask(item.text, question_id=item.id, **asking)
-        return self.show(found, self.form, item.prefix, answers.result).found
+        result = self.retriever.ask(item.text, question_id=item.id, **asking)
+        return self.show(result, self.form, item.prefix, answers.render_result).found
 
-    def show(self, found: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
+    def show(self, result: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
         """Print an answer in a format, and return it with any prose that was added."""
-        answers.note(reports.corrected(found.corrections, prefix))
+        answers.write_stderr(reports.render_corrections(result.corrections, prefix))
         if self.writer is not None:
-            found = self.writer(found, self.retriever, shows=form == "text")
+            result = self.writer(result, self.retriever, shows=form == "text")
         places = answers.Places(self.retriever.root, locate.working_directory())
         if form == "json":
-            answers.out(session.as_line(self.boxes.fill(found).as_json()))
+            answers.write_stdout(session.json_line(self.boxes.fill(result).as_json()))
         elif form == "text":
-            answers.out(as_text(found, session.style(), places))
+            answers.write_stdout(as_text(result, session.style(), places))
         else:
             from qa.terminal.exports import FORMATS
 
-            answers.out(FORMATS[form](found, places))
-        return found
+            answers.write_stdout(FORMATS[form](result, places))
+        return result
 
 
 def _converse(answering: Answering, asking: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
@@ -176,22 +176,22 @@ def _converse(answering: Answering, asking: dict[str, Any], refresh: Callable[[]
 
     retriever = answering.retriever
     screen = Screen(
-        answer=lambda found, form: answering.show(found, form, "", answers.brief),
+        answer=lambda result, form: answering.show(result, form, "", answers.render_brief),
         show=partial(_show, retriever, opens=False),
         open=partial(_show, retriever, opens=True),
-        say=lambda line: answers.out(session.style().paint(clean(line), answers.DIM) + "\n"),
+        say=lambda line: answers.write_stdout(session.style().paint(clean(line), answers.DIM) + "\n"),
     )
     started = Asking(**asking, form=answering.form)
     conversation = Conversation(retriever, started, screen, refresh)
     read = line_input(LineHistory(history_file()), [*conversation.commands, *ENDS])
     info = retriever.snapshot.info
-    size = reports.size_of(info.documents, info.passages)
+    size = reports.describe_size(info.documents, info.passages)
     screen.say(f"{clean_name(name)}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
-    going = True
-    while going:
+    is_open = True
+    while is_open:
         # Ctrl-C, however often it is pressed, drops a line or stops a question.
         with suppress(KeyboardInterrupt):
-            going = _turn(conversation, read)
+            is_open = _turn(conversation, read)
     return FOUND
 
 
@@ -212,7 +212,7 @@ def _turn(conversation: Conversation, read: ReadLine) -> bool:
     try:
         line = read(conversation.asking.prompt)
     except (EOFError, KeyboardInterrupt) as end:
-        answers.out("\n")
+        answers.write_stdout("\n")
         return isinstance(end, KeyboardInterrupt)
     if conversation.is_end(line):
         return False
@@ -231,8 +231,8 @@ def _no_question(folder: Path | None) -> UsageError:
     return UsageError(f'{start}: {command} "who won?"{batch}')
 
 
-def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:
+def _format(form: str | None, *, as_json: bool, is_batch: bool) -> str:
     default = "json" if as_json or is_batch else "text"
-    if named is not None and default == "json" and named != "json":
-        raise UsageError(f"--json and --batch print JSON, not {named}.")
-    return named or default
+    if form is not None and default == "json" and form != "json":
+        raise UsageError(f"--json and --batch print JSON, not {form}.")
+    return form or default

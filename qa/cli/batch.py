@@ -66,9 +66,9 @@ def _item(number: int, line: bytes) -> BatchItem:
         text = line.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         raise UsageError(f"batch line {number} is not UTF-8 (byte {error.start + 1} of the line)") from error
-    own_id, question = _from_json(number, text) if text.startswith("{") else (None, text)
+    question_id, question = _from_json(number, text) if text.startswith("{") else (None, text)
     try:
-        return BatchItem(number, own_id, *ask_text(question))
+        return BatchItem(number, question_id, *ask_text(question))
     except UsageError as error:
         raise UsageError(f"batch line {number}: the question is empty") from error
 
@@ -80,9 +80,9 @@ def _from_json(number: int, text: str) -> tuple[str | int | None, str]:
         raise UsageError(f"batch line {number} starts with {{ but is not valid JSON: {error}") from error
     if "question" not in value:
         raise UsageError(f'batch line {number} has no "question"')
-    question, own_id = value["question"], value.get("id")
+    question, question_id = value["question"], value.get("id")
     if not isinstance(question, str):
         raise UsageError(f'batch line {number}: "question" must be a string')
-    if isinstance(own_id, bool) or not isinstance(own_id, str | int | None):
+    if isinstance(question_id, bool) or not isinstance(question_id, str | int | None):
         raise UsageError(f'batch line {number}: "id" must be a string or an integer')
-    return own_id, question
+    return question_id, question

@@ -127,7 +127,7 @@ def _usage(error: click.ClickException) -> str:
 
 def _print(message: str) -> None:
     with suppress(OSError):
-        answers.note(answers.problem(message))
+        answers.write_stderr(answers.error_line(message))
 
 
 @contextmanager
@@ -154,9 +154,9 @@ class _StderrHandler(logging.Handler):
         bars = sys.modules.get("tqdm")
         aside = bars.tqdm.external_write_mode(file=sys.stderr) if bars else nullcontext()
         with suppress(OSError), aside:
-            answers.note(answers.problem(record.getMessage()))
+            answers.write_stderr(answers.error_line(record.getMessage()))
             if record.exc_info and record.levelno == logging.DEBUG:
-                answers.note(clean(logging.Formatter().formatException(record.exc_info)))
+                answers.write_stderr(clean(logging.Formatter().formatException(record.exc_info)))
 
 
 def _make_streams_safe() -> None:

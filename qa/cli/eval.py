@@ -71,7 +71,7 @@ def evaluate(
     settings = evaluation.EvalSettings(**asking)
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
-    other = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None
+    second = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None
     with (
         session.opened(
             root, corpus=corpus is not None, update=not no_update, rerank_model=rerank_model, device=device
@@ -79,14 +79,14 @@ def evaluate(
         session.progress("Asking", "") as progress,
     ):
         only = without_file(EVERYTHING, retriever.snapshot, root, file)
-        if other is not None:
-            report = evaluation.evaluate_twice(retriever, questions, settings, other, only=only, progress=progress)
+        if second is not None:
+            report = evaluation.evaluate_twice(retriever, questions, settings, second, only=only, progress=progress)
         else:
             run = evaluation.evaluate(retriever, questions, settings, only=only, progress=progress)
             report = evaluation.EvalReport(run, names=(compare or "", str(settings)))
     if earlier:
         report = replace(report, comparison=compared(earlier, report.run.scores))
-    answers.note(eval_report.warnings(report.run, questions))
-    json = session.as_line(eval_report.report_json(report)) if as_json else ""
-    answers.out(json or eval_report.report(report, session.style()))
+    answers.write_stderr(eval_report.render_caveats(report.run, questions))
+    json = session.json_line(eval_report.report_json(report)) if as_json else ""
+    answers.write_stdout(json or eval_report.render_report(report, session.style()))
     return FOUND

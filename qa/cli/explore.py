@@ -55,13 +55,13 @@ def similar(
         folder, what = None, words
     root, here = session.named_root(folder, index), locate.working_directory()
     with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
-        found = retriever.similar(
+        similar_items = retriever.similar(
             " ".join(what), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
-        text = "" if as_json else explore_report.similar(found, session.style(), places)
-        answers.out(session.as_line(found.as_json()) if as_json else text)
-    return FOUND if found.passages or found.documents else NOT_FOUND
+        text = "" if as_json else explore_report.render_similar(similar_items, session.style(), places)
+        answers.write_stdout(session.json_line(similar_items.as_json()) if as_json else text)
+    return FOUND if similar_items.passages or similar_items.documents else NOT_FOUND
 
 
 @click.command()
@@ -88,11 +88,11 @@ def topics(
     """
     root = session.named_root(folder, index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
-        found = retriever.topics(n=number, unit=_unit(documents), only=only)
+        topics_found = retriever.topics(n=number, unit=_unit(documents), only=only)
         places = answers.Places(retriever.root, locate.working_directory())
-        text = "" if as_json else explore_report.topics(found, session.style(), places)
-        answers.out(session.as_line(found.as_json()) if as_json else text)
-    return FOUND if found.topics else NOT_FOUND
+        text = "" if as_json else explore_report.render_topics(topics_found, session.style(), places)
+        answers.write_stdout(session.json_line(topics_found.as_json()) if as_json else text)
+    return FOUND if topics_found.topics else NOT_FOUND
 
 
 @click.command("map")
@@ -128,10 +128,10 @@ def draw_map(
     root = session.named_root(folder, index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
-        written = draw(n=number, unit=_unit(documents), only=only)
+        content = draw(n=number, unit=_unit(documents), only=only)
     from index import write_output  # noqa: PLC0415 - only writing needs it
 
-    data = written.encode("utf-8", "replace")
+    data = content.encode("utf-8", "replace")
     if write_output(output, data):
-        answers.out(explore_report.drawn(output, len(data)))
+        answers.write_stdout(explore_report.render_map_written(output, len(data)))
     return FOUND

@@ -43,23 +43,23 @@ def open_file(target: ShowTarget, root: Path) -> str:
     If no program can open it, or the program fails, that is a UsageError.
     """
     # Chosen by name, as the system does, whatever the file contains.
-    found = format_of(target.file.name)
-    media_type = "text/plain" if found is None else found.media_type
+    file_format = format_of(target.file.name)
+    media_type = "text/plain" if file_format is None else file_format.media_type
     is_text = media_type.startswith(("text/", "application/json")) and media_type not in _VIEWED_TEXT
     if is_text:
-        command, where = _editor(target, root)
+        command, position = _editor(target, root)
         _start(command, wait=True)
     elif not has_display():
         return ""
     else:
         viewer = _page_viewer(target, root) if media_type == PDF.media_type else None
-        command, where = viewer or (["the default program"], "")
+        command, position = viewer or (["the default program"], "")
         if viewer:
             _start(command, wait=False)
         elif click.launch(str(target.file)):
             raise UsageError(f"no program could open {target.file.name}")
     changed = "" if target.state is State.VERIFIED else " It has changed since it was indexed."
-    return f"Opened {clean_name(target.file.name)}{where} with {clean_name(Path(command[0]).name)}.{changed}"
+    return f"Opened {clean_name(target.file.name)}{position} with {clean_name(Path(command[0]).name)}.{changed}"
 
 
 def _editor(target: ShowTarget, root: Path) -> tuple[list[str], str]:
@@ -90,10 +90,10 @@ def _page_viewer(target: ShowTarget, root: Path) -> tuple[list[str], str] | None
 
 def _which(name: str, root: Path) -> str | None:
     """Return the absolute path of a program, or None if it is missing or a file of the collection."""
-    found = shutil.which(name)
-    if found is None or Path(os.path.realpath(found)).is_relative_to(os.path.realpath(root)):
+    program = shutil.which(name)
+    if program is None or Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root)):
         return None
-    return os.path.abspath(found)  # noqa: PTH100 - resolve() would lose the name of a link
+    return os.path.abspath(program)  # noqa: PTH100 - resolve() would lose the name of a link
 
 
 def _start(command: list[str], *, wait: bool) -> None:

@@ -53,8 +53,8 @@ def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str
     with suppress(QAError, OSError, ValueError):
         root = locate.find_index(index=ctx.params.get("index") or ctx.params.get("corpus"))
         entries = sorted(os.scandir(root / folder.lstrip("/")), key=lambda entry: entry.name)
-        named = [entry for entry in entries if entry.name.startswith(start) and not entry.name.startswith(".")]
-        return [CompletionItem(f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}") for entry in named]
+        offered = [entry for entry in entries if entry.name.startswith(start) and not entry.name.startswith(".")]
+        return [CompletionItem(f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}") for entry in offered]
     return []
 
 
@@ -148,8 +148,8 @@ def filtered(command: Callable[..., int]) -> _Command:
     """Add the filter options to a command, passed on as its argument `only`."""
 
     @wraps(command)
-    def run(**given: Any) -> int:
-        only = Filter.of(**{name: given.pop(name) or None for name in ("path", "types", "since", "until", "where")})
-        return command(**given, only=only)
+    def run(**options: Any) -> int:
+        only = Filter.of(**{name: options.pop(name) or None for name in ("path", "types", "since", "until", "where")})
+        return command(**options, only=only)
 
     return _FILTERS(run)

@@ -31,9 +31,9 @@ def style() -> answers.TerminalStyle:
     return answers.TerminalStyle.of(sys.stdout)
 
 
-def as_line(value: dict[str, Any]) -> str:
+def json_line(value: dict[str, Any]) -> str:
     """Return a JSON object as a line of results."""
-    return answers.as_json(value, sys.stdout) + "\n"
+    return answers.encode_json(value, sys.stdout) + "\n"
 
 
 def named_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
@@ -147,21 +147,21 @@ def opened(
     from qa.collection.opening import OpenedCollection, build_and_open, refresh_if_small
     from qa.retrieval.retriever import Retriever
 
-    runs_on = Device(device)
-    opening = partial(Retriever.open, reader=reader, rerank_model=rerank_model, device=runs_on, ahead=ahead)
+    model_device = Device(device)
+    opening = partial(Retriever.open, reader=reader, rerank_model=rerank_model, device=model_device, ahead=ahead)
     if store is not None:
-        found = OpenedCollection(opening(store=store))
+        collection = OpenedCollection(opening(store=store))
     else:
         with progress() as callback:
             if corpus:
-                found = build_and_open(root, opening, callback, runs_on)
+                collection = build_and_open(root, opening, callback, model_device)
             elif update:
-                found = refresh_if_small(opening(root), progress=callback, device=runs_on)
+                collection = refresh_if_small(opening(root), progress=callback, device=model_device)
             else:
-                found = OpenedCollection(opening(root))
-    _KEPT.append(found.retriever)
-    with found.retriever as retriever:
-        _report(found, is_build=corpus)
+                collection = OpenedCollection(opening(root))
+    _KEPT.append(collection.retriever)
+    with collection.retriever as retriever:
+        _report(collection, is_build=corpus)
         yield retriever
 
 
@@ -179,17 +179,17 @@ class Refresher:
 
         self._retriever.reload()
         with progress() as callback:
-            found = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
-        _report(found if found.note != self._last_note else replace(found, note=""), is_build=False)
-        self._last_note = found.note
+            collection = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
+        _report(collection if collection.note != self._last_note else replace(collection, note=""), is_build=False)
+        self._last_note = collection.note
 
 
-def _report(found: OpenedCollection, *, is_build: bool) -> None:
-    if found.note:
-        answers.note(answers.problem(found.note))
-    if found.report is not None:
+def _report(collection: OpenedCollection, *, is_build: bool) -> None:
+    if collection.note:
+        answers.write_stderr(answers.error_line(collection.note))
+    if (report := collection.report) is not None:
         style = answers.TerminalStyle.of(sys.stderr)
-        answers.note(reports.build(found.report, style) if is_build else reports.refreshed(found.report))
+        answers.write_stderr(reports.render_build(report, style) if is_build else reports.render_changes(report))
 
 
 def is_interactive() -> bool:

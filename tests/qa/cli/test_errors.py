@@ -111,7 +111,7 @@ def app(): pass
 @app.command()
 def go():
     for number in range(20000):
-        answers.out(f"line {number} \\u203a\\n")
+        answers.write_stdout(f"line {number} \\u203a\\n")
 
 app(prog_name="qa")
 """

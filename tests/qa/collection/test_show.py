@@ -162,14 +162,15 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_printed_place_can_be_shown(office: Path) -> None:
     """A whole printed line can be pasted, at any width, with or without "›"."""
     with opened(office) as retriever:
-        found = retriever.search("rent dog cats pays text note line another ida", k=50)
+        hits = retriever.search("rent dog cats pays text note line another ida", k=50)
+    places = Places(office, office)
     printed = {
-        (answers.hits([hit], TerminalStyle(width, separator=separator), Places(office, office))[0].split("\n")[0], hit)
-        for hit in found
+        (answers.render_hits([hit], TerminalStyle(width, separator=separator), places)[0].split("\n")[0], hit)
+        for hit in hits
         for width in (30, 60, 100)
         for separator in (" › ", " > ")
     }
-    assert len(found) == 13
+    assert len(hits) == 13
     for line, hit in printed:
         view = show(office, line.partition(" ")[2], context=0)
         assert "".join(hit.text.split()) in "".join("".join(text for _, text in view.lines).split()), line

@@ -114,7 +114,7 @@ def test_only_unanswerable_or_lost_questions(retriever: Retriever, questions: Pa
     *_, unanswerable, lost = read_questions(questions)
     found = evaluate(retriever, [unanswerable])
     assert found.metrics.measures == ()
-    text = eval_report.report(EvalReport(found), TerminalStyle())
+    text = eval_report.render_report(EvalReport(found), TerminalStyle())
     assert "Ranking" not in text
     assert re.search(r"^answerable +0 +0$", text, re.MULTILINE)
     with pytest.raises(UsageError, match=r"no question has its answer.*lost: lost"):
@@ -125,7 +125,7 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
     (root / "travel.md").write_text(TRAVEL + "More.\n")
     found = evaluate(retriever, read_questions(questions))
     assert found.changed > 0
-    assert "changed since they were indexed" in eval_report.warnings(found, ())
+    assert "changed since they were indexed" in eval_report.render_caveats(found, ())
 
 
 # What is printed
@@ -133,7 +133,7 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 
 def test_the_table(run: Evaluation) -> None:
     """It has every measure, confidence, verdicts and times, in lines that fit a screen."""
-    text = eval_report.report(EvalReport(run), TerminalStyle())
+    text = eval_report.render_report(EvalReport(run), TerminalStyle())
     summary = "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10."
     assert summary in text.replace("\n", " ", 1)
     assert re.search(r"^hit@k +0\.667  1\.000  1\.000  1\.000  ", text, re.MULTILINE)
@@ -148,9 +148,9 @@ def test_the_table(run: Evaluation) -> None:
 def test_control_characters_are_escaped(run: Evaluation) -> None:
     """Names come from files that anybody may have written."""
     what = "1 question left out, as the answer is not in the collection"
-    assert eval_report.warnings(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
+    assert eval_report.render_caveats(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
     names = ("\x1b[31mfirst.json", "\u202esecond")
-    compared = eval_report.report(EvalReport(run, compare(run.scores, run.scores), names), TerminalStyle())
+    compared = eval_report.render_report(EvalReport(run, compare(run.scores, run.scores), names), TerminalStyle())
     assert r"First: \x1b[31mfirst.json. Second: \u202esecond. 4 questions in both." in compared
     assert "\x1b" not in compared
 
@@ -163,7 +163,7 @@ def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
         Difference("auroc", first=0.75, second=0.5, low=-0.375, high=-0.125, p=0.0499, questions=99),
         Difference("recall@1", first=0.75, second=0.5, low=-0.5, high=0.25, p=0.05, questions=99),
     )
-    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, differences), ("a", "b")), TerminalStyle())
+    text = eval_report.render_report(EvalReport(run, Comparison(99, 0, 1, differences), ("a", "b")), TerminalStyle())
     assert text[text.index("First: ") :].splitlines() == [
         "First: a. Second: b. 99 questions in both; 1 in only one of them.",
         "",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from qa.answer.results import Alternative, Answer, Highlight, Hit, Location, Source, State
 from qa.terminal import answers
-from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, as_json
+from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, encode_json
 from tests.qa.answers import result
 from tests.qa.commands import TerminalStream
 
@@ -33,7 +33,7 @@ def _hit(
 
 def _shown(*hits: Hit, style: TerminalStyle | None = None, confidence: float = 0.87, **more: Any) -> str:
     value = result(*hits, confidence=confidence, **more)
-    return answers.result(value, style or TerminalStyle(), Places(ROOT, ROOT))
+    return answers.render_result(value, style or TerminalStyle(), Places(ROOT, ROOT))
 
 
 LIST = """## Winners
@@ -208,7 +208,7 @@ def test_place_that_looks_like_an_option() -> None:
 
 def test_json_is_exact_and_safe() -> None:
     value = {"text": "é漢\x1b\x9b\u202e\ud800\U000e0041😀"}
-    text = as_json(value, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    text = encode_json(value, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert text == '{"text": "é漢\\u001b\\u009b\\u202e\\ud800\\udb40\\udc41😀"}'
     assert json.loads(text) == value
 
@@ -216,13 +216,13 @@ def test_json_is_exact_and_safe() -> None:
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_json_for_narrow_streams(encoding: str) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    assert as_json({"a": "漢"}, stream) == '{"a": "\\u6f22"}'
-    assert as_json({"a": "x"}, stream) == '{"a": "x"}'
+    assert encode_json({"a": "漢"}, stream) == '{"a": "\\u6f22"}'
+    assert encode_json({"a": "x"}, stream) == '{"a": "x"}'
 
 
 @given(st.text(st.characters(codec=None)))
 def test_json_round_trip(text: str) -> None:
-    assert json.loads(as_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
+    assert json.loads(encode_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
 
 
 def test_style_of_streams() -> None:
