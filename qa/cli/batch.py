@@ -16,7 +16,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """A question from a batch, or from the command line (line 0); `cut` characters were removed from its end."""
+    """A question of a batch, or of the command line (line 0); `cut` characters were removed from its end."""
 
     line: int
     id: str | int | None
@@ -55,7 +55,7 @@ def read_batch(name: str) -> bytes:
 def parse_batch(data: bytes) -> tuple[BatchItem, ...]:
     """Return the questions of a batch; a line that starts with "{" is JSON, any other is the question itself.
 
-    Blank lines are skipped; one that is not UTF-8, not valid JSON, or has no question is a UsageError with its number.
+    Blank lines are skipped; a line that is not UTF-8, not valid JSON or has no question is a UsageError.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     return tuple(_item(number, line) for number, line in enumerate(lines, 1) if line.strip())

@@ -70,15 +70,15 @@ class Boundary(click.Group):
         _make_streams_safe()
         extra["standalone_mode"] = False
         with _logging_to_stderr():
-            sys.exit(guarded(lambda: super(Boundary, self).main(*args, **extra)))
+            sys.exit(run_guarded(lambda: super(Boundary, self).main(*args, **extra)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors are handled here, before click prints them in its own way."""
-        return guarded(lambda: super(Boundary, self).invoke(ctx))
+        return run_guarded(lambda: super(Boundary, self).invoke(ctx))
 
 
-def guarded(call: Callable[[], Any]) -> int:
-    """Call something and return its exit code; an error is printed on one line."""
+def run_guarded(call: Callable[[], Any]) -> int:
+    """Call a function and return its exit code; an error is printed on one line."""
     try:
         code = call()
     except click.exceptions.Exit as error:
@@ -88,7 +88,7 @@ def guarded(call: Callable[[], Any]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reading process has stopped, as with `| head`.
-        _abandon(sys.stdout)
+        _flush_or_discard(sys.stdout)
         return FOUND
     except Exception as error:
         return _report(error)
@@ -104,7 +104,7 @@ def _report(error: Exception) -> int:
         _print(str(error))
         return error.exit_code
     if isinstance(error, OSError):
-        _abandon(sys.stdout)
+        _flush_or_discard(sys.stdout)
         name = f"{os.fspath(error.filename)!s}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
         _print(f"{name}{error.strerror or error}")
         return StorageError.exit_code
@@ -174,15 +174,15 @@ def _make_streams_safe() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
-def leave(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """End the process at once, skipping the slow clean-up of Python and its libraries."""
     for stream in (sys.stdout, sys.stderr):
-        _abandon(stream)
+        _flush_or_discard(stream)
     os._exit(code)
 
 
-def _abandon(stream: TextIO | None) -> None:
-    """Flush a stream, to nowhere if it is broken, so that it cannot fail again at exit."""
+def _flush_or_discard(stream: TextIO | None) -> None:
+    """Flush a stream; if it is broken, discard its output, so that it cannot fail again at exit."""
     if stream is None:
         return
     try:

@@ -249,4 +249,4 @@ def main(on_interrupt: Any = None) -> None:
     finally:
         # A second Ctrl-C from here on would only print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        errors.leave(code)
+        errors.exit_now(code)

@@ -31,7 +31,7 @@ _VIEWED_TEXT = ("text/html", "text/csv", "text/tab-separated-values")
 
 
 def has_display() -> bool:
-    """Return whether the user would see a window, which they do not from a remote terminal."""
+    """Return whether the user would see a window, unlike on a remote terminal."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -40,9 +40,9 @@ def has_display() -> bool:
 def open_file(target: ShowTarget, root: Path) -> str:
     """Open a file and return a message, or "" if there is no display; wait for an editor to exit.
 
-    If no program can open it, or the program fails, that is a UsageError.
+    It is a UsageError if no program can open the file, or the program fails.
     """
-    # Chosen by name, as the system does, whatever the file contains.
+    # By name, as the system does, whatever the file contains.
     file_format = format_of(target.file.name)
     media_type = "text/plain" if file_format is None else file_format.media_type
     is_text = media_type.startswith(("text/", "application/json")) and media_type not in _VIEWED_TEXT

@@ -17,7 +17,7 @@ import click
 from corpus.errors import UsageError
 from qa import locate
 from qa.cli import session
-from qa.cli.errors import FOUND, INTERRUPTED, leave
+from qa.cli.errors import FOUND, INTERRUPTED, exit_now
 from qa.cli.options import COLLECTION, FOLDER, NO_UPDATE
 from qa.terminal import answers
 from qa.terminal.text import clean_name
@@ -91,7 +91,7 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
         raise UsageError('qa mcp needs the package mcp. Run: pip install "qa-passages[mcp]"') from error
 
     # The server's own shutdown waits for stdin; an interrupted update leaves the index as it was.
-    signal.signal(signal.SIGINT, lambda *_: leave(INTERRUPTED))
+    signal.signal(signal.SIGINT, lambda *_: exit_now(INTERRUPTED))
     if sys.stdin is not None and sys.stdin.isatty():
         answers.write_stderr("Waiting for an agent on stdin; agents usually start this themselves (Ctrl-C to stop)")
     serve_agents(roots, follow=not no_update, version=qa.__version__)

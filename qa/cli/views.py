@@ -14,7 +14,7 @@ from qa import locate
 from qa.answer.results import State
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COLLECTION, FOLDER, JSON, STORE, complete_files, filtered
+from qa.cli.options import COLLECTION, FOLDER, JSON, STORE, complete_files, filter_options
 from qa.filters import Filter
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
@@ -35,8 +35,8 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, in
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
     text.
     """
-    folder, words_of_place = session.named_folder(words)
-    place = " ".join(words_of_place)
+    folder, rest = session.split_off_folder(words)
+    place = " ".join(rest)
     root = session.root_around(place, index) if folder is None else session.named_root(folder, index)
     show_place(root, place, context=context, opens=opens, as_json=as_json)
     return FOUND
@@ -63,7 +63,7 @@ def show_place(root: Path, place: str, *, context: int, opens: bool, as_json: bo
 
 
 def show_view(view: View, places: answers.Places) -> None:
-    """Print some lines of a document, and whether they are still what was indexed."""
+    """Print some lines of a document, and whether they have changed since it was indexed."""
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         answers.write_stderr(f"{clean_name(places(view.path))}: {reports.describe_view_state(view)}")
     answers.write_stdout(reports.render_view(view, session.style(), places))
@@ -89,7 +89,7 @@ def status(*, folder: Path | None, as_json: bool, index: Path | None, store: str
 
 @click.command("ls")
 @FOLDER
-@filtered
+@filter_options
 @JSON
 @COLLECTION
 def list_files(*, folder: Path | None, only: Filter, as_json: bool, index: Path | None) -> int:

@@ -58,8 +58,8 @@ class ProseWriter:
         return written
 
 
-def writing(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options for prose to a command, passed on as its argument `writer`; None without `--write`."""
+def prose_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options for prose to a command, which gets its argument `writer` from them; None without `--write`."""
 
     @wraps(command)
     def run(**options: Any) -> int:

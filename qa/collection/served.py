@@ -59,19 +59,19 @@ class Served:
         """The collection's folder."""
         return self.retriever.root
 
-    def asking(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    def ask_arguments(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of `Retriever.ask`: those in the request, else the collection's settings.
 
         Args:
             wanted: The values of the request's parameters, by name.
         """
-        found = self.settings.asking(k=wanted.get("k"), mode=wanted.get("mode"), rerank=wanted.get("rerank"))
+        found = self.settings.ask_arguments(k=wanted.get("k"), mode=wanted.get("mode"), rerank=wanted.get("rerank"))
         return found | {"only": filter_of(wanted)}
 
     def ask(self, wanted: Mapping[str, Any]) -> Result:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
         topic = {"topic": wanted["topic"]} if "topic" in wanted else {}
-        return self.boxes.fill(self.retriever.ask(wanted["question"], **self.asking(wanted), **topic))
+        return self.boxes.fill(self.retriever.ask(wanted["question"], **self.ask_arguments(wanted), **topic))
 
     def body(self, name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a command prints with `--json`; "search" has the passages of "ask" alone.
@@ -86,7 +86,7 @@ class Served:
             case "search":
                 return self._search(wanted)
             case "similar":
-                k, only = self.asking(wanted)["k"], filter_of(wanted)
+                k, only = self.ask_arguments(wanted)["k"], filter_of(wanted)
                 found = self.retriever.similar(wanted["place"], k=k, unit=_unit(wanted), only=only, indexed_only=True)
                 return found.as_json()
             case "topics":
@@ -103,7 +103,7 @@ class Served:
         return {
             "version": 1,
             "question": wanted["question"],
-            "passages": json_value(self.retriever.search(wanted["question"], **self.asking(wanted))),
+            "passages": json_value(self.retriever.search(wanted["question"], **self.ask_arguments(wanted))),
             "index": json_value(index),
         }
 

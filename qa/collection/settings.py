@@ -53,7 +53,7 @@ class CollectionSettings:
     rerank: bool | None = None
     reader: bool | None = None
 
-    def asking(
+    def ask_arguments(
         self, *, k: int | None, mode: str | None, rerank: bool | None, default_k: int = DEFAULT_K
     ) -> dict[str, Any]:
         """Return the arguments of `Retriever.ask`: those given, else the settings, else the defaults."""

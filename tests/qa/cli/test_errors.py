@@ -133,6 +133,6 @@ def test_an_abandoned_stream_cannot_fail_again() -> None:
     stream = os.fdopen(writing, "w")
     os.close(reading)
     stream.write("too late")
-    errors_module._abandon(stream)
+    errors_module._flush_or_discard(stream)
     stream.close()
-    errors_module._abandon(stream)
+    errors_module._flush_or_discard(stream)
