@@ -28,7 +28,7 @@ def _exit_interrupted(*_: object) -> None:
 
 
 def main() -> None:
-    """Run the command line, and end the process; Ctrl-C during its imports, which take a while, ends it at once."""
+    """Run the command line and end the process; Ctrl-C while it imports, which takes a while, ends it at once."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, _exit_interrupted)

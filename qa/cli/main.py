@@ -146,7 +146,7 @@ def index(
             workers=workers or 0,
             dask=dask or "",
         )
-    for place in named_files.without_documents(root, collection.paths, report):
+    for place in named_files.paths_without_documents(root, collection.paths, report):
         answers.write_stderr(answers.error_line(f"nothing was indexed from {place}: it is empty, or excluded"))
     if quiet:
         answers.write_stderr(reports.render_unreadable(report, answers.TerminalStyle.of(sys.stderr)))
@@ -175,7 +175,7 @@ def watch(*, path: Path | None, every: float | None, device: str, index: Path | 
     if path and index:
         raise UsageError("name the folder once: as an argument or with --index.")
     folder = path or index
-    root = locate.root_of(folder) if folder else locate.find_or_here()
+    root = locate.root_of(folder) if folder else locate.find_root_or_here()
     from index import Device
     from qa.collection import watch as watching
 

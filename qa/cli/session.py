@@ -113,7 +113,7 @@ def store_root(store: str, *folders: object) -> Path:
 
 def root_around(place: str, index: Path | None) -> Path:
     """Return the collection that contains a place: the one named, or the nearest at or above the place."""
-    if index is None and not os.environ.get(locate.VARIABLE):
+    if index is None and not os.environ.get(locate.INDEX_VARIABLE):
         with suppress(NoIndexError):
             return locate.find_index(Path(place).parent)
     return locate.find_index(index=index)

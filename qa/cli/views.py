@@ -64,7 +64,7 @@ def show_place(root: Path, place: str, *, context: int, opens: bool, as_json: bo
 
 def show_view(view: View, places: answers.Places) -> None:
     """Print some lines of a document, and whether they have changed since it was indexed."""
-    if view.marked is None and (view.stored or view.state is not State.VERIFIED):
+    if view.requested is None and (view.stored or view.state is not State.VERIFIED):
         answers.write_stderr(f"{clean_name(places(view.path))}: {reports.describe_view_state(view)}")
     answers.write_stdout(reports.render_view(view, session.style(), places))
 

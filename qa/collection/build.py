@@ -44,13 +44,13 @@ from index import (
 )
 from qa.choices import BuildModeName, DeviceName, OnEmptyName, OnLockedName
 from qa.collection.named_files import paths_in
-from qa.collection.settings import missing_paths, read_settings
+from qa.collection.settings import missing_paths_message, read_settings
 from qa.locate import file_in_the_way, require_folder, root_of
 from qa.reader.reader import Reader
 from qa.require import require_encoder, require_member, require_type
 
 # Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
-PAUSE_SECONDS = 1.0
+LOCK_RETRY_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ def build_index(
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
     require_encoder(encoder)
-    root = existing_root(path)
+    root = require_root(path)
     more_paths = paths_in(root, paths)
     from index import choose_store, open_workers, rebuild_index, update_index
 
@@ -175,7 +175,7 @@ def _pause(error: LockedError, store: str | None, waited_for: str | None) -> str
     """Wait a moment for another writer, which is named once if it writes to a database; return the store."""
     if store and store != waited_for:
         _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
-    time.sleep(PAUSE_SECONDS)
+    time.sleep(LOCK_RETRY_SECONDS)
     return store
 
 
@@ -190,7 +190,7 @@ def _prepare_for_questions(model: str) -> None:
 
 def _require_files(root: Path, choice: Choice, *, is_new: bool) -> None:
     """Require files before a new index is written, since the wrong folder or path may have been named."""
-    if not is_new and not missing_paths(root, choice.paths or ()):
+    if not is_new and not missing_paths_message(root, choice.paths or ()):
         return
     patterns = {"include": choice.include or (), "exclude": choice.exclude or (), "formats": choice.formats or ()}
     found = walk(root, **patterns, paths=(*choice.paths, *choice.more_paths) if choice.paths else ())
@@ -202,12 +202,12 @@ def _require_documents(root: Path, report: BuildReport, choice: Choice) -> None:
     """Require documents in a new index, and warn of paths in the settings that do not exist."""
     if not report.documents:
         raise _nothing_to_index(root, report.skipped, choice)
-    if missing := missing_paths(root, choice.paths or ()):
+    if missing := missing_paths_message(root, choice.paths or ()):
         _log.warning("%s. Correct it there.", missing)
 
 
 def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], choice: Choice) -> CorpusError:
-    if unknown := missing_paths(root, choice.paths or ()):
+    if unknown := missing_paths_message(root, choice.paths or ()):
         reason = f"{unknown}. Correct it there"
     elif patterns := patterns_to_blame(root, choice):
         reason = f"no files are left with {patterns}"
@@ -241,11 +241,11 @@ def preview_index(
     """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
     from index import preview_update
 
-    root = existing_root(path)
+    root = require_root(path)
     return preview_update(root, read_settings(root).choice(include, exclude, paths_in(root, paths)), mode)
 
 
-def existing_root(path: str | os.PathLike[str]) -> Path:
+def require_root(path: str | os.PathLike[str]) -> Path:
     """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it cannot be one."""
     require_type("path", path, str, os.PathLike)
     root = root_of(Path(path))

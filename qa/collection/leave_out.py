@@ -11,8 +11,8 @@ from corpus.errors import UsageError
 from index import BuildReport, ProgressCallback, open_index
 from qa.collection.build import OnEmpty, build_index
 from qa.collection.settings import read_settings
-from qa.locate import near_paths
-from qa.places import candidates
+from qa.locate import suggest_paths
+from qa.places import candidate_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def take_back(
     exclude, _ = _excluded_and_indexed(root)
     paths = []
     for path in named:
-        found = [candidate for candidate in candidates(root, path, here) if literal_pattern(candidate) in exclude]
+        found = [candidate for candidate in candidate_paths(root, path, here) if literal_pattern(candidate) in exclude]
         if not found:
             raise UsageError(f"{path} was not left out by qa rm.")
         paths.append(found[0])
@@ -68,10 +68,10 @@ def _excluded_and_indexed(root: Path) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _resolved(root: Path, named: str, here: Path | None, known: Sequence[str]) -> str:
-    for path in candidates(root, named, here):
+    for path in candidate_paths(root, named, here):
         if any(_is_at(indexed, path) for indexed in known) or (root / to_os_name(path)).exists():
             return path
-    raise UsageError(f"{named} is not in the collection {root}.{near_paths(named, known)}")
+    raise UsageError(f"{named} is not in the collection {root}.{suggest_paths(named, known)}")
 
 
 def _is_at(path: str, place: str) -> bool:

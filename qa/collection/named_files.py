@@ -13,7 +13,7 @@ from corpus import INDEX_FOLDER, lies_in, outermost
 from corpus.errors import CorpusError
 from index import BuildReport, open_index
 from qa.collection.settings import read_settings
-from qa.locate import find_or_here, has_index, root_of
+from qa.locate import find_root_or_here, has_index, root_of
 from qa.require import require_type
 
 
@@ -41,7 +41,7 @@ def collection_of(named: Sequence[Path]) -> Collection:
         NoIndexError: Nothing is named, and QA_INDEX names no index or the working directory no longer exists.
     """
     if not named:
-        return Collection(find_or_here())
+        return Collection(find_root_or_here())
     if len(named) == 1 and not named[0].is_file():
         return _collection_or_part(root_of(named[0]))
     files, folders = _files_and_folders(named)
@@ -128,7 +128,7 @@ def _relative(path: Path, root: Path) -> str:
     return text
 
 
-def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
+def paths_without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
     """Return the paths given to a build that yielded no document, without a reason in its report."""
     if not paths:
         return ()

@@ -16,24 +16,24 @@ from corpus.errors import NoIndexError, UsageError
 from index import Index, Progress
 from qa.answer.citation import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
-from qa.collection.opening import ANY_CHANGE, not_updated, refresh_if_small
+from qa.collection.opening import ANY_CHANGE, refresh_if_small, update_failure_note
 from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
 from qa.filters import Filter
-from qa.locate import folder_gone
+from qa.locate import folder_gone_error
 from qa.retrieval.retriever import Retriever, Unit
 
 # How long questions wait for an update, from its start: most changes are indexed by then.
-_PATIENCE = 2.0
+_MAX_WAIT_SECONDS = 2.0
 # Files are compared with the index before an answer, but at most once in this many seconds.
 _UPDATE_SECONDS = 2.0
 # Then wait this many times as long as it took: in a large collection, comparing takes a twentieth of the time at most.
-_REST = 20.0
+_REST_FACTOR = 20.0
 # But no longer than this: a failed update may have taken hours, and its cause may be gone soon.
-_LONGEST_REST = 300.0
+_MAX_REST_SECONDS = 300.0
 
-_UPDATING = "files have changed and are being indexed now. Answering from the index as it was."
+_UPDATING_NOTE = "files have changed and are being indexed now. Answering from the index as it was."
 
 _log = logging.getLogger(__name__)
 
@@ -66,14 +66,14 @@ class Served:
             wanted: The values of the request's parameters, by name.
         """
         found = self.settings.ask_arguments(k=wanted.get("k"), mode=wanted.get("mode"), rerank=wanted.get("rerank"))
-        return found | {"only": filter_of(wanted)}
+        return found | {"only": parse_filter(wanted)}
 
     def ask(self, wanted: Mapping[str, Any]) -> Result:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
         topic = {"topic": wanted["topic"]} if "topic" in wanted else {}
         return self.boxes.fill(self.retriever.ask(wanted["question"], **self.ask_arguments(wanted), **topic))
 
-    def body(self, name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    def json_of(self, name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a command prints with `--json`; "search" has the passages of "ask" alone.
 
         Args:
@@ -86,11 +86,11 @@ class Served:
             case "search":
                 return self._search(wanted)
             case "similar":
-                k, only = self.ask_arguments(wanted)["k"], filter_of(wanted)
+                k, only = self.ask_arguments(wanted)["k"], parse_filter(wanted)
                 found = self.retriever.similar(wanted["place"], k=k, unit=_unit(wanted), only=only, indexed_only=True)
                 return found.as_json()
             case "topics":
-                return self.retriever.topics(n=wanted.get("n"), unit=_unit(wanted), only=filter_of(wanted)).as_json()
+                return self.retriever.topics(n=wanted.get("n"), unit=_unit(wanted), only=parse_filter(wanted)).as_json()
             case "show":
                 return show_indexed(
                     self.root, self.snapshot, wanted["place"], context=wanted.get("context", 3)
@@ -112,7 +112,7 @@ def _unit(wanted: Mapping[str, Any]) -> Unit:
     return "documents" if wanted.get("documents") else "passages"
 
 
-def filter_of(wanted: Mapping[str, Any]) -> Filter:
+def parse_filter(wanted: Mapping[str, Any]) -> Filter:
     """Return the filter that a request asks for."""
     return Filter.of(
         path=wanted.get("path"),
@@ -140,10 +140,10 @@ class ServedCollection:
         self._retriever = Retriever.open(root, reader=reader)
         self._boxes = BoxFinder(root)
         self._follow = follow
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="qa-update")
-        self._starting = threading.Lock()
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="qa-update")
+        self._update_lock = threading.Lock()
         self._update: Future[None] | None = None
-        self._began = self._update_at = time.monotonic()
+        self._update_began = self._next_update_at = time.monotonic()
         self._is_closed = False
         self._last_warning = ""
         if follow:
@@ -163,32 +163,32 @@ class ServedCollection:
     def reading(self) -> Iterator[Served]:
         """Yield the newest state, after indexing changes if it is time to look for them and that takes no longer."""
         if self._follow and (update := self._current_update()) is not None:
-            wait([update], max(0.0, self._began + _PATIENCE - time.monotonic()))
+            wait([update], max(0.0, self._update_began + _MAX_WAIT_SECONDS - time.monotonic()))
         try:
             self._retriever.reload()
         except NoIndexError:
             if not self.root.exists():
-                raise folder_gone(self.root) from None
+                raise folder_gone_error(self.root) from None
             raise
         with self._retriever.reading() as snapshot:
             yield Served(self._retriever, snapshot, self._settings, self._boxes)
 
     def close(self) -> None:
         """Close the index, after stopping an update at the next file or batch of passages."""
-        with self._starting:
+        with self._update_lock:
             self._is_closed = True
-        self._thread.shutdown(cancel_futures=True)
+        self._executor.shutdown(cancel_futures=True)
         self._retriever.close()
         self._boxes.close()
 
     def _current_update(self) -> Future[None] | None:
         """Return the update that is in progress, or begins now as it is time."""
-        with self._starting:
+        with self._update_lock:
             if self._update is not None and self._update.done():
                 self._update = None
-            if self._update is None and not self._is_closed and time.monotonic() >= self._update_at:
-                self._began = time.monotonic()
-                self._update = self._thread.submit(self._index_changes)
+            if self._update is None and not self._is_closed and time.monotonic() >= self._next_update_at:
+                self._update_began = time.monotonic()
+                self._update = self._executor.submit(self._index_changes)
             return self._update
 
     def _index_changes(self) -> None:
@@ -202,19 +202,19 @@ class ServedCollection:
             opened = refresh_if_small(self._retriever, progress=self._on_progress, limit=ANY_CHANGE)
             self._warn(note or opened.note)
             # How long a change took to index says nothing about the next update.
-            rest = _REST * (time.monotonic() - began - opened.waited) if opened.report is None else 0.0
+            rest = _REST_FACTOR * (time.monotonic() - began - opened.waited_seconds) if opened.report is None else 0.0
         except CancelledError:
             pass  # the index stays as it was
         except Exception as error:  # nobody waits for this thread, and questions are answered all the same
             _log.debug("the index was not updated", exc_info=error)
-            self._warn(not_updated(error))
-            rest = _REST * (time.monotonic() - began)
-        self._update_at = time.monotonic() + min(max(_UPDATE_SECONDS, rest), _LONGEST_REST)
+            self._warn(update_failure_note(error))
+            rest = _REST_FACTOR * (time.monotonic() - began)
+        self._next_update_at = time.monotonic() + min(max(_UPDATE_SECONDS, rest), _MAX_REST_SECONDS)
 
     def _on_progress(self, _: Progress) -> None:
         if self._is_closed:
             raise CancelledError
-        self._retriever.note = _UPDATING
+        self._retriever.note = _UPDATING_NOTE
 
     def _warn(self, note: str) -> None:
         """Pass on a note, and log it unless it was the last one."""

@@ -20,7 +20,7 @@ from corpus.errors import Unreadable, UsageError
 from corpus.formats import NAMED
 from index import config_folder
 from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
-from qa.require import either
+from qa.require import join_choices
 
 if TYPE_CHECKING:
     from index import Choice, Info
@@ -88,7 +88,7 @@ def _several(given: Sequence[str]) -> Sequence[str]:
     return (given,) if isinstance(given, str) else given
 
 
-def not_applied(root: Path, info: Info) -> str:
+def settings_difference(root: Path, info: Info) -> str:
     """Return a message on how a collection's settings and its index differ; "" if they do not.
 
     Raises:
@@ -110,7 +110,7 @@ def _file_of(root: Path) -> str:
     return PROJECT_FILE if _collection_settings(root) else "the settings"
 
 
-def missing_paths(root: Path, paths: Sequence[str]) -> str:
+def missing_paths_message(root: Path, paths: Sequence[str]) -> str:
     """Return a message on the paths in a collection's settings that do not exist; "" if all do."""
     missing = [path for path in paths if not os.path.lexists(root / path)]
     return f"paths in {_file_of(root)} names what does not exist: {', '.join(missing)}" if missing else ""
@@ -262,7 +262,7 @@ _KEYS = {
     "paths": (_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
     "formats": (_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
     "k": (_count, f"a number from 1 to {MAX_HITS}"),
-    "mode": (Mode, either(Mode)),
+    "mode": (Mode, join_choices(Mode)),
     "rerank": (_bool, "true or false"),
     "reader": (_bool, "true or false"),
 }

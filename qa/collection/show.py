@@ -18,7 +18,7 @@ from index import Index, StoredDocument, StoredPassage, open_index
 from qa.answer.citation import state_without
 from qa.answer.display import count
 from qa.answer.results import State
-from qa.places import Place, in_page, required_place
+from qa.places import Place, page_in_words, require_place
 
 # Each line with its number in the file; None if the file has no lines or the line is blank.
 Lines = tuple[tuple[int | None, str], ...]
@@ -28,19 +28,19 @@ Lines = tuple[tuple[int | None, str], ...]
 class View:
     """Some lines of a document.
 
-    `marked` is the range in `lines` that was asked for (first, one past the last), None for a whole document;
+    `requested` is the range in `lines` that was asked for (first, one past the last), None for a whole document;
     `state` is None if the file is not in the index; `stored` text is the index's copy, as the file no longer has it.
     """
 
     path: str
     lines: Lines
-    marked: tuple[int, int] | None
+    requested: tuple[int, int] | None
     state: State | None
     stored: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `qa show --json` prints."""
-        first, end = self.marked or (0, len(self.lines))
+        first, end = self.requested or (0, len(self.lines))
         lines = [
             {"number": number, "text": text, "marked": first <= at < end}
             for at, (number, text) in enumerate(self.lines)
@@ -66,12 +66,12 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     working directory if that exists, or to the root. One that is not in the collection is a UsageError.
     """
     with open_index(root / INDEX_FOLDER) as snapshot:
-        return _show(root, snapshot, required_place(snapshot, root, location, here), context)
+        return _show(root, snapshot, require_place(snapshot, root, location, here), context)
 
 
 def show_indexed(root: Path, snapshot: Index, location: str, *, context: int = 3) -> View:
     """Return the lines at a location of an indexed file; any other file counts as missing."""
-    return _show(root, snapshot, required_place(snapshot, root, location, None, indexed_only=True), context)
+    return _show(root, snapshot, require_place(snapshot, root, location, None, indexed_only=True), context)
 
 
 def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:
@@ -104,7 +104,7 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
     A file that is missing, unreadable or not indexed is a UsageError.
     """
     with open_index(root / INDEX_FOLDER) as snapshot:
-        request, formats = required_place(snapshot, root, location, here), snapshot.info.formats
+        request, formats = require_place(snapshot, root, location, here), snapshot.info.formats
     try:
         document = load(root, request.path, formats=formats)
     except Unreadable as error:
@@ -154,7 +154,7 @@ def _page_span(document: Document, page: int) -> tuple[int, int]:
         raise UsageError(f"{document.path} has {count(len(document.pages), 'page')}; there is no page {page:,}")
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
-        raise UsageError(f"{document.path} has no text {in_page(document.path, page)}")
+        raise UsageError(f"{document.path} has no text {page_in_words(document.path, page)}")
     return span[0] + len(text) - len(text.lstrip()), span[0] + len(text.rstrip())
 
 
@@ -200,7 +200,7 @@ def _stored_view(request: Place, stored: Sequence[StoredPassage], state: State |
     if request.page is not None:
         chosen = tuple(passage for passage in stored if passage.page == request.page)
         if not chosen:
-            raise UsageError(f"{request.path} has no text {in_page(request.path, request.page)}")
+            raise UsageError(f"{request.path} has no text {page_in_words(request.path, request.page)}")
     numbered: dict[int, str] = {}
     lines: list[tuple[int | None, str]] = []
     end = 0

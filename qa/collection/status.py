@@ -10,8 +10,8 @@ from typing import Any
 from corpus import INDEX_FOLDER, SkippedFile
 from corpus.errors import CorpusError, UsageError
 from index import Index, Info, find_changes, open_index, open_store, store_of
-from qa.collection.settings import not_applied
-from qa.locate import command_for
+from qa.collection.settings import settings_difference
+from qa.locate import index_command
 
 MAX_EXAMPLES = 10
 
@@ -79,7 +79,7 @@ def status(root: Path) -> Status:
     """Return the state of an index, compared with its files."""
     folder = root / INDEX_FOLDER
     with open_index(folder) as snapshot:
-        found = replace(_recorded(snapshot, store_of(folder) or str(folder)), command=command_for(root))
+        found = replace(_recorded(snapshot, store_of(folder) or str(folder)), command=index_command(root))
         try:
             diff = find_changes(root, snapshot)
             added, changed = (tuple(file.path for file in files) for files in (diff.added, diff.suspect))
@@ -87,7 +87,7 @@ def status(root: Path) -> Status:
         except CorpusError as error:
             found = replace(found, problem=str(error))
     try:
-        return replace(found, settings=not_applied(root, found.info))
+        return replace(found, settings=settings_difference(root, found.info))
     except UsageError as error:
         # Without the folder, which clients of a server do not learn.
         return replace(found, settings=str(error).replace(f"{root}{os.sep}", ""), is_invalid=True)

@@ -33,26 +33,26 @@ from index import (
     wait_for_writer,
 )
 from qa.collection.build import (
-    PAUSE_SECONDS,
+    LOCK_RETRY_SECONDS,
     OnEmpty,
     OnLocked,
     build_index,
-    existing_root,
     has_documents,
     model_of,
+    require_root,
 )
 from qa.collection.file_events import raw_events, require_watchfiles
 from qa.collection.settings import read_settings
-from qa.locate import command_for, folder_gone, has_index
+from qa.locate import folder_gone_error, has_index, index_command
 
 # A failed update is retried after this long, if nothing changes before.
 _RETRY_SECONDS = 10.0
 # How often to poll all files if there are no file system events.
 _POLL_SECONDS = 1.0
 # Then rest this many times as long as comparing files took: it takes at most a tenth of the time.
-_REST = 9.0
+_REST_FACTOR = 9.0
 # But no longer than this for the indexing itself, or a large change would delay the next one by minutes.
-_LONGEST_REST = 5.0
+_MAX_REST_SECONDS = 5.0
 
 
 _log = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ def watch(
         StorageError: The first update could not be written.
     """
     require_watchfiles()
-    root = Path(os.path.realpath(existing_root(path)))
+    root = Path(os.path.realpath(require_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
     watcher = _Watcher(root, stop or Event(), every, device)
     # Files may come later, but an index must not lose all of its own because a disk is not mounted.
@@ -154,18 +154,18 @@ class _Watcher:
         self._problem = ""
         self._retry_at = float("inf")
         # For how many seconds the last attempt of an update compared files.
-        self._comparing = 0.0
+        self._comparing_seconds = 0.0
 
     def run(self) -> Iterator[Update]:
         """Update until stopped."""
         with suppress(StorageError, UsageError):  # the first update reports it
             self._compare_files()
         while not self._stop.is_set():
-            for _ in self._events() if self._every is None else self._polls(self._every):
+            for _ in self._events() if self._every is None else self._poll(self._every):
                 update = self._update()
                 if update is not None:
                     yield update
-                self._stop.wait(_rest(self._comparing, update))
+                self._stop.wait(_rest_seconds(self._comparing_seconds, update))
 
     def _events(self) -> Iterator[None]:
         """Yield when files may have changed, until the folders to watch change."""
@@ -186,7 +186,7 @@ class _Watcher:
             _log.warning("no file system events (%s); polling all files every %g s instead", error, _POLL_SECONDS)
             self._every = _POLL_SECONDS
 
-    def _polls(self, every: float) -> Iterator[None]:
+    def _poll(self, every: float) -> Iterator[None]:
         """Yield every `every` seconds; after a failure, when it is time to try again."""
         while True:
             self._require_present()
@@ -197,11 +197,11 @@ class _Watcher:
 
     def _require_present(self) -> None:
         if not self._root.is_dir():
-            raise folder_gone(self._root)
+            raise folder_gone_error(self._root)
         if not has_index(self._root):
             raise NoIndexError(
                 f"the index of {self._root} no longer exists: deleted or unmounted. "
-                f"Build it again with: {command_for(self._root)}"
+                f"Build it again with: {index_command(self._root)}"
             )
 
     def _compare_files(self) -> _WatchState:
@@ -215,7 +215,7 @@ class _Watcher:
             self._require_present()
             raise
         finally:
-            self._comparing += time.monotonic() - started
+            self._comparing_seconds += time.monotonic() - started
         self._folders = state.diff.folders
         return state
 
@@ -238,7 +238,7 @@ class _Watcher:
         while not self._stop.is_set():
             # Before comparing: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
-            self._comparing = 0.0
+            self._comparing_seconds = 0.0
             before = self._compare_files()
             if before.diff.same:
                 with suppress(LockedError):
@@ -251,7 +251,7 @@ class _Watcher:
                 report = update_index(Request(self._root, self._encoder_for(info), choice, retry=False))
                 events = tuple(_events_between(before, self._compare_files(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
-            self._stop.wait(PAUSE_SECONDS)
+            self._stop.wait(LOCK_RETRY_SECONDS)
         return None
 
     def _encoder_for(self, info: Info) -> Encoder:
@@ -262,10 +262,10 @@ class _Watcher:
         return self.encoder
 
 
-def _rest(comparing: float, update: Update | None) -> float:
+def _rest_seconds(comparing: float, update: Update | None) -> float:
     """Return how many seconds to rest after comparing files for so many seconds, and an update if there was one."""
     indexing = 0.0 if update is None or update.report is None else update.report.seconds
-    return _REST * comparing + min(_REST * indexing, _LONGEST_REST)
+    return _REST_FACTOR * comparing + min(_REST_FACTOR * indexing, _MAX_REST_SECONDS)
 
 
 def _events_between(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:

@@ -154,9 +154,9 @@ def format_duration(seconds: float) -> str:
 
 def render_view(view: View, style: TerminalStyle, places: Places) -> str:
     """Return the numbered lines at and around a location, or a whole text."""
-    if view.marked is None:
+    if view.requested is None:
         return "".join(row + "\n" for _, line in view.lines for row in clean_rows(line))
-    first, end = view.marked
+    first, end = view.requested
     path = style.paint(clean_name(places(view.path)), BOLD)
     if not view.stored:
         path = style.link(path, places.url(view.path))

@@ -14,7 +14,7 @@ from corpus.errors import UsageError
 from index.dense.scope import Scope
 from index.snapshot import Snapshot
 from qa.explore.items import Items
-from qa.filters import Filter, merged, select
+from qa.filters import Filter, add_path, select
 from tests.corpus.readers.samples import archives
 from tests.encoders import BagEncoder
 from tests.qa.indexes import built, write
@@ -120,17 +120,17 @@ def test_a_condition_of_the_wrong_type_is_named(name: str) -> None:
 
 def test_paths_may_be_path_objects() -> None:
     assert Filter.of(path=Path("talks/a.md")) == Filter.of(path="talks/a.md")
-    assert merged([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")
+    assert add_path([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")
 
 
 def test_a_separate_path_is_merged_into_the_filter() -> None:
     """If the filter already has a path, that is refused."""
-    assert merged(None, None) == merged("", None) == Filter() == Filter.of(where=())
+    assert add_path(None, None) == add_path("", None) == Filter() == Filter.of(where=())
     with pytest.raises(UsageError, match="path is an empty list"):
-        merged([], None)
-    assert merged("a/", Filter.of(types="md")) == Filter.of(path="a/", types="md")
+        add_path([], None)
+    assert add_path("a/", Filter.of(types="md")) == Filter.of(path="a/", types="md")
     with pytest.raises(UsageError, match="not both"):
-        merged("a/", Filter.of(path="b/"))
+        add_path("a/", Filter.of(path="b/"))
 
 
 MAILS = """From a Thu

@@ -9,7 +9,7 @@ import pytest
 
 from corpus.errors import CorpusError, NoIndexError
 from qa.collection.build import build_index
-from qa.locate import command_for, find_index, find_or_here, has_index, near_paths, root_of, working_directory
+from qa.locate import find_index, find_root_or_here, has_index, index_command, root_of, suggest_paths, working_directory
 
 
 @pytest.fixture(autouse=True)
@@ -113,11 +113,11 @@ def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(folder)
     folder.rmdir()
     assert working_directory() is None
-    for find in (find_index, find_or_here):
+    for find in (find_index, find_root_or_here):
         with pytest.raises(NoIndexError, match="working directory no longer exists"):
             find()
     monkeypatch.chdir(tmp_path)
-    assert find_or_here() == working_directory() == tmp_path
+    assert find_root_or_here() == working_directory() == tmp_path
 
 
 def test_a_path_that_is_too_long_has_no_index() -> None:
@@ -130,13 +130,13 @@ def test_a_path_that_is_too_long_has_no_index() -> None:
 )
 def test_near_paths(wanted: str, similar: str) -> None:
     paths = ["talks/a-2025.md", "old/travel.md", "b-2025.md"]
-    assert near_paths(wanted, paths) == (f" Similar: {similar}." if similar else "")
+    assert suggest_paths(wanted, paths) == (f" Similar: {similar}." if similar else "")
 
 
 def test_command_survives_the_shell() -> None:
     """Blanks are quoted, and a leading dash is not taken for an option."""
-    assert command_for("a b") == "qa index 'a b'"
-    assert command_for("-x") == "qa index -- -x"
+    assert index_command("a b") == "qa index 'a b'"
+    assert index_command("-x") == "qa index -- -x"
 
 
 def test_symbolic_links_are_not_resolved(tmp_path: Path) -> None:

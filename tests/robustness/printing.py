@@ -88,7 +88,7 @@ def _status(some: list[str]) -> Status:
         model=some[-1], fingerprint="", dimension=64, splitter=1, generation=1, files=1, documents=1, passages=1,
         vectors=1, skipped=0, segments=(),
     )  # fmt: skip
-    command = locate.command_for(some[0])
+    command = locate.index_command(some[0])
     return Status(some[0], info, 8, 1, _skipped(some), tuple(some), problem=some[1], command=command)
 
 

@@ -188,6 +188,6 @@ def test_a_model_s_name_is_not_an_encoder(home: Path, call: Callable[..., object
 
 def test_a_negative_number_of_workers_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would wait for them for ever."""
-    monkeypatch.setattr(build, "existing_root", lambda path: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(build, "require_root", lambda path: pytest.fail(f"{path} was opened"))
     with pytest.raises(UsageError, match="workers must be 0 or more, not -1"):
         build.build_index(home, workers=-1)

@@ -44,14 +44,14 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> SlowEncoder:
         monkeypatch.setattr(module, "load_encoder", lambda *_, **__: found)
     monkeypatch.setattr(retriever, "shared_reader", lambda: None)
     monkeypatch.setattr(served, "_UPDATE_SECONDS", 0.0)
-    monkeypatch.setattr(served, "_REST", 0.0)
+    monkeypatch.setattr(served, "_REST_FACTOR", 0.0)
     return found
 
 
 @pytest.fixture
 def collection(tmp_path: Path, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedCollection]:
     build(tmp_path, {"ferry.md": "The ferry leaves at nine.\n"})
-    monkeypatch.setattr(served, "_PATIENCE", 0.0)
+    monkeypatch.setattr(served, "_MAX_WAIT_SECONDS", 0.0)
     found = ServedCollection(tmp_path)
     finish_updating(found)
     yield found
@@ -75,7 +75,7 @@ def until_updating(collection: ServedCollection) -> Future[None]:
 
 def ask(collection: ServedCollection) -> dict[str, Any]:
     with collection.reading() as now:
-        return now.body("ask", QUESTION)
+        return now.json_of("ask", QUESTION)
 
 
 def test_questions_are_answered_while_a_large_change_is_indexed(
@@ -89,7 +89,7 @@ def test_questions_are_answered_while_a_large_change_is_indexed(
     assert body["index"]["generation"] == collection.generation == 1
     assert body["index"]["note"] == "files have changed and are being indexed now. Answering from the index as it was."
     with collection.reading() as now:
-        assert now.body("search", QUESTION)["index"]["note"] == body["index"]["note"]
+        assert now.json_of("search", QUESTION)["index"]["note"] == body["index"]["note"]
     encoder.go.set()
     finish_updating(collection)
     index = ask(collection)["index"]
@@ -101,7 +101,7 @@ def test_a_small_change_is_waited_for(
     collection: ServedCollection, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For a moment, so that an edit shows at once."""
-    monkeypatch.setattr(served, "_PATIENCE", 20.0)
+    monkeypatch.setattr(served, "_MAX_WAIT_SECONDS", 20.0)
     encoder.go.set()
     write(collection.root, {"ferry.md": "The ferry leaves at ten.\n"})
     assert ask(collection)["passages"][0]["text"] == "The ferry leaves at ten."
@@ -149,18 +149,19 @@ def test_a_failed_update_is_not_tried_again_at_once_nor_much_later(
 ) -> None:
     """After an unforeseen error as after others, it rests for as long as it took, times some; but within limits."""
     write(collection.root, MANY)
-    monkeypatch.setattr(served, "_REST", 1e12)
+    monkeypatch.setattr(served, "_REST_FACTOR", 1e12)
     for error in (KeyError("vectors"), StorageError("the disk is full.")):
 
         def fail(*_: object, error: Exception = error, **__: object) -> BagEncoder:
             raise error
 
         monkeypatch.setattr(opening, "load_encoder", fail)
-        collection._update_at = 0.0
+        collection._next_update_at = 0.0
         ask(collection)
         finish_updating(collection)
         finished = time.monotonic()
-        assert collection._began + served._LONGEST_REST <= collection._update_at <= finished + served._LONGEST_REST
+        rest = served._MAX_REST_SECONDS
+        assert collection._update_began + rest <= collection._next_update_at <= finished + rest
 
 
 def test_clients_do_not_learn_where_a_user_keeps_settings(
@@ -189,4 +190,4 @@ def test_the_note_of_a_search_is_that_of_its_generation(
     with collection.reading() as now:
         finish_updating(collection)
         collection._retriever.note = "files have changed"
-        assert now.body("search", QUESTION)["index"]["note"] == "files have changed"
+        assert now.json_of("search", QUESTION)["index"]["note"] == "files have changed"

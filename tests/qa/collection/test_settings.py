@@ -12,7 +12,7 @@ from index import Info, Request, open_index, update_index
 from index.storage.metadata import values_of
 from qa.answer.results import Mode
 from qa.collection import build
-from qa.collection.settings import CollectionSettings, not_applied, read_settings
+from qa.collection.settings import CollectionSettings, read_settings, settings_difference
 from tests.encoders import BagEncoder
 from tests.qa.commands import built_documents, documents
 from tests.qa.indexes import write
@@ -187,16 +187,16 @@ def test_settings_that_the_index_does_not_have_are_reported(root: Path) -> None:
     set_own(root, ALL)
     built_documents(root)
     info = info_of(root)
-    assert not_applied(root, info) == ""
+    assert settings_difference(root, info) == ""
     set_own(root, 'include = ["*.md"]\nk = 9')
-    assert not_applied(root, info) == "qa.toml and the index differ in exclude"
+    assert settings_difference(root, info) == "qa.toml and the index differ in exclude"
     (root / "qa.toml").unlink()
     for project in (None, "[tool.ruff]\n", "[tool.qa-other]\n"):
         if project is not None:
             set_project(root, project)
-        assert not_applied(root, info) == "the settings and the index differ in include, exclude"
+        assert settings_difference(root, info) == "the settings and the index differ in include, exclude"
     set_project(root, '[tool.qa]\ninclude = ["*.md"]\nexclude = ["old/"]\nformats = {".foo" = "csv"}\n')
-    assert not_applied(root, info) == "pyproject.toml and the index differ in formats"
+    assert settings_difference(root, info) == "pyproject.toml and the index differ in formats"
 
 
 def test_include_applies_within_paths(root: Path) -> None:

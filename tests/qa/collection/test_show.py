@@ -32,7 +32,7 @@ def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
     """The whole text and single lines can be shown, but no line that it never had."""
     (talks / "talks.md").unlink()
     whole = show(talks, "talks.md")
-    assert (whole.stored, whole.state, whole.marked) == (True, State.MISSING, None)
+    assert (whole.stored, whole.state, whole.requested) == (True, State.MISSING, None)
     assert [number for number, _ in whole.lines] == [1, 2, 3, 5, 6, 7]
     assert show(talks, "talks.md:7").lines == ((7, "Soup at noon."),)
     with pytest.raises(UsageError, match=r"these lines are not in the index"):
@@ -68,7 +68,7 @@ def test_a_cited_range_is_shown_as_cited(texts: list[str], tmp_path_factory: pyt
 def test_a_page(river: Path, place: str) -> None:
     """All its lines are shown without context, from the file or from the index."""
     found = show(river, place, context=3)
-    assert (found.marked, found.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
+    assert (found.requested, found.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
     with pytest.raises(UsageError, match=r"^river.pdf has 2 pages; there is no page 3$"):
         show(river, "river.pdf#page=3")
     (river / "river.pdf").unlink()

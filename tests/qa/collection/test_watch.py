@@ -97,9 +97,9 @@ def test_rest_after_an_update() -> None:
     """Comparing many files takes a tenth of the time at most, but a large change does not delay the next."""
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 60.0)
     update = Update(datetime.now().astimezone(), (), report)
-    assert watch._rest(2.0, None) == 18
-    assert watch._rest(2.0, update) == 23
-    assert watch._rest(0.0, replace(update, report=replace(report, seconds=0.5))) == 4.5
+    assert watch._rest_seconds(2.0, None) == 18
+    assert watch._rest_seconds(2.0, update) == 23
+    assert watch._rest_seconds(0.0, replace(update, report=replace(report, seconds=0.5))) == 4.5
 
 
 class Stop(threading.Event):
