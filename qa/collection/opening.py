@@ -35,11 +35,11 @@ from qa.retrieval.retriever import Retriever
 
 # A file that is mostly images or fonts has less text than others, by this factor.
 _PACKED_FACTOR = 5
-# The most bytes of files moved from another folder that are read again: nothing of them is embedded.
+# Up to this many bytes of new files are read to find out which of them were only moved, and need no embedding.
 _MAX_MOVED_BYTES = 20_000_000
-# How long a question waits for another process that writes the index, most likely to index the same changes.
+# How long a question waits for another process that writes the index, which is probably indexing the same changes.
 _WAIT_SECONDS = 3.0
-# Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
+# Pause before another attempt, as one cannot wait for the lock of a collection in PostgreSQL.
 _LOCK_RETRY_SECONDS = 0.1
 
 
@@ -53,7 +53,7 @@ class ChangeLimit(NamedTuple):
 # Before a question is answered: a second or two of embedding, since 300 kB are 200 to 900 passages.
 SMALL = ChangeLimit(64, 300_000)
 ANY_CHANGE = ChangeLimit(math.inf, math.inf)
-# What notes on failed updates begin with; what follows may name folders and hosts.
+# How notes on failed updates begin; the rest may name folders and hosts.
 UPDATE_FAILED = "index not updated: "
 
 
@@ -72,15 +72,15 @@ class OpenedCollection:
 
 
 def build_and_open(
-    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
+    root: Path, open_retriever: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
 ) -> OpenedCollection:
-    """Build or update a collection, however much there is to do, and open it for questions.
+    """Build or update a collection, however long that takes, and open it for questions.
 
-    An index that cannot be written now is opened as it is, with a note.
+    If the index cannot be written now, it is opened as it is, with a note.
 
     Args:
         root: Its folder.
-        opening: `Retriever.open`, perhaps with some arguments bound.
+        open_retriever: `Retriever.open`, perhaps with some arguments bound.
         progress: Called with the bytes read so far.
         device: Where the model embeds passages.
     """
@@ -92,12 +92,12 @@ def build_and_open(
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
-            retriever = opening(root, encoder=encoder)
+            retriever = open_retriever(root, encoder=encoder)
         except NoIndexError:
             raise error from None
         retriever.note = update_failure_note(error)
         return OpenedCollection(retriever, note=retriever.note)
-    return OpenedCollection(opening(root, encoder=encoder), report)
+    return OpenedCollection(open_retriever(root, encoder=encoder), report)
 
 
 def refresh_if_small(
@@ -107,26 +107,26 @@ def refresh_if_small(
     device: Device = Device.AUTO,
     limit: ChangeLimit = SMALL,
 ) -> OpenedCollection:
-    """Index changes since the last build unless they are larger than a limit, and reload.
+    """Index the changes since the last build, unless they exceed a limit, and reload.
 
-    Another process that writes the index is waited for, as it may be indexing these changes.
+    If another process is writing the index, wait for it, as it may be indexing these changes.
     """
     started = time.monotonic()
-    until = 0.0
+    deadline = 0.0
     while True:
         began = time.monotonic()
         try:
-            found = replace(_refresh(retriever, progress, device, limit), waited_seconds=began - started)
+            opened = replace(_refresh(retriever, progress, device, limit), waited_seconds=began - started)
         except LockedError as error:
-            until = until or time.monotonic() + _WAIT_SECONDS
-            if time.monotonic() < until:
+            deadline = deadline or time.monotonic() + _WAIT_SECONDS
+            if time.monotonic() < deadline:
                 time.sleep(_LOCK_RETRY_SECONDS)
-                wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+                wait_for_writer(retriever.root / INDEX_FOLDER, until=deadline)
                 continue
             retriever.reload()
-            found = OpenedCollection(retriever, note=update_failure_note(error), waited_seconds=began - started)
-        retriever.note = found.note
-        return found
+            opened = OpenedCollection(retriever, note=update_failure_note(error), waited_seconds=began - started)
+        retriever.note = opened.note
+        return opened
 
 
 def _refresh(
@@ -140,8 +140,8 @@ def _refresh(
             reason = _reason_not_to_index(root, diff, snapshot, limit)
         note = _settings_note(root, info)
     except CorpusError as error:
-        gone = not root.exists()
-        return OpenedCollection(retriever, note=str(folder_gone_error(root)) if gone else update_failure_note(error))
+        note = update_failure_note(error) if root.exists() else str(folder_gone_error(root))
+        return OpenedCollection(retriever, note=note)
     if diff.same:
         from index import record_same
 
@@ -178,7 +178,7 @@ def _settings_note(root: Path, info: Info) -> str:
 
 
 def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeLimit) -> str:
-    """Return why a change is too large to index now, or ""; files in another folder are no new ones."""
+    """Return why a change is too large to index now, or ""; moved files do not count as new."""
     documents = snapshot.info.documents
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are missing (is the folder mounted?)"
@@ -187,9 +187,9 @@ def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeL
         files = [*unknown_files(root, diff.added, snapshot.documents(), limit=_MAX_MOVED_BYTES), *diff.suspect]
     if not _exceeds(limit, files):
         return ""
-    what = "file is" if len(files) == 1 else "files are"
+    noun = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
-    return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
+    return f"{len(files):,} new or changed {noun} not indexed yet ({size / 1e6:,.1f} MB)"
 
 
 def _exceeds(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:

@@ -49,9 +49,9 @@ from qa.locate import folder_gone_error, has_index, index_command
 _RETRY_SECONDS = 10.0
 # How often to poll all files if there are no file system events.
 _POLL_SECONDS = 1.0
-# Then rest this many times as long as comparing files took: it takes at most a tenth of the time.
+# After comparing files, rest this many times as long as that took, so that it takes a tenth of the time at most.
 _REST_FACTOR = 9.0
-# But no longer than this for the indexing itself, or a large change would delay the next one by minutes.
+# Rest no longer than this because of indexing, or a large change would delay the next one by minutes.
 _MAX_REST_SECONDS = 5.0
 
 
@@ -78,7 +78,7 @@ class FileEvent:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One update of the index, at a local time; if it failed, `report` is None and `problem` says why.
+    """An update of the index, at a local time; if it failed, `report` is None and `problem` says why.
 
     `events` are in order of path; the first update, which may be large, has none.
     """
@@ -124,7 +124,7 @@ def watch(
     root = Path(os.path.realpath(require_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
     watcher = _Watcher(root, stop or Event(), every, device)
-    # Files may come later, but an index must not lose all of its own because a disk is not mounted.
+    # Files may come later, but an index must not lose all of its documents because a disk is not mounted.
     on_empty = OnEmpty.FAIL if has_documents(root) else OnEmpty.ALLOW
     report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT, on_empty=on_empty)
     yield Update(datetime.now().astimezone(), (), report)
@@ -153,7 +153,7 @@ class _Watcher:
         self._folders: tuple[str, ...] = ("",)
         self._problem = ""
         self._retry_at = float("inf")
-        # For how many seconds the last attempt of an update compared files.
+        # How long the last attempt of an update compared files.
         self._comparing_seconds = 0.0
 
     def run(self) -> Iterator[Update]:
@@ -239,17 +239,17 @@ class _Watcher:
             # Before comparing: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
             self._comparing_seconds = 0.0
-            before = self._compare_files()
-            if before.diff.same:
+            state = self._compare_files()
+            if state.diff.same:
                 with suppress(LockedError):
-                    record_same(self._root, before.diff.same)
-            info, settings = before.info, read_settings(self._root)
+                    record_same(self._root, state.diff.same)
+            info, settings = state.info, read_settings(self._root)
             choice = settings.choice()
-            if before.diff.is_current and not not_selected(info, choice):
+            if state.diff.is_current and not not_selected(info, choice):
                 return None
             with suppress(LockedError):
                 report = update_index(Request(self._root, self._encoder_for(info), choice, retry=False))
-                events = tuple(_events_between(before, self._compare_files(), report))
+                events = tuple(_events_between(state, self._compare_files(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
             self._stop.wait(LOCK_RETRY_SECONDS)
         return None
@@ -263,14 +263,14 @@ class _Watcher:
 
 
 def _rest_seconds(comparing: float, update: Update | None) -> float:
-    """Return how many seconds to rest after comparing files for so many seconds, and an update if there was one."""
+    """Return how many seconds to rest after `comparing` files for some seconds, and after any update."""
     indexing = 0.0 if update is None or update.report is None else update.report.seconds
     return _REST_FACTOR * comparing + min(_REST_FACTOR * indexing, _MAX_REST_SECONDS)
 
 
 def _events_between(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
-    tried = {file.path for file in (*before.diff.added, *before.diff.suspect)}
-    skipped = {file.path: file.reason for file in report.skipped if file.path in tried}
+    attempted = {file.path for file in (*before.diff.added, *before.diff.suspect)}
+    skipped = {file.path: file.reason for file in report.skipped if file.path in attempted}
     for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):
         reason = skipped.get(path, "")
         old, new = before.digests.get(path), after.digests.get(path)
