@@ -71,7 +71,7 @@ def evaluate(
     settings = evaluation.EvalSettings(**arguments)
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
-    second = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None
+    second = evaluation.apply_changes(compare, settings) if compare is not None and not is_file else None
     with (
         session.open_retriever(
             root, corpus=corpus is not None, update=not no_update, rerank_model=rerank_model, device=device

@@ -18,10 +18,10 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The ranking of one question: documents, passages, or pieces of evidence.
+    """The ranking of documents, passages or pieces of evidence for a question.
 
-    `grades` are those of all relevant units, found or not (the qrels). `units` are those found, best first, each with
-    its rank from 1; several may share a rank.
+    `grades` are those of all relevant units, found or not (the qrels). `units` are the units found, best first, each
+    with its rank from 1; several may share a rank.
     """
 
     grades: Mapping[str, int]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from corpus.errors import UsageError
 from qa.answer.results import Mode
 from qa.evaluation.comparison import compare, read_scores
-from qa.evaluation.evaluate import EvalSettings, settings_from
+from qa.evaluation.evaluate import EvalSettings, apply_changes
 from qa.evaluation.metrics import FoundCounts, RiskPoint, auroc, calibration_error, metrics_of
 from qa.evaluation.scoring import QuestionScore
 
@@ -149,13 +149,13 @@ def test_only_questions_of_both_runs_are_compared() -> None:
 )
 def test_settings_of_the_second_run(text: str, expected: EvalSettings) -> None:
     """They are applied to those of the first run, whose number of passages is kept."""
-    assert settings_from(text, EvalSettings(k=7)) == expected
+    assert apply_changes(text, EvalSettings(k=7)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "mode=fast", "rerank", "no-rerank,", "rerank=on,mode=hybrid"])
 def test_invalid_settings_of_the_second_run(text: str) -> None:
     with pytest.raises(UsageError, match="--compare"):
-        settings_from(text, EvalSettings())
+        apply_changes(text, EvalSettings())
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "per_question": []}', '{"version": 1}'])
