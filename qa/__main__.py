@@ -29,12 +29,12 @@ def _exit_interrupted(*_: object) -> None:
 
 def main() -> None:
     """Run the command line and end the process; Ctrl-C while it imports, which takes a while, ends it at once."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, _exit_interrupted)
     from qa.cli.main import main as run  # noqa: PLC0415
 
-    run(before)
+    run(handler)
 
 
 if __name__ == "__main__":

@@ -52,15 +52,15 @@ def suggest_paths(wanted: str, paths: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
 
     name_part = re.sub(r"[*?!\[\]]", "", wanted).strip("/").lower()
-    known: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for path in islice(paths, _MAX_COMPARED):
         parts = path.split("/")
         for depth, name in enumerate(parts, 1):
             prefix = "/".join(parts[:depth])
             for key in (prefix, name):
-                known.setdefault(key.lower(), prefix if depth == len(parts) else prefix + "/")
-    containing = [name for name in known if len(name_part) > 1 and name_part in name]
-    suggestions = dict.fromkeys(known[name] for name in (*get_close_matches(name_part, known, 3), *containing))
+                by_name.setdefault(key.lower(), prefix if depth == len(parts) else prefix + "/")
+    containing = [name for name in by_name if len(name_part) > 1 and name_part in name]
+    suggestions = dict.fromkeys(by_name[name] for name in (*get_close_matches(name_part, by_name, 3), *containing))
     return f" Similar: {', '.join(islice(suggestions, 3))}." if suggestions else ""
 
 

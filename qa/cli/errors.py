@@ -51,19 +51,19 @@ class Boundary(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find a command; a bare question means `qa ask`, and a misspelt command is an error with a suggestion."""
-        first, known = args[0], self.list_commands(ctx)
-        if first in known or ctx.resilient_parsing:  # the latter for shell completion
+        first, commands = args[0], self.list_commands(ctx)
+        if first in commands or ctx.resilient_parsing:  # the latter for shell completion
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches  # noqa: PLC0415 - most commands exist
 
-        near = get_close_matches(first, known, 1)
+        near = get_close_matches(first, commands, 1)
         if near and " " not in first:
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         # A word before quoted text is a command or a folder.
         is_command = len(args) > 1 and " " in args[1].strip() and first.isalpha() and not os.path.isdir(first)  # noqa: PTH112
         if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
-        raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(known)}.")
+        raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(commands)}.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; raises nothing but SystemExit."""

@@ -50,13 +50,13 @@ def similar(
 
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
-    folder, what = session.split_off_folder(words)
-    if not what:  # a folder alone is itself WHAT
-        folder, what = None, words
+    folder, words_of_item = session.split_off_folder(words)
+    if not words_of_item:  # a folder alone is itself WHAT
+        folder, words_of_item = None, words
     root, here = session.named_root(folder, index), locate.working_directory()
     with session.open_retriever(root, corpus=False, update=not no_update, reader=False) as retriever:
         similar_items = retriever.similar(
-            " ".join(what), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
+            " ".join(words_of_item), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
         text = "" if as_json else explore_report.render_similar(similar_items, session.style(), places)

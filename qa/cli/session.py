@@ -205,9 +205,9 @@ def progress(description: str = "Embedding", unit: str = "B") -> Iterator[Progre
         return
     bars: list[Any] = []
 
-    def draw(now: Progress) -> None:
+    def draw(step: Progress) -> None:
         if not bars:
-            if now.total and now.done >= now.total:
+            if step.total and step.done >= step.total:
                 return
             from tqdm import tqdm
 
@@ -215,10 +215,10 @@ def progress(description: str = "Embedding", unit: str = "B") -> Iterator[Progre
             size = {"ncols": answers.TerminalStyle.of(sys.stderr).width - 1, "nrows": 20}
             bars.append(tqdm(desc="Looking for changes", bar_format="{desc}", leave=False, unit=unit, **size))
         for bar in bars:
-            if now.total and bar.total != now.total:
-                bar.bar_format, bar.unit_scale, bar.total, bar.n = None, bool(unit), now.total, now.done
+            if step.total and bar.total != step.total:
+                bar.bar_format, bar.unit_scale, bar.total, bar.n = None, bool(unit), step.total, step.done
                 bar.set_description(description)
-            bar.update(now.done - bar.n)
+            bar.update(step.done - bar.n)
 
     try:
         yield draw

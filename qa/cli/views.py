@@ -35,8 +35,8 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, in
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
     text.
     """
-    folder, rest = session.split_off_folder(words)
-    place = " ".join(rest)
+    folder, place_words = session.split_off_folder(words)
+    place = " ".join(place_words)
     root = session.root_around(place, index) if folder is None else session.named_root(folder, index)
     show_place(root, place, context=context, opens=opens, as_json=as_json)
     return FOUND

@@ -268,13 +268,13 @@ def _rest_seconds(comparing: float, update: Update | None) -> float:
     return _REST_FACTOR * comparing + min(_REST_FACTOR * indexing, _MAX_REST_SECONDS)
 
 
-def _events_between(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
-    attempted = {file.path for file in (*before.diff.added, *before.diff.suspect)}
+def _events_between(old_state: _WatchState, new_state: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
+    attempted = {file.path for file in (*old_state.diff.added, *old_state.diff.suspect)}
     skipped = {file.path: file.reason for file in report.skipped if file.path in attempted}
-    for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):
+    for path in sorted(old_state.digests.keys() | new_state.digests.keys() | skipped.keys()):
         reason = skipped.get(path, "")
-        old, new = before.digests.get(path), after.digests.get(path)
-        if old == new and reason != before.skipped.get(path, ""):
+        old, new = old_state.digests.get(path), new_state.digests.get(path)
+        if old == new and reason != old_state.skipped.get(path, ""):
             yield FileEvent(path, EventKind.SKIPPED, reason)
         elif old != new:
             kind = EventKind.ADDED if old is None else EventKind.REMOVED if new is None else EventKind.CHANGED

@@ -135,9 +135,9 @@ def evaluate_twice(
     runs = []
     for run_number, run_settings in enumerate((settings, other_settings)):
 
-        def combined(now: Progress, runs_done: int = run_number) -> None:
+        def combined(step: Progress, runs_done: int = run_number) -> None:
             if progress is not None:
-                progress(Progress(runs_done * now.total + now.done, 2 * now.total))
+                progress(Progress(runs_done * step.total + step.done, 2 * step.total))
 
         runs.append(evaluate(retriever, questions, run_settings, only=only, progress=combined))
     first, second = runs

@@ -111,7 +111,7 @@ def resolve_evidence(question: EvalQuestion, documents: DocumentLookup) -> Gold:
     missing: list[str] = []
     evidence = []
     for alternatives in question.evidence:
-        evidence.append(tuple(found for span in alternatives for found in _resolve_span(span, documents)))
+        evidence.append(tuple(gold_span for span in alternatives for gold_span in _resolve_span(span, documents)))
         if not evidence[-1]:
             file = alternatives[0].file
             missing.append(f"its text is not in {file}" if documents.find(file) else f"{file} is not in the collection")

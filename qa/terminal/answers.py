@@ -155,8 +155,8 @@ def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
     """Return the answer, as one paragraph if it begins in the middle of a line: then its indents mean nothing."""
     text = answer.text.strip("\n")
     passage = next((hit.text for hit in passages if hit.rank in answer.citations[:1]), "")
-    before, quoted, _ = passage.partition(text)
-    begins_within = quoted and before.rpartition("\n")[2].strip()
+    text_before, quoted, _ = passage.partition(text)
+    begins_within = quoted and text_before.rpartition("\n")[2].strip()
     if begins_within and not any(map(is_item, text.split("\n")[1:])):
         return " ".join(text.split())
     return text

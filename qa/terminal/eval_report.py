@@ -73,9 +73,9 @@ def render_caveats(run: Evaluation, questions: Sequence[EvalQuestion]) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _missing_line(questions: Sequence[Missing], what: str) -> str:
+def _missing_line(questions: Sequence[Missing], reason: str) -> str:
     examples = first_few([clean_name(f"{question.id} ({question.reason})") for question in questions], _MAX_EXAMPLES)
-    return f"{count(len(questions), 'question')} {what}: {examples}" if questions else ""
+    return f"{count(len(questions), 'question')} {reason}: {examples}" if questions else ""
 
 
 def _ranking_table(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
@@ -158,7 +158,7 @@ def _evaluation_json(run: Evaluation) -> dict[str, Any]:
         "left_out": [asdict(missing) for missing in run.left_out],
         "partly": [asdict(missing) for missing in run.partly],
         "changed": run.changed,
-        "measures": {each.pop("name"): _rounded(each) for each in metrics["measures"]},
+        "measures": {measure.pop("name"): _rounded(measure) for measure in metrics["measures"]},
         "confidence": _rounded({name: metrics[name] for name in ("ece", "brier", "auroc", "bins", "risk")}),
         "verdicts": metrics["verdicts"],
         "latency_ms": {"median": round(metrics["median_ms"], 1), "p95": round(metrics["p95_ms"], 1)},
@@ -186,7 +186,7 @@ def _comparison_json(comparison: Comparison, report: EvalReport) -> dict[str, An
 
 def _rounded(value: Any, digits: int = 4) -> Any:
     if isinstance(value, dict):
-        return {name: _rounded(each, digits) for name, each in value.items()}
+        return {name: _rounded(item, digits) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(each, digits) for each in value]
+        return [_rounded(item, digits) for item in value]
     return round(value, digits) if isinstance(value, float) else value

@@ -103,9 +103,9 @@ def _changes(report: BuildReport) -> str:
 
 
 def _join_counts(counts: Iterable[tuple[int, str]]) -> str:
-    parts = [(number, what) for number, what in counts if number]
+    parts = [(number, kind) for number, kind in counts if number]
     return ", ".join(
-        f"{number:,} {what}" if at else f"{count(number, 'file')} {what}" for at, (number, what) in enumerate(parts)
+        f"{number:,} {kind}" if at else f"{count(number, 'file')} {kind}" for at, (number, kind) in enumerate(parts)
     )
 
 
@@ -218,7 +218,7 @@ def _pending_changes(status: Status) -> str:
     if status.problem:
         return f"unknown: {clean_name(status.problem)}"
     counts = ((status.added, "added"), (status.changed, "may have changed"), (status.removed, "removed"))
-    parts = _join_counts((len(paths), what) for paths, what in counts)
+    parts = _join_counts((len(paths), kind) for paths, kind in counts)
     if not parts:
         return "none since the last build"
     return parts + (f" (the first {len(status.examples)}):" if len(status.examples) < status.changes else ":")
