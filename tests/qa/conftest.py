@@ -24,8 +24,8 @@ def _one_reader(one_reader: None) -> None:
 def remembering() -> Iterator[None]:
     """The real models compute what they did before only once."""
     with pytest.MonkeyPatch.context() as patch:
-        for one in REMEMBERED:
-            patch.setattr(*one)
+        for replacement in REMEMBERED:
+            patch.setattr(*replacement)
         yield
 
 

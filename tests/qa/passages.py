@@ -32,26 +32,26 @@ def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *
     return Query(text, text, text, (), {}, {}, encoder.encode_query(text), tokens, mode, None)
 
 
-def match(asked: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:
+def match(question: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:
     """Match a passage with a query."""
-    (found,) = matches(asked, [passage], encoder)
-    return found
+    (token_match,) = matches(question, [passage], encoder)
+    return token_match
 
 
-def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
+def matches(question: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
     """Match passages with a query."""
-    assert asked.tokens is not None
-    return match_tokens(asked.tokens, passages, encoder)
+    assert question.tokens is not None
+    return match_tokens(question.tokens, passages, encoder)
 
 
 def reading(
     text: str, *, answer: str = "", sure: float = 5.0, answered: float = 0.0, relevant: float = 0.0, none: float = 0.0
 ) -> Reading:
     """What the reader model finds in a text; `sure` is the logit of the answer's start and end."""
-    spans = np.array([found.span() for found in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
+    spans = np.array([word.span() for word in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
     at = text.index(answer)
     starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2
-    logits = [sure * np.asarray(where, dtype=np.float32) for where in (starts, ends)]
+    logits = [sure * np.asarray(mask, dtype=np.float32) for mask in (starts, ends)]
     return Reading(answered, relevant, logits[0], logits[1], none, spans)
 
 

@@ -25,10 +25,10 @@ def _encode_once(encoder: TransformerEncoder, texts: Sequence[str]) -> list[Toke
     return [_encoded[model, text] for text in texts]
 
 
-def _read_once(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-    key = (reader, *asked)
+def _read_once(reader: Reader, inputs: Sequence[tuple[str, str, str]]) -> list[Reading]:
+    key = (reader, *inputs)
     if key not in _readings:
-        _readings[key] = _read(reader, asked)
+        _readings[key] = _read(reader, inputs)
     return list(_readings[key])
 
 
@@ -36,5 +36,5 @@ def _read_once(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Re
 REMEMBERED = ((TransformerEncoder, "encode_passage_tokens", _encode_once), (Reader, "read", _read_once))
 # A program that serves as `python -m qa` does.
 PROGRAM = (
-    "from tests.qa.remembered import *\nfor one in REMEMBERED: setattr(*one)\nfrom qa.__main__ import main\nmain()"
+    "from tests.qa.remembered import *\nfor new in REMEMBERED: setattr(*new)\nfrom qa.__main__ import main\nmain()"
 )

@@ -13,8 +13,8 @@ from tests.qa.commands import run_python
 
 def _completed(*words: str) -> list[tuple[str, str]]:
     *args, incomplete = words
-    found = ShellComplete(app, {}, "qa", "_QA_COMPLETE").get_completions(args, incomplete)
-    return [(item.value, item.type) for item in found]
+    completions = ShellComplete(app, {}, "qa", "_QA_COMPLETE").get_completions(args, incomplete)
+    return [(item.value, item.type) for item in completions]
 
 
 def test_commands_and_files() -> None:

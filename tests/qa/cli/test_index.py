@@ -183,23 +183,23 @@ def test_quiet_prints_only_what_went_wrong(notes: Path, monkeypatch: pytest.Monk
 
 def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
     """They are the reason only if there are documents without them."""
-    given, allow = "--include '*.pdf' and --exclude '*.txt' --exclude 'b d/'", "qa index --allow-empty"
+    patterns, allow = "--include '*.pdf' and --exclude '*.txt' --exclude 'b d/'", "qa index --allow-empty"
     options = ("--include", "*.pdf", "--exclude", "*.txt", "--exclude", "b d/")
-    assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {given}.\n"
+    assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {patterns}.\n"
     qa("index")
-    left, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
-    assert qa("index", *options).stderr == f"{left} with {given}, and the index has 2. {empty}"
+    problem, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
+    assert qa("index", *options).stderr == f"{problem} with {patterns}, and the index has 2. {empty}"
     (notes / "qa.toml").write_text('exclude = ["*"]')
-    assert qa("index").stderr == f'{left} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
+    assert qa("index").stderr == f'{problem} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
     (notes / "talks.md").write_bytes(b"\0" * 100)
     (notes / "sub" / "travel.md").unlink()
     (notes / "qa.toml").write_text('exclude = ["*.pdf"]')
-    assert qa("index").stderr == f"{left}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
     (notes / "talks.md").unlink()
-    assert qa("index").stderr == f"{left}, and the index has 2. All its files are hidden or ignored. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2. All its files are hidden or ignored. {empty}"
     (notes / "sub").rmdir()
     (notes / "qa.toml").unlink()
-    assert qa("index", "--exclude", "*.pdf").stderr == f"{left}, and the index has 2. Is the folder mounted? {empty}"
+    assert qa("index", "--exclude", "*.pdf").stderr == f"{problem}, and the index has 2. Is the folder mounted? {empty}"
 
 
 def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,7 @@ def test_a_locked_collection_in_a_database_is_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"mode": "whole"}, "mode must be incremental or full, not 'whole'."),
         ({"mode": None}, "mode must be incremental or full, not None."),
@@ -108,9 +108,9 @@ def test_a_locked_collection_in_a_database_is_waited_for(
         ({"device": "tpu"}, "device must be auto, cpu, cuda or mps, not 'tpu'."),
     ],
 )
-def test_choices_that_do_not_exist_are_refused(talks: Path, given: dict[str, Any], message: str) -> None:
+def test_choices_that_do_not_exist_are_refused(talks: Path, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
-        build.build_index(talks, encoder=BagEncoder(), **given)
+        build.build_index(talks, encoder=BagEncoder(), **arguments)
 
 
 def test_choices_may_be_given_by_name(talks: Path) -> None:
@@ -123,9 +123,9 @@ def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytes
     events: list[object] = []
 
     def logged(name: str, function: Callable[..., object]) -> Callable[..., object]:
-        def call(*args: Any, **how: Any) -> object:
+        def call(*args: Any, **options: Any) -> object:
             events.append(name)
-            return function(*args, **how)
+            return function(*args, **options)
 
         return call
 

@@ -39,24 +39,24 @@ class SlowEncoder(BagEncoder):
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> SlowEncoder:
     """It embeds what the server indexes."""
-    found = SlowEncoder()
+    slow_encoder = SlowEncoder()
     for module in (opening, retriever):
-        monkeypatch.setattr(module, "load_encoder", lambda *_, **__: found)
+        monkeypatch.setattr(module, "load_encoder", lambda *_, **__: slow_encoder)
     monkeypatch.setattr(retriever, "shared_reader", lambda: None)
     monkeypatch.setattr(served, "_UPDATE_SECONDS", 0.0)
     monkeypatch.setattr(served, "_REST_FACTOR", 0.0)
-    return found
+    return slow_encoder
 
 
 @pytest.fixture
 def collection(tmp_path: Path, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedCollection]:
     build(tmp_path, {"ferry.md": "The ferry leaves at nine.\n"})
     monkeypatch.setattr(served, "_MAX_WAIT_SECONDS", 0.0)
-    found = ServedCollection(tmp_path)
-    finish_updating(found)
-    yield found
+    served_collection = ServedCollection(tmp_path)
+    finish_updating(served_collection)
+    yield served_collection
     encoder.go.set()
-    found.close()
+    served_collection.close()
 
 
 def finish_updating(collection: ServedCollection) -> None:
@@ -74,8 +74,8 @@ def until_updating(collection: ServedCollection) -> Future[None]:
 
 
 def ask(collection: ServedCollection) -> dict[str, Any]:
-    with collection.reading() as now:
-        return now.json_of("ask", QUESTION)
+    with collection.reading() as state:
+        return state.json_of("ask", QUESTION)
 
 
 def test_questions_are_answered_while_a_large_change_is_indexed(
@@ -88,8 +88,8 @@ def test_questions_are_answered_while_a_large_change_is_indexed(
     body = ask(collection)
     assert body["index"]["generation"] == collection.generation == 1
     assert body["index"]["note"] == "files have changed and are being indexed now. Answering from the index as it was."
-    with collection.reading() as now:
-        assert now.json_of("search", QUESTION)["index"]["note"] == body["index"]["note"]
+    with collection.reading() as state:
+        assert state.json_of("search", QUESTION)["index"]["note"] == body["index"]["note"]
     encoder.go.set()
     finish_updating(collection)
     index = ask(collection)["index"]
@@ -119,8 +119,8 @@ def test_closing_ends_an_update(collection: ServedCollection, encoder: SlowEncod
     encoder.go.set()
     closing.join()
     assert update.exception() is None
-    with retriever.Retriever.open(collection.root, reader=False) as now:
-        assert now.snapshot.info.generation == 1
+    with retriever.Retriever.open(collection.root, reader=False) as reopened:
+        assert reopened.snapshot.info.generation == 1
 
 
 def test_a_failed_update_is_a_note(
@@ -187,7 +187,7 @@ def test_the_note_of_a_search_is_that_of_its_generation(
         return ()
 
     monkeypatch.setattr(retriever.Retriever, "search", search)
-    with collection.reading() as now:
+    with collection.reading() as state:
         finish_updating(collection)
         collection._retriever.note = "files have changed"
-        assert now.json_of("search", QUESTION)["index"]["note"] == "files have changed"
+        assert state.json_of("search", QUESTION)["index"]["note"] == "files have changed"

@@ -28,8 +28,8 @@ def judged(tmp_path: Path) -> Judged:
     def values(question: dict[str, Any], *hits: Hit, k: int = 10) -> dict[str, float]:
         file = tmp_path / "questions.jsonl"
         file.write_text(json.dumps({"question": "?"} | question), encoding="utf-8")
-        (asked,) = read_questions(file)
-        gold = resolve_evidence(asked, DocumentLookup(tmp_path, FILES))
+        (parsed,) = read_questions(file)
+        gold = resolve_evidence(parsed, DocumentLookup(tmp_path, FILES))
         (row,) = score([TimedResult(gold, result(*hits), 1.0)], k=k)
         return row.values
 

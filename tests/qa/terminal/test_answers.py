@@ -80,8 +80,8 @@ def test_a_passage_is_shown_unchanged(text: str, width: int, data: st.DataObject
 
 def test_answer_golden() -> None:
     """The answer and its confidence come first, then each passage with place, headings, state and other places."""
-    others = (Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4))
-    first = _hit(LIST, title="Awards", heading=("Awards", "Winners"), also_in=others)
+    locations = (Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4))
+    first = _hit(LIST, title="Awards", heading=("Awards", "Winners"), also_in=locations)
     second = _hit("Nothing new.", rank=2, path="sub/b.md", state=State.CHANGED)
     answer = Answer("The 2025 award went to *Adam*.", (1, 2))
     expected = """\
@@ -106,8 +106,8 @@ Confidence: high (87%)
 
 
 def test_other_values_are_below_the_answer() -> None:
-    others = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
-    answer = Answer("5", (1,), "Put 5 for 4.", others)
+    alternatives = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
+    answer = Answer("5", (1,), "Put 5 for 4.", alternatives)
     assert _shown(_hit("Put 5 for 4."), _hit("x", rank=2), answer=answer).startswith(
         "5 [1]\n    Put 5 for 4.\nEarlier: 4 [2]\nLater: 6 [2]\nBut another passage says 9 [1] [2]\nConfidence: "
     )
@@ -228,7 +228,7 @@ def test_json_round_trip(text: str) -> None:
 def test_style_of_streams() -> None:
     """Text is styled on a terminal that is not dumb; NO_COLOR only disables colour."""
     environments: list[dict[str, str]] = [{}, {"NO_COLOR": ""}, {"NO_COLOR": "1"}, {"TERM": "dumb"}]
-    styles = [TerminalStyle.of(TerminalStream(), each) for each in environments]
+    styles = [TerminalStyle.of(TerminalStream(), environ) for environ in environments]
     assert [style.paint("x", BOLD) != "x" for style in styles] == [True, True, True, False]
     assert [style.paint("x", WARN) != "x" for style in styles] == [True, True, False, False]
     assert not any(TerminalStyle.of(stream, {}).styled for stream in (io.StringIO(), None))
