@@ -17,7 +17,7 @@ from qa.retrieval.query import Query, QueryTokens
 
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:
-    """A passage as the index returns it; its own text begins at `body`."""
+    """A passage as the index returns it; the text after its headings begins at `body`."""
     document = StoredDocument(1, path, "0" * 64, 0, 0, 0, "text/plain", "", 1)
     digest = text_digest(text)
     key, end = passage_key(path, digest, start), start + len(text)
@@ -47,7 +47,7 @@ def matches(question: Query, passages: Sequence[StoredPassage], encoder: Encoder
 def reading(
     text: str, *, answer: str = "", sure: float = 5.0, answered: float = 0.0, relevant: float = 0.0, none: float = 0.0
 ) -> Reading:
-    """What the reader model finds in a text; `sure` is the logit of the answer's start and end."""
+    """The reader's output for a text; `sure` is the logit of the answer's start and end."""
     spans = np.array([word.span() for word in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
     at = text.index(answer)
     starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2
@@ -56,7 +56,7 @@ def reading(
 
 
 def mail(text: str, number: int) -> StoredPassage:
-    """A passage of a message, quoted if the text begins with a mark."""
+    """A passage of a message, quoted if the text begins with ">"."""
     passage = stored(text.removeprefix("> "), path="a.eml")
     heading = ("Oars", "Quoted: Ida wrote" if text.startswith(">") else "Ida to Tom")
     document = replace(passage.document, media_type="message/rfc822")

@@ -39,7 +39,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
         yield opened
 
 
-def selected(snapshot: Snapshot, **conditions: Any) -> list[str]:
+def matching_paths(snapshot: Snapshot, **conditions: Any) -> list[str]:
     matching = select(snapshot, Filter.of(**conditions))
     assert not isinstance(matching, Scope)
     return [document.path for document in snapshot.documents() if matching is None or document.id in matching]
@@ -73,7 +73,7 @@ def selected(snapshot: Snapshot, **conditions: Any) -> list[str]:
     ],
 )
 def test_matching_files(snapshot: Snapshot, conditions: dict[str, Any], expected: list[str]) -> None:
-    assert selected(snapshot, **conditions) == expected
+    assert matching_paths(snapshot, **conditions) == expected
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_matching_files(snapshot: Snapshot, conditions: dict[str, Any], expected
 )
 def test_no_match_is_an_error_with_suggestions(snapshot: Snapshot, conditions: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        selected(snapshot, **conditions)
+        matching_paths(snapshot, **conditions)
     assert str(caught.value).startswith(message)
 
 
@@ -123,7 +123,7 @@ def test_paths_may_be_path_objects() -> None:
     assert add_path([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")
 
 
-def test_a_separate_path_is_merged_into_the_filter() -> None:
+def test_a_separate_path_is_added_to_the_filter() -> None:
     """If the filter already has a path, that is refused."""
     assert add_path(None, None) == add_path("", None) == Filter() == Filter.of(where=())
     with pytest.raises(UsageError, match="path is an empty list"):
@@ -171,7 +171,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
         yield opened
 
 
-def places(snapshot: Snapshot, **conditions: Any) -> list[str]:
+def matching_records(snapshot: Snapshot, **conditions: Any) -> list[str]:
     """Matching records without repetition, by file and title or page."""
     matching = select(snapshot, Filter.of(**conditions))
     assert matching is not None
@@ -209,7 +209,7 @@ def places(snapshot: Snapshot, **conditions: Any) -> list[str]:
     ],
 )
 def test_matching_records(records: Snapshot, where: Any, expected: list[str]) -> None:
-    assert places(records, where=where) == expected
+    assert matching_records(records, where=where) == expected
 
 
 def test_all_passages_of_a_record_match(records: Snapshot) -> None:

@@ -45,8 +45,8 @@ def test_every_error_is_exported() -> None:
 
 
 @pytest.mark.parametrize("returned", [qa.BuildReport, qa.Result, qa.Similar, qa.Topics])
-def test_the_parts_of_what_is_returned_can_be_imported(returned: type) -> None:
-    """Their names are those of `qa` or of `qa.answer.results`, for annotations of a caller's own."""
+def test_types_of_returned_values_can_be_imported(returned: type) -> None:
+    """They are in `qa` or `qa.answer.results`, so that callers can use them in annotations."""
     classes, parts = [returned], set[type]()
     while classes:
         for hint in get_type_hints(classes.pop()).values():

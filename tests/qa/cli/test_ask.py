@@ -20,7 +20,7 @@ HARP = "The harp stands in the hall."
 
 
 def ask_json(*words: str | Path) -> Any:
-    """What `qa ask --json` prints."""
+    """Return the output of `qa ask --json`."""
     return json.loads(qa("ask", "--json", *words).stdout)
 
 
@@ -124,7 +124,7 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ask_without_a_question(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], start: str, command: str
 ) -> None:
-    """One on stdin is a batch."""
+    """The error suggests --batch for questions on stdin."""
     monkeypatch.chdir(indexed.parent)
     done = qa("ask", *words, stdin=b"when is soup served?\n")
     batch = f"or read questions from stdin: {command} --batch -"
@@ -208,7 +208,7 @@ def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytes
     ],
 )
 def test_ask_corpus_excludes_contradictory_options(indexed: Path, options: list[str], named: str) -> None:
-    """The message names those that were given."""
+    """The message names the options that were given."""
     done = qa("ask", "--corpus", ".", *options, "when is the soup?")
     assert done.exit_code == 2
     assert done.stderr.endswith(f"leave out {named}.\n")
@@ -246,7 +246,7 @@ def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.Mon
 
 
 def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question never rebuilds a whole collection, but a note says that this is necessary, and how."""
+    """A question never rebuilds a whole collection, but a note says that it is necessary, and how."""
     (indexed / "new.md").write_text(HARP)
     monkeypatch.setattr("corpus.chunking.splitter.VERSION", 10_000)
     done = qa("ask", "soup")

@@ -17,7 +17,7 @@ def _completed(*words: str) -> list[tuple[str, str]]:
     return [(item.value, item.type) for item in completions]
 
 
-def test_commands_and_files() -> None:
+def test_commands_and_files_are_completed() -> None:
     """Files and folders are completed by the shell itself."""
     assert _completed("st") == [("status", "plain")]
     assert _completed("show", "ta") == _completed("rm", "a.md", "ta") == _completed("eval", "ta") == [("ta", "file")]

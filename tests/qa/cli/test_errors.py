@@ -127,8 +127,8 @@ def test_head_ends_quietly(encoding: str, line: bytes) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, line, b"")
 
 
-def test_an_abandoned_stream_cannot_fail_again() -> None:
-    """Output for a reader that is gone is discarded, so that closing the stream succeeds."""
+def test_a_discarded_stream_cannot_fail_again() -> None:
+    """Its output for a reader that is gone is dropped, so that closing the stream succeeds."""
     reading, writing = os.pipe()
     stream = os.fdopen(writing, "w")
     os.close(reading)

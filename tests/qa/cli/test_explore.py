@@ -118,7 +118,7 @@ def test_a_map_on_stdout(indexed: Path, name: str, capfd: pytest.CaptureFixture[
 
 
 def test_the_folder_may_come_first(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does in every command; a folder alone is what others are compared with."""
+    """As in every command; a folder alone is the item that others are compared with."""
     monkeypatch.chdir(tmp_path)
     done = qa("similar", "notes", "talks.md:3")
     assert done.exit_code == 0, done.output

@@ -108,7 +108,7 @@ def test_index_of_a_path_that_does_not_exist(notes: Path, paths: list[str]) -> N
 
 
 def test_paths_in_the_settings_that_do_not_exist(notes: Path) -> None:
-    """They are an error that names the file and the key, or a warning if there are others; neither changes an index."""
+    """They are an error that names file and key, or a warning if other paths exist; neither changes an index."""
     wrong = "paths in qa.toml names what does not exist: nope. Correct it there.\n"
     (notes / "qa.toml").write_text('paths = ["nope"]')
     done = qa("index")
@@ -212,7 +212,7 @@ def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytes
 
 
 def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The device is the named one, by default any available."""
+    """Models run on the named device, by default on any available."""
     used: list[Device] = []
 
     def load(name: str, *, device: Device, **_: object) -> BagEncoder:

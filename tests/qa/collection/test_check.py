@@ -27,7 +27,7 @@ def test_an_intact_index(talks: Path) -> None:
 
 
 def test_a_passage_without_a_document(talks: Path, database: sqlite3.Connection) -> None:
-    """It is damage even if the text is intact; further problems are counted."""
+    """That is damage even if the text is intact; further problems are counted."""
     database.execute("UPDATE passages SET document = 77 WHERE id = 1")
     with pytest.raises(DamagedIndexError, match=r"the number of passages of a document .* \(1 more problem\)$"):
         check(talks)

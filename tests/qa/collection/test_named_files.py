@@ -181,7 +181,7 @@ def test_a_folder_is_named_by_a_string_or_a_path_object(call: Callable[..., obje
 
 
 @pytest.mark.parametrize("call", [build.build_index, Retriever.open])
-def test_a_model_s_name_is_not_an_encoder(home: Path, call: Callable[..., object]) -> None:
+def test_a_model_name_is_not_an_encoder(home: Path, call: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match=r"^encoder must be of type Encoder, not str$"):
         call(home, encoder="bag")
 

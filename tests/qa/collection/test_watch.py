@@ -103,7 +103,7 @@ def test_rest_after_an_update() -> None:
 
 
 class Stop(threading.Event):
-    """Records for how long it was waited for, without waiting."""
+    """Records the timeouts of waits, without waiting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,8 +115,8 @@ class Stop(threading.Event):
 
 
 @pytest.mark.usefixtures("encoder")
-def test_having_waited_for_another_writer_needs_no_rest(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next changes would not be noticed for long."""
+def test_no_rest_after_waiting_for_another_writer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, the next changes would go unnoticed for long."""
     stop, now = Stop(), [0.0]
     updates = watch.watch(root, stop=stop, every=1.0)
     next(updates)
@@ -130,7 +130,7 @@ def test_having_waited_for_another_writer_needs_no_rest(root: Path, monkeypatch:
 
 
 @pytest.mark.usefixtures("encoder")
-def test_a_locked_database_is_asked_again_after_a_pause(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_database_is_tried_again_after_a_pause(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop, update, tries = Stop(), update_index, [1, 2, 3]
 
     def locked(request: Request) -> BuildReport:
@@ -156,7 +156,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> BagEncoder:
-    """It embeds what is watched."""
+    """The encoder that embeds what is watched."""
     bag_encoder = BagEncoder()
     monkeypatch.setattr(watch, "load_encoder", lambda *_, **__: bag_encoder)
     return bag_encoder
@@ -314,7 +314,7 @@ def test_polling(root: Path) -> None:
         assert "no longer exists" in str(watching.error())
 
 
-FEW = """
+WITHOUT_EVENTS = """
 import logging, sys
 from pathlib import Path
 from qa.collection import watch
@@ -343,7 +343,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("what", ["1 > /proc/sys/user/max_inotify_watches", "0 > /proc/sys/user/max_inotify_instances"])
 def test_without_events_files_are_polled(root: Path, what: str) -> None:
     limit = f'echo {what} && exec "$@"'
-    done = run("unshare", "-rU", "sh", "-c", limit, "sh", sys.executable, "-c", FEW, str(root))
+    done = run("unshare", "-rU", "sh", "-c", limit, "sh", sys.executable, "-c", WITHOUT_EVENTS, str(root))
     assert (done.returncode, done.stdout) == (0, "['new.md']\n"), done.stderr
     assert re.fullmatch(r"no file system events \(.*\); polling all files every 1 s instead\n", done.stderr)
 

@@ -22,7 +22,7 @@ def _report(
     return BuildReport(added, changed, removed, unchanged, skipped, 9, 1234, embedded, reused, 1.25, notes)
 
 
-def test_duration() -> None:
+def test_format_duration() -> None:
     assert [format_duration(s) for s in (0.04, 59.94, 125, 7260)] == ["0.0 s", "59.9 s", "2 min 5 s", "2 h 1 min"]
 
 
@@ -45,7 +45,7 @@ def test_counts_and_sizes() -> None:
         (_report(unchanged=5, embedded=1234), "Indexed 5 files (9 documents, 1,234 passages) in 1.2 s\n"),
     ],
 )
-def test_build(report: BuildReport, lines: str) -> None:
+def test_render_build(report: BuildReport, lines: str) -> None:
     """Reports of a first build, no changes, changes, and a new model; zeros are left out."""
     assert render_build(report, TerminalStyle()) == lines
 
@@ -66,7 +66,7 @@ def test_skipped_files_are_grouped_by_reason() -> None:
     ]
 
 
-def test_preview() -> None:
+def test_render_preview() -> None:
     assert render_preview(_report(added=2, changed=1), TerminalStyle()) == (
         "Dry run: 2 files added, 1 changed. Nothing was written.\n"
     )
