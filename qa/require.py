@@ -30,10 +30,10 @@ def require_member(name: str, value: object, kind: type[_Member]) -> _Member:
     try:
         return kind(str(value))
     except ValueError as error:
-        raise UsageError(f"{name} must be {join_choices(kind)}, not {value!r}.") from error
+        raise UsageError(f"{name} must be {either(kind)}, not {value!r}.") from error
 
 
-def join_choices(choices: Iterable[str]) -> str:
+def either(choices: Iterable[str]) -> str:
     """Return words as a choice: "hybrid, dense or keyword"."""
     *first_choices, last = choices
     return f"{', '.join(first_choices)} or {last}" if first_choices else last

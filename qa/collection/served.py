@@ -73,7 +73,7 @@ class Served:
         topic = {"topic": request["topic"]} if "topic" in request else {}
         return self.boxes.fill(self.retriever.ask(request["question"], **self.ask_arguments(request), **topic))
 
-    def json_of(self, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def body(self, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a command prints with `--json`; "search" has the passages of "ask" alone.
 
         Args:

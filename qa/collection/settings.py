@@ -19,7 +19,7 @@ from corpus.errors import Unreadable, UsageError
 from corpus.formats import NAMED
 from index import config_folder
 from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
-from qa.require import join_choices
+from qa.require import either
 
 if TYPE_CHECKING:
     from index import Choice, Info
@@ -261,7 +261,7 @@ _KEYS = {
     "paths": (_parse_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
     "formats": (_parse_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
     "k": (_parse_count, f"a number from 1 to {MAX_HITS}"),
-    "mode": (Mode, join_choices(Mode)),
+    "mode": (Mode, either(Mode)),
     "rerank": (_parse_bool, "true or false"),
     "reader": (_parse_bool, "true or false"),
 }

@@ -10,7 +10,7 @@ from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS, Mode, Result
 from qa.conversation.follow_up import Turn, next_turn
 from qa.filters import Filter
-from qa.require import join_choices
+from qa.require import either
 from qa.retrieval.question_text import LONGEST_QUESTION, ask_text
 
 if TYPE_CHECKING:
@@ -177,4 +177,4 @@ class Conversation:
         try:
             self._set(mode=Mode(name))
         except ValueError as error:
-            raise UsageError(f"/mode takes {join_choices(Mode)}.") from error
+            raise UsageError(f"/mode takes {either(Mode)}.") from error

@@ -100,7 +100,7 @@ class Handlers:
             raise MCPError(code=types.INVALID_PARAMS, message=f"no tool {name}")
         arguments = check_arguments(self._tools[name], given)
         with self._collections.reading(arguments.pop("collection", None)) as served:
-            return served.json_of(name, arguments)
+            return served.body(name, arguments)
 
     async def list_resources(
         self, _ctx: _Context, params: types.PaginatedRequestParams | None

@@ -33,7 +33,7 @@ from qa.choices import DeviceName, ModeName
 from qa.filters import EVERYTHING, Filter, Paths, add_path
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
-from qa.require import join_choices, require_encoder, require_member, require_type
+from qa.require import either, require_encoder, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
@@ -344,5 +344,5 @@ class Retriever:
 
 def _checked(unit: Unit) -> Unit:
     if unit not in get_args(Unit):
-        raise UsageError(f"unit must be {join_choices(get_args(Unit))}, not {unit!r}.")
+        raise UsageError(f"unit must be {either(get_args(Unit))}, not {unit!r}.")
     return unit

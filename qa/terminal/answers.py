@@ -71,10 +71,7 @@ def can_show(stream: TextIO | None, text: str) -> bool:
 
 
 class Places:
-    """Turns paths of the collection into paths that open from the folder `here` (None if unknown).
-
-    A path with many ".." is written in full if that is shorter.
-    """
+    """Turns paths of the collection into paths to open from `here` (None if unknown): relative, or full if shorter."""
 
     def __init__(self, root: Path, here: Path | None) -> None:
         self.root = root
@@ -145,9 +142,8 @@ def _render_verdict(result: Result, style: TerminalStyle) -> str:
         lines.append(style.fit(" ".join(answer.sentence.split()), indent=_INDENT))
     if answer.more:
         lines.append(style.fit(f"and {answer.more:,} more; -k {len(answer.citations) + answer.more} shows them"))
-    for alternative in answer.alternatives:
-        words = display.OTHER_VALUE[alternative.time]
-        lines.append(style.fit(f"{words} {alternative.text}{_rank_marks(alternative.citations)}"))
+    for value in answer.alternatives:
+        lines.append(style.fit(f"{display.OTHER_VALUE[value.time]} {value.text}{_rank_marks(value.citations)}"))
     return "\n".join([*lines, confidence])
 
 

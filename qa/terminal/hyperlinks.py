@@ -42,13 +42,11 @@ def hyperlink(text: str, url: str) -> str:
 
 
 def terminal_shows_links(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """Return whether to write links: as FORCE_HYPERLINK says or, if that is unset, on terminals known to show them.
-
-    tmux and screen get none, as it depends on the terminal they run in.
-    """
+    """Return whether to write links: as FORCE_HYPERLINK says or, if that is unset, on terminals known to show them."""
     if setting := environ.get("FORCE_HYPERLINK"):
         return setting != "0"
     term = environ.get("TERM", "")
+    # In tmux and screen, it depends on the terminal around them.
     is_multiplexed = term.startswith(("screen", "tmux")) or "TMUX" in environ or "STY" in environ
     if not is_terminal or term == "dumb" or is_multiplexed:
         return False

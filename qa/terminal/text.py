@@ -69,10 +69,7 @@ def _cell(c: str) -> int:
 
 
 def embolden(lines: Iterable[str], text: str, spans: Iterable[tuple[int, int]], on: str, off: str) -> list[str]:
-    """Return the wrapped lines of a text with `on` and `off` around the characters of some spans of the text.
-
-    Wrapping must have changed nothing but white space.
-    """
+    """Return the wrapped lines of a text with `on` and `off` around its spans; wrapping changed only white space."""
     flags = ["0"] * len(text)
     for start, end in spans:
         for at in range(max(0, start), min(len(text), end)):
@@ -195,9 +192,7 @@ def _fill(lead: str, hang: str, words: list[str], width: int) -> list[str]:
 
 
 def _pieces(word: str) -> list[tuple[str, bool]]:
-    """Return the parts of a word between which a line may be broken, each with whether a space precedes it.
-
-    In Chinese and Japanese, this is before any wide character that is not closing punctuation.
-    """
+    """Return the parts of a word between which a line may be broken, each with whether a space precedes it."""
+    # In Chinese and Japanese, a line may be broken before any wide character but closing punctuation.
     inner = [at for at, c in enumerate(word) if at and _cell(c) == 2 and c not in "、。，．！？）」』】〕：；"]
     return [(word[start:end], start == 0) for start, end in pairwise((0, *inner, len(word)))]

@@ -26,7 +26,7 @@ from tests.qa.indexes import build
 from tests.qa.passages import mail, stored
 
 # What a stage computes, in numbers and names.
-StageNumbers = dict[str, object]
+Found = dict[str, object]
 FOX = ("fox", "red fox runs", "red fox fox", "hen and fox in a longer line of words")
 
 
@@ -50,7 +50,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def fused(root: Path) -> StageNumbers:
+def fused(root: Path) -> Found:
     """The first two pools of a question, and the keyword scores of passages with matching neighbours."""
     with Snapshot(root / ".qa") as snapshot:
         first, second = islice(hybrid.pools(snapshot, query(snapshot, "red fox"), Stopwatch()), 2)
@@ -62,13 +62,13 @@ def fused(root: Path) -> StageNumbers:
     return {**pools, "beside": rounded(neighbours.keyword)}
 
 
-def keyword_scores(root: Path) -> StageNumbers:
+def keyword_scores(root: Path) -> Found:
     """BM25 scores of a rare word and of a frequent one."""
     with Snapshot(root / ".qa") as snapshot:
         return {word: rounded([hit.score for hit in snapshot.keyword(word, 3)]) for word in ("fox", "red")}
 
 
-def deduplicated(root: Path) -> StageNumbers:
+def deduplicated(root: Path) -> Found:
     """Levels of near-duplicates in one pool and in several, and of front matter."""
     with Snapshot(root / ".qa") as snapshot:
         a, b, c = (passage.id for passage in snapshot.passages_of("near.md"))
@@ -103,7 +103,7 @@ def quotation_first(words: int, lacking: int) -> bool:
     return ranked[0].passage.id == 0
 
 
-def highlighted(_: Path) -> StageNumbers:
+def highlighted(_: Path) -> Found:
     """Highlighted sentences, items and parts of long sentences."""
     close = dict(zip(("A one.", "B two.", "C three.", "D four."), (1.0, 0.95, 0.9, 0.85), strict=True))
     closer = dict(zip(close, (1.0, 0.99, 0.98, 0.97), strict=True))
@@ -121,7 +121,7 @@ def highlighted(_: Path) -> StageNumbers:
     }
 
 
-def confidences(_: Path) -> StageNumbers:
+def confidences(_: Path) -> Found:
     """Probabilities, and the lowest that counts as found."""
     single_features = np.eye(7, dtype=int).tolist()
     cases = [Features(*values) for values in (*single_features, [0] * 7)]
@@ -147,14 +147,14 @@ def rounded(values: object) -> list[float]:
     return [float(f"{value:.9g}") for value in np.atleast_1d(np.asarray(values, dtype=np.float64)).tolist()]
 
 
-STAGES: dict[ModuleType, Callable[[Path], StageNumbers]] = {
+STAGES: dict[ModuleType, Callable[[Path], Found]] = {
     hybrid: fused,
     bm25: keyword_scores,
     distinct: deduplicated,
     extract: highlighted,
     confidence: confidences,
 }
-EXPECTED: dict[ModuleType, StageNumbers] = {
+EXPECTED: dict[ModuleType, Found] = {
     hybrid: {
         "pool of 100": [124, 0.799236084, 0.615990008, 0.396360879, 48.5026313],
         "pool of 400": [406, 0.819169413, 0.662317032, 0.411474965, 109.984607],

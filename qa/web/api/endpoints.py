@@ -82,7 +82,7 @@ async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Res
 
 
 def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any]:
-    return public_body(served.json_of(endpoint.name, given), served.root)
+    return public_body(served.body(endpoint.name, given), served.root)
 
 
 async def _health(service: Service, request: Request) -> Response:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS, Mode
-from qa.require import join_choices
+from qa.require import either
 from qa.retrieval.question_text import LONGEST_QUESTION
 
 # Name-value pairs in one query string.
@@ -96,7 +96,7 @@ def _parsed(text: str, schema: Mapping[str, Any]) -> Any:
             raise ValueError("true or false")
         return text == "true"
     if "enum" in schema and text not in schema["enum"]:
-        raise ValueError(f"{join_choices(schema['enum'])}, not {text[:50]!r}")
+        raise ValueError(f"{either(schema['enum'])}, not {text[:50]!r}")
     return text
 
 

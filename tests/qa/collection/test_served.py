@@ -75,7 +75,7 @@ def wait_for_update_to_start(collection: ServedCollection) -> Future[None]:
 
 def ask(collection: ServedCollection) -> dict[str, Any]:
     with collection.reading() as state:
-        return state.json_of("ask", QUESTION)
+        return state.body("ask", QUESTION)
 
 
 def test_questions_are_answered_while_a_large_change_is_indexed(
@@ -89,7 +89,7 @@ def test_questions_are_answered_while_a_large_change_is_indexed(
     assert body["index"]["generation"] == collection.generation == 1
     assert body["index"]["note"] == "files have changed and are being indexed now. Answering from the index as it was."
     with collection.reading() as state:
-        assert state.json_of("search", QUESTION)["index"]["note"] == body["index"]["note"]
+        assert state.body("search", QUESTION)["index"]["note"] == body["index"]["note"]
     encoder.go.set()
     finish_updating(collection)
     index = ask(collection)["index"]
@@ -188,4 +188,4 @@ def test_a_search_has_the_note_of_its_generation(collection: ServedCollection, m
     with collection.reading() as state:
         finish_updating(collection)
         collection._retriever.note = "files have changed"
-        assert state.json_of("search", QUESTION)["index"]["note"] == "files have changed"
+        assert state.body("search", QUESTION)["index"]["note"] == "files have changed"
