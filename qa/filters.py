@@ -129,7 +129,7 @@ def select(snapshot: Index, only: Filter) -> Among:
         conditions.append(condition)
         ids &= matching_ids
     matching = [document for document in documents if document.id in ids]
-    among = _with_fields(snapshot, matching, only.where) if only.where else ids
+    among = _matching_fields(snapshot, matching, only.where) if only.where else ids
     if not among:
         conditions += [f"has {name}={value}" for name, value in only.where]
         similar = _suggest_for_fields(snapshot, documents, only.where)
@@ -138,7 +138,7 @@ def select(snapshot: Index, only: Filter) -> Among:
     return None if among == frozenset(document.id for document in documents) else among
 
 
-def _with_fields(
+def _matching_fields(
     snapshot: Index, documents: Sequence[StoredDocument], where: Sequence[tuple[str, str]]
 ) -> frozenset[int] | Scope | None:
     """Return ids of documents with matching fields, or a scope of passages if records match; None if nothing does."""

@@ -24,7 +24,7 @@ def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
     with an index, as in git; without a start, that in QA_INDEX, else the nearest upward from the working directory.
 
     Raises:
-        NoIndexError: There is none; the message says how to build one.
+        NoIndexError: There is no index; the message says how to build one.
         CorpusError: The named folder does not exist, is a file or cannot be accessed.
     """
     if index is not None:

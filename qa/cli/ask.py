@@ -88,8 +88,8 @@ def ask(
     folder, question = session.split_off_folder(words)
     is_conversation = not question and batch is None and session.is_interactive()
     if batch is None and not is_conversation and " ".join(question).strip() in ("", "-"):
-        raise _no_question(folder)
-    form = _format(form, as_json=as_json, is_batch=batch is not None)
+        raise _no_question_error(folder)
+    form = _choose_format(form, as_json=as_json, is_batch=batch is not None)
     if writer is not None and form not in ("text", "json"):
         raise UsageError(f"--write prints text or JSON, not {form}.")
     questions = () if is_conversation else questions_of(question, batch)
@@ -191,7 +191,7 @@ def _converse(printer: AnswerPrinter, arguments: dict[str, Any], refresh: Callab
     while is_open:
         # Ctrl-C, however often it is pressed, drops a line or stops a question.
         with suppress(KeyboardInterrupt):
-            is_open = _turn(conversation, read)
+            is_open = _take_turn(conversation, read)
     return FOUND
 
 
@@ -207,8 +207,8 @@ def _show(retriever: Retriever, place: str, *, opens: bool) -> None:
     show_view(view, answers.Places(retriever.root, retriever.root))
 
 
-def _turn(conversation: Conversation, read: ReadLine) -> bool:
-    """Read and handle a line; return whether the conversation goes on."""
+def _take_turn(conversation: Conversation, read: ReadLine) -> bool:
+    """Read and handle a line; return whether the conversation continues."""
     try:
         line = read(conversation.asking.prompt)
     except (EOFError, KeyboardInterrupt) as end:
@@ -220,7 +220,7 @@ def _turn(conversation: Conversation, read: ReadLine) -> bool:
     return True
 
 
-def _no_question(folder: Path | None) -> UsageError:
+def _no_question_error(folder: Path | None) -> UsageError:
     """Return the error for a command without a question; it suggests --batch if stdin is not a terminal."""
     problem = (
         "the question is empty. Ask something" if folder is None else f"{folder} is a folder. Put a question after it"
@@ -231,7 +231,7 @@ def _no_question(folder: Path | None) -> UsageError:
     return UsageError(f'{problem}: {command} "who won?"{batch}')
 
 
-def _format(form: str | None, *, as_json: bool, is_batch: bool) -> str:
+def _choose_format(form: str | None, *, as_json: bool, is_batch: bool) -> str:
     default = "json" if as_json or is_batch else "text"
     if form is not None and default == "json" and form != "json":
         raise UsageError(f"--json and --batch print JSON, not {form}.")

@@ -58,22 +58,22 @@ def parse_batch(data: bytes) -> tuple[BatchItem, ...]:
     Blank lines are skipped; a line that is not UTF-8, not valid JSON or has no question is a UsageError.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return tuple(_item(number, line) for number, line in enumerate(lines, 1) if line.strip())
+    return tuple(_parse_line(number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
-def _item(number: int, line: bytes) -> BatchItem:
+def _parse_line(number: int, line: bytes) -> BatchItem:
     try:
         text = line.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         raise UsageError(f"batch line {number} is not UTF-8 (byte {error.start + 1} of the line)") from error
-    question_id, question = _from_json(number, text) if text.startswith("{") else (None, text)
+    question_id, question = _parse_json(number, text) if text.startswith("{") else (None, text)
     try:
         return BatchItem(number, question_id, *ask_text(question))
     except UsageError as error:
         raise UsageError(f"batch line {number}: the question is empty") from error
 
 
-def _from_json(number: int, text: str) -> tuple[str | int | None, str]:
+def _parse_json(number: int, text: str) -> tuple[str | int | None, str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

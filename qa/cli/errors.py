@@ -84,39 +84,39 @@ def run_guarded(call: Callable[[], Any]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        _print("interrupted")
+        _print_message("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # The reading process has stopped, as with `| head`.
         _flush_or_discard(sys.stdout)
         return FOUND
     except Exception as error:
-        return _report(error)
+        return _print_error(error)
     return code if isinstance(code, int) else FOUND
 
 
-def _report(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     """Print an error on one line, and return its exit code."""
     if isinstance(error, click.ClickException):
-        _print(_usage(error))
+        _print_message(_usage_message(error))
         return error.exit_code
     if isinstance(error, QAError):
-        _print(str(error))
+        _print_message(str(error))
         return error.exit_code
     if isinstance(error, OSError):
         _flush_or_discard(sys.stdout)
         name = f"{os.fspath(error.filename)!s}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
-        _print(f"{name}{error.strerror or error}")
+        _print_message(f"{name}{error.strerror or error}")
         return StorageError.exit_code
     if isinstance(error, MemoryError):
-        _print("out of memory")
+        _print_message("out of memory")
         return StorageError.exit_code
     _log.debug("unexpected error", exc_info=error)
-    _print(f"internal error: {type(error).__name__}: {error}. This is a bug in qa; QA_DEBUG=1 shows where.")
+    _print_message(f"internal error: {type(error).__name__}: {error}. This is a bug in qa; QA_DEBUG=1 shows where.")
     return BUG
 
 
-def _usage(error: click.ClickException) -> str:
+def _usage_message(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         message += " Put -- before a question that starts with a dash."
@@ -125,7 +125,7 @@ def _usage(error: click.ClickException) -> str:
     return message
 
 
-def _print(message: str) -> None:
+def _print_message(message: str) -> None:
     with suppress(OSError):
         answers.write_stderr(answers.error_line(message))
 

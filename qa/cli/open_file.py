@@ -47,29 +47,29 @@ def open_file(target: ShowTarget, root: Path) -> str:
     media_type = "text/plain" if file_format is None else file_format.media_type
     is_text = media_type.startswith(("text/", "application/json")) and media_type not in _VIEWED_TEXT
     if is_text:
-        command, position = _editor(target, root)
-        _start(command, wait=True)
+        command, position = _editor_command(target, root)
+        _run(command, wait=True)
     elif not has_display():
         return ""
     else:
-        viewer = _page_viewer(target, root) if media_type == PDF.media_type else None
+        viewer = _viewer_command(target, root) if media_type == PDF.media_type else None
         command, position = viewer or (["the default program"], "")
         if viewer:
-            _start(command, wait=False)
+            _run(command, wait=False)
         elif click.launch(str(target.file)):
             raise UsageError(f"no program could open {target.file.name}")
     changed = "" if target.state is State.VERIFIED else " It has changed since it was indexed."
     return f"Opened {clean_name(target.file.name)}{position} with {clean_name(Path(command[0]).name)}.{changed}"
 
 
-def _editor(target: ShowTarget, root: Path) -> tuple[list[str], str]:
+def _editor_command(target: ShowTarget, root: Path) -> tuple[list[str], str]:
     setting = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     try:
         words = shlex.split(setting, posix=sys.platform != "win32")
     except ValueError as error:
         raise UsageError(f"EDITOR or VISUAL is not a command ({setting}): {error}") from error
     names = words[:1] or ["notepad" if sys.platform == "win32" else "nano", "vi"]
-    program = next(filter(None, (_which(name, root) for name in names)), None)
+    program = next(filter(None, (_find_program(name, root) for name in names)), None)
     if program is None:
         raise UsageError(f"cannot find the editor {names[0]}. Set EDITOR to one that is on PATH.")
     command, name = [program, *words[1:]], Path(program).stem.lower()
@@ -80,15 +80,15 @@ def _editor(target: ShowTarget, root: Path) -> tuple[list[str], str]:
     return [*command, str(target.file)], ""
 
 
-def _page_viewer(target: ShowTarget, root: Path) -> tuple[list[str], str] | None:
+def _viewer_command(target: ShowTarget, root: Path) -> tuple[list[str], str] | None:
     if target.page is not None:
         for name, option in _PAGE_OPTIONS.items():
-            if program := _which(name, root):
+            if program := _find_program(name, root):
                 return [program, option, str(target.page), str(target.file)], f" at page {target.page}"
     return None
 
 
-def _which(name: str, root: Path) -> str | None:
+def _find_program(name: str, root: Path) -> str | None:
     """Return the absolute path of a program, or None if it is missing or a file of the collection."""
     program = shutil.which(name)
     if program is None or Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root)):
@@ -96,7 +96,7 @@ def _which(name: str, root: Path) -> str | None:
     return os.path.abspath(program)  # noqa: PTH100 - resolve() would lose the name of a link
 
 
-def _start(command: list[str], *, wait: bool) -> None:
+def _run(command: list[str], *, wait: bool) -> None:
     quiet = None if wait else subprocess.DEVNULL
     try:
         process = subprocess.Popen(  # noqa: S603 - no shell, a program from PATH

@@ -58,7 +58,7 @@ def serve(
 
         public = None if public_url is None else public_origin(public_url)
         address = open_now.enter_context(web.listening(host, port))
-        token = _token(is_local=address.is_local and public is None)
+        token = _required_token(is_local=address.is_local and public is None)
         page = address.url if public is None else f"{public}/"
         url = f"{page}?token={token}" if token else page
 
@@ -98,7 +98,7 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
     return FOUND
 
 
-def _token(*, is_local: bool) -> str:
+def _required_token(*, is_local: bool) -> str:
     """Return the token that requests need: from the environment, else "" for local use, else a new one."""
     from qa.web.access import SHORTEST_TOKEN
 

@@ -60,7 +60,7 @@ class Served:
         return self.retriever.root
 
     def ask_arguments(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `Retriever.ask`: those in the request, else the collection's settings.
+        """Return the arguments of `Retriever.ask`: from the request, else from the collection's settings.
 
         Args:
             request: The values of the request's parameters, by name.

@@ -55,7 +55,7 @@ class CollectionSettings:
     def ask_arguments(
         self, *, k: int | None, mode: str | None, rerank: bool | None, default_k: int = DEFAULT_K
     ) -> dict[str, Any]:
-        """Return the arguments of `Retriever.ask`: those given, else the settings, else the defaults."""
+        """Return the arguments of `Retriever.ask`: from the parameters, else the settings, else the defaults."""
         return {
             "k": k or self.k or default_k,
             "mode": Mode(mode or self.mode or Mode.HYBRID),
@@ -68,7 +68,7 @@ class CollectionSettings:
         exclude: Sequence[str] | None = None,
         more_paths: Sequence[str] = (),
     ) -> Choice:
-        """Return which files to index: as given, else as set."""
+        """Return which files to index: as in the arguments, else as in the settings."""
         from index import Choice  # noqa: PLC0415 - imports numpy, which reading settings does not need
 
         options = {"include": include, "exclude": exclude, "paths": None}

@@ -88,7 +88,7 @@ def _view_at(root: Path, snapshot: Index, place: Place, context: int) -> View:
     lines = _numbered_lines(document)
     if place.lines is not None:
         first, end = _requested_lines(document, place.lines)
-    elif (span := _span(document, place, state)) is None:
+    elif (span := _find_span(document, place, state)) is None:
         return _stored_view(place, stored, state) if place.passages else View(place.path, lines, None, state)
     else:
         first, last = LineMap(document.text).range_of(*span)
@@ -118,7 +118,7 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
         _requested_lines(document, lines)
     elif place.passages:
         page = place.passages[0].page
-        span = _span(document, place, state)
+        span = _find_span(document, place, state)
         lines = None if span is None else FileLines(document).range_of(*span)
     is_pdf = document.media_type == PDF.media_type
     line = lines[0] if lines else None
@@ -131,7 +131,7 @@ def _state_of(document: Document, indexed: StoredDocument | None) -> State | Non
     return State.VERIFIED if document.sha256 == indexed.sha256 else State.CHANGED
 
 
-def _span(document: Document, place: Place, state: State | None) -> tuple[int, int] | None:
+def _find_span(document: Document, place: Place, state: State | None) -> tuple[int, int] | None:
     """Return the span of a page or of passages; None for a whole document, or if a passage is no longer there."""
     if place.page is not None:
         return _page_span(document, place.page)

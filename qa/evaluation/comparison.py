@@ -71,15 +71,15 @@ def compare(first: Sequence[QuestionScore], second: Sequence[QuestionScore]) -> 
     differences = []
     for name in names:
         values = [[[row.values[name]] for row in pair] for pair in pairs if all(name in row.values for row in pair)]
-        differences.append(_difference(name, np.array(values), lambda rows: float(rows.mean())))
+        differences.append(_compare_statistic(name, np.array(values), lambda rows: float(rows.mean())))
     table = np.array([[[row.confidence, row.right, row.answerable] for row in pair] for pair in pairs], float)
-    differences.append(_difference("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
+    differences.append(_compare_statistic("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
     if len({row.answerable for row, _ in pairs}) == 2:
-        differences.append(_difference("auroc", table, _auroc))
+        differences.append(_compare_statistic("auroc", table, _auroc))
     return Comparison(len(pairs), len(first) - len(pairs), len(second) - len(pairs), tuple(differences))
 
 
-def _difference(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:
+def _compare_statistic(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:
     """Compare a statistic of two runs; `table` is (questions, runs, columns)."""
     from scipy.stats import permutation_test
 

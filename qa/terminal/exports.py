@@ -46,7 +46,7 @@ def markdown(result: Result, places: Places) -> str:
 def bibtex(result: Result, places: Places) -> str:
     """Return an entry for each cited document, copied from a bibliography if possible, else with its places as a note.
 
-    Besides cited bibliographies, those in the document's folder or above are searched for its title.
+    Bibliographies in the document's folder or above are searched for its title.
     """
     root = places.root
     documents: dict[tuple[str, str], list[Hit]] = {}

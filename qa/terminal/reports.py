@@ -30,7 +30,7 @@ def render_build(report: BuildReport, style: TerminalStyle) -> str:
     if not (report.added or changed or report.embedded):
         lines = [f"Up to date: {size}"]
     elif changed or (report.added and report.unchanged):
-        lines = [f"{_changes(report)} ({size}) in {format_duration(report.seconds)}"]
+        lines = [f"{_count_changes(report)} ({size}) in {format_duration(report.seconds)}"]
     else:
         files = count(report.added + report.unchanged, "file")
         lines = [f"Indexed {files} ({size}) in {format_duration(report.seconds)}"]
@@ -60,7 +60,7 @@ def render_listing(files: Sequence[ListedFile], style: TerminalStyle, places: Pl
 
 def render_preview(report: BuildReport, style: TerminalStyle) -> str:
     """Return what a build would do."""
-    line = f"Dry run: {_changes(report) or 'nothing to do'}. Nothing was written."
+    line = f"Dry run: {_count_changes(report) or 'nothing to do'}. Nothing was written."
     return "\n".join([line, *_detail_lines(report, style)]) + "\n"
 
 
@@ -71,7 +71,7 @@ def render_unreadable(report: BuildReport, style: TerminalStyle) -> str:
 
 def render_changes(report: BuildReport) -> str:
     """Return what was indexed before an answer; "" if nothing had changed."""
-    changes = _changes(report)
+    changes = _count_changes(report)
     return f"Index updated: {changes}\n" if changes else ""
 
 
@@ -97,7 +97,7 @@ def render_corrections(corrections: Sequence[Correction], prefix: str) -> str:
     )
 
 
-def _changes(report: BuildReport) -> str:
+def _count_changes(report: BuildReport) -> str:
     """Return how many files changed: "2 files added, 1 changed"; "" if none did."""
     return _join_counts(((report.added, "added"), (report.changed, "changed"), (report.removed, "removed")))
 

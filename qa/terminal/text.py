@@ -59,10 +59,10 @@ def cells(text: str) -> int:
     """Return the columns of a cleaned text on a terminal: 2 for wide characters, 0 for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(_cell(c) for c in text)
+    return sum(_width(c) for c in text)
 
 
-def _cell(c: str) -> int:
+def _width(c: str) -> int:
     if c in _JOINERS or unicodedata.category(c) in {"Mn", "Me"}:
         return 0
     return 2 if unicodedata.east_asian_width(c) in "WF" else 1
@@ -112,7 +112,7 @@ def wrap(text: str, width: int) -> list[str]:
             at += 1
         else:
             group = _paragraph(lines, at)
-            out.extend(_fit(group, width))
+            out.extend(_refit(group, width))
             at += len(group)
     return out
 
@@ -154,21 +154,21 @@ def _paragraph(lines: Sequence[str], at: int) -> list[str]:
     return group
 
 
-def _fit(group: list[str], width: int) -> list[str]:
+def _refit(group: list[str], width: int) -> list[str]:
     sizes = [cells(line) for line in group]
     if max(sizes) <= width:
         return group
     if all(size >= _MIN_FILLED * max(sizes) for size in sizes[:-1]):
-        lead, hang = _lead(group[0])
+        lead, hang = _lead_and_hang(group[0])
         return _fill(lead, hang, " ".join(group)[len(lead) :].split(), width)
     out = []
     for line, size in zip(group, sizes, strict=True):
-        lead, hang = _lead(line)
+        lead, hang = _lead_and_hang(line)
         out.extend([line] if size <= width else _fill(lead, hang, line[len(lead) :].split(), width))
     return out
 
 
-def _lead(line: str) -> tuple[str, str]:
+def _lead_and_hang(line: str) -> tuple[str, str]:
     """Return the indent and bullet of a line, and the indent of its continuation lines."""
     match = _ITEM.match(line) or re.match(r"\s*", line)
     lead = line[: match.end() if match else 0]
@@ -180,7 +180,7 @@ def _fill(lead: str, hang: str, words: list[str], width: int) -> list[str]:
     out: list[str] = []
     line, used, empty = lead, cells(lead), True
     for word in words:
-        for piece, gap in _pieces(word):
+        for piece, gap in _split_word(word):
             size = cells(piece)
             joint = 1 if gap and not empty else 0
             if not empty and used + joint + size > width:
@@ -191,8 +191,8 @@ def _fill(lead: str, hang: str, words: list[str], width: int) -> list[str]:
     return out
 
 
-def _pieces(word: str) -> list[tuple[str, bool]]:
+def _split_word(word: str) -> list[tuple[str, bool]]:
     """Return the parts of a word between which a line may be broken, each with whether a space precedes it."""
     # In Chinese and Japanese, a line may be broken before any wide character but closing punctuation.
-    inner = [at for at, c in enumerate(word) if at and _cell(c) == 2 and c not in "、。，．！？）」』】〕：；"]
+    inner = [at for at, c in enumerate(word) if at and _width(c) == 2 and c not in "、。，．！？）」』】〕：；"]
     return [(word[start:end], start == 0) for start, end in pairwise((0, *inner, len(word)))]

@@ -213,7 +213,7 @@ def test_matching_records(records: Snapshot, where: Any, expected: list[str]) ->
 
 
 def test_all_passages_of_a_record_match(records: Snapshot) -> None:
-    """This includes those that do not repeat its fields; in a table, only passages with the row match."""
+    """Even if they do not repeat its fields; in a table, only passages with the row match."""
     matching = select(records, Filter.of(where="subject=re boats", types="mbox"))
     assert isinstance(matching, Scope)
     row_ids = [passage.id for passage in records.passages_of("box.mbox") if passage.title == "Re: Boats"]

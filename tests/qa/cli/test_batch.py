@@ -52,7 +52,7 @@ def test_batch_answers_in_order(indexed: Path, tmp_path: Path) -> None:
 
 
 def test_a_batch_in_the_collection_is_not_searched(indexed: Path) -> None:
-    """Neither the questions nor the answers, nor anything else that qa printed as JSON, are passages."""
+    """Questions, answers and other JSON output of qa are no passages."""
     (indexed / "questions").write_text("soup\n" * 2)
     outputs = {
         "answers.jsonl": qa("ask", "--batch", "questions"),

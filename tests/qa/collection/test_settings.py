@@ -183,7 +183,7 @@ def test_the_index_records_which_settings_are_from_a_file(root: Path) -> None:
 
 
 def test_settings_that_differ_from_the_index_are_reported(root: Path) -> None:
-    """Changed and deleted ones are reported, of either file, but not those that only affect questions."""
+    """Changed and deleted settings of either file are reported, unless they only affect questions."""
     write_settings(root, EVERY_KEY)
     built_documents(root)
     info = info_of(root)

@@ -123,7 +123,7 @@ def test_metrics_of_whole_runs_are_compared() -> None:
 
 
 def test_only_questions_of_both_runs_are_compared() -> None:
-    """Questions are matched by id, in any order; those of only one run are counted."""
+    """Questions are matched by id, in any order; questions of only one run are counted."""
     first = [row(at, values={"hit@1": 1.0}) for at in range(6)]
     second = [row(at, values={"hit@1": 0.0}) for at in (7, 5, 3, 1)]
     first[1].values["file@1"], second[3].values["file@1"] = 1.0, 0.0  # a measure of one question
@@ -148,7 +148,7 @@ def test_only_questions_of_both_runs_are_compared() -> None:
     ],
 )
 def test_settings_of_the_second_run(text: str, expected: EvalSettings) -> None:
-    """They are applied to those of the first run, whose number of passages is kept."""
+    """They change the settings of the first run, whose number of passages is kept."""
     assert apply_changes(text, EvalSettings(k=7)) == expected
 
 

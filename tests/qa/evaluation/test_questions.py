@@ -132,7 +132,7 @@ def test_a_sample_is_the_same_in_every_run() -> None:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> DocumentLookup:
-    """Files, two of which have the same name."""
+    """Four files, two with the same name."""
     paths = ["a.md", "notes/b.md", "old/b.md", "notes/c.md"]
     for path in paths:
         (tmp_path / path).parent.mkdir(exist_ok=True)
