@@ -32,9 +32,9 @@ def _import_sibling(name: str) -> None:
         module = sys.modules[name] = module_from_spec(spec)
         spec.loader.exec_module(module)
     elif folder not in (Path(entry).resolve() for entry in getattr(module, "__path__", ())):
-        other = getattr(module, "__file__", None) or module
+        imported = getattr(module, "__file__", None) or module
         raise ImportError(
-            f"qa includes a package named {name}, but {other} is already "
+            f"qa includes a package named {name}, but {imported} is already "
             "imported under that name. Rename it, or run qa in a separate process."
         )
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     __version__: str
 
 # Where each public name is defined. Modules are imported on first use, so that `qa --help` imports none.
-_NAMES = {
+_PUBLIC_NAMES = {
     "corpus": "SkippedFile",
     "corpus.errors": "CorpusError DamagedIndexError IncompatibleError LockedError ModelError "
     "NoIndexError QAError StorageError UsageError",
@@ -76,7 +76,7 @@ _NAMES = {
     "qa.filters": "Filter",
     "qa.retrieval.retriever": "Retriever",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _PUBLIC_NAMES.items() for name in names.split()}
 
 __all__ = [
     "Answer", "BuildMode", "BuildReport", "CorpusError", "DamagedIndexError", "Device", "Filter", "Hit",
@@ -97,9 +97,9 @@ if not TYPE_CHECKING:
                 return metadata.version("qa-passages")
             except metadata.PackageNotFoundError:
                 return "(not installed; running from source)"
-        if name not in _HOMES:
+        if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(_MODULE_OF[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -22,19 +22,19 @@ if sys.path[:1] == [_working_directory()] != [_HOME]:
 import signal  # noqa: E402
 
 
-def _leave(*_: object) -> None:
+def _exit_interrupted(*_: object) -> None:
     os.write(2, b"qa: interrupted\n")
     os._exit(130)
 
 
 def main() -> None:
-    """Run the command line, and end the process; Ctrl-C during its imports, which take a while, ends it at once."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
+    """Run the command line and end the process; Ctrl-C while it imports, which takes a while, ends it at once."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _exit_interrupted)
     from qa.cli.main import main as run  # noqa: PLC0415
 
-    run(before)
+    run(handler)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The names of choices that Python callers may give instead of members, spelt out for type checkers and editors."""
+"""The strings that Python callers may pass instead of enum members, spelt out for type checkers and editors."""
 
 from __future__ import annotations
 

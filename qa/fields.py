@@ -1,7 +1,7 @@
 """Fields of documents and records: front matter, mail headers, table columns, JSON keys.
 
-The fields of a file are stored with it. Those of a record are parsed from its text, where its reader (`corpus/readers`)
-wrote them one per line, so existing indexes need no rebuild.
+The fields of a file are stored with it. Those of a record are parsed from its text, where `corpus/readers` wrote them
+one per line, so existing indexes need no rebuild.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from corpus import from_os_name, to_os_name
 from corpus.errors import UsageError
 from corpus.formats import SUFFIXES, page_label
 from index import Index, StoredDocument, StoredPassage
-from qa.locate import near_paths
+from qa.locate import suggest_paths
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
@@ -30,7 +30,7 @@ _MAX_SEPARATORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A document, or some lines, a page or passages of it; `document` is None if it is not indexed."""
+    """A file, or some of its lines, a page or passages; `document` is None if it is not indexed."""
 
     path: str
     document: StoredDocument | None
@@ -39,16 +39,16 @@ class Place:
     passages: tuple[StoredPassage, ...] = ()
 
 
-def required_place(
+def require_place(
     snapshot: Index, root: Path, location: str, here: Path | None, *, indexed_only: bool = False
 ) -> Place:
     """Resolve a location as `find_place` does; one that is not in the collection is a UsageError."""
-    found = find_place(snapshot, root, location, here, indexed_only=indexed_only)
-    if found is None:
-        near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
-        how = near or " Give a path, path:line, path:first-last or a passage id."
-        raise UsageError(f"{location} is not in the collection {root}.{how}")
-    return found
+    place = find_place(snapshot, root, location, here, indexed_only=indexed_only)
+    if place is None:
+        near = suggest_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
+        hint = near or " Give a path, path:line, path:first-last or a passage id."
+        raise UsageError(f"{location} is not in the collection {root}.{hint}")
+    return place
 
 
 def find_place(
@@ -66,17 +66,17 @@ def find_place(
     with suppress(UnicodeEncodeError):  # the same name where the locale's encoding is not that of file names
         spellings[from_os_name(location)] = None
     for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
-        for candidate in candidates(root, path, here):
+        for candidate in candidate_paths(root, path, here):
             document = snapshot.document(candidate)
             with suppress(OSError, UnicodeEncodeError):  # not a valid name, such as one of 5,000 characters
                 if document is not None or (not indexed_only and (root / to_os_name(candidate)).is_file()):
-                    passages = _in_section(snapshot, candidate, section, page) if section else ()
+                    passages = _section_passages(snapshot, candidate, section, page) if section else ()
                     return Place(candidate, document, lines, None if passages else page, passages)
     return None
 
 
-def in_page(path: str, page: int) -> str:
-    """Return words for a page or other numbered part of a file: "on page 3", "in message 3"."""
+def page_in_words(path: str, page: int) -> str:
+    """Return a page or other numbered part of a file in words: "on page 3", "in message 3"."""
     label = page_label(path)
     return f"on page {page}" if label == "p." else f"in {label} {page}"
 
@@ -90,60 +90,60 @@ def looks_like_path(text: str) -> bool:
 
 
 def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
-    """Yield possible readings, likeliest first: a file name may itself end in a line number or contain a separator."""
+    """Yield possible meanings, likeliest first: a file name may itself end in a line number or contain a separator."""
     yield from _parse_without_headings(location)
-    for found in islice(_BEFORE_HEADINGS.finditer(location), _MAX_SEPARATORS):
-        for path, lines, page, _ in _parse_without_headings(location[: found.start()]):
-            # A line or page is exact, so that headings after it add nothing; a sheet is not.
+    for separator in islice(_BEFORE_HEADINGS.finditer(location), _MAX_SEPARATORS):
+        for path, lines, page, _ in _parse_without_headings(location[: separator.start()]):
+            # Headings after a line or page add nothing, but those after a sheet do.
             is_exact = lines or (page and page_label(path) != "sheet")
-            yield path, lines, page, "" if is_exact else location[found.end() :].strip()
+            yield path, lines, page, "" if is_exact else location[separator.end() :].strip()
 
 
 def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
     yield location, None, None, ""
-    if found := _LINES.fullmatch(location):
-        first = int(found["first"])
-        yield found["path"], (first, int(found["last"] or first)), None, ""
-    if found := _PAGE.fullmatch(location):
-        is_row_of_sheet = found["label"] == "row" and page_label(found["path"]) not in {"row", "record"}
-        page = int(found["page"])
-        yield (found["path"], None, None, f"(row {page})") if is_row_of_sheet else (found["path"], None, page, "")
-    if found := _ANCHOR.fullmatch(location):
-        yield found["path"], None, None, f"#{found['anchor']}"
+    if match := _LINES.fullmatch(location):
+        first = int(match["first"])
+        yield match["path"], (first, int(match["last"] or first)), None, ""
+    if match := _PAGE.fullmatch(location):
+        is_row_of_sheet = match["label"] == "row" and page_label(match["path"]) not in {"row", "record"}
+        page = int(match["page"])
+        yield (match["path"], None, None, f"(row {page})") if is_row_of_sheet else (match["path"], None, page, "")
+    if match := _ANCHOR.fullmatch(location):
+        yield match["path"], None, None, f"#{match['anchor']}"
 
 
-def _in_section(snapshot: Index, path: str, section: str, page: int | None = None) -> tuple[StoredPassage, ...]:
-    """Return the first run of passages with a heading path, an `#anchor` or a `(row n)`, of a page or any."""
+def _section_passages(snapshot: Index, path: str, section: str, page: int | None = None) -> tuple[StoredPassage, ...]:
+    """Return the first run of passages under a heading path, an `#anchor` or a `(row n)`, on a page or any."""
     stored = [passage for passage in snapshot.passages_of(path) if page in {None, passage.page}]
-    wanted = _plain(section)
+    section_words = _words(section)
 
-    def is_there(passage: StoredPassage) -> bool:
+    def is_in_section(passage: StoredPassage) -> bool:
         if section.startswith("#"):
             return passage.anchor == section[1:]
         names = (passage.document.title, *passage.heading)
         if section.startswith("(row "):
             return names[-1].endswith(section) or names[-1] == section[1:-1].capitalize()
-        parts = [_plain(" ".join(names[at:])) for at in range(len(names))]
-        parts += [_plain(" ".join(passage.heading[:1]))] if page is not None else []  # the name of the sheet
-        return wanted in parts if wanted else section in names
+        parts = [_words(" ".join(names[at:])) for at in range(len(names))]
+        parts += [_words(" ".join(passage.heading[:1]))] if page is not None else []  # the name of the sheet
+        return section_words in parts if section_words else section in names
 
-    first = next((i for i, passage in enumerate(stored) if is_there(passage)), None)
-    if first is None:
+    start = next((i for i, passage in enumerate(stored) if is_in_section(passage)), None)
+    if start is None:
         headings = dict.fromkeys(passage.heading[-1] for passage in stored if passage.heading)
-        near = [name for name in headings if wanted and set(wanted) <= set(_plain(name))]
+        near = [name for name in headings if section_words and set(section_words) <= set(_words(name))]
         similar = f". Similar: {', '.join(f'§ {name}' for name in near[:3])}" if near else ""
-        what = section[1:-1] if section.startswith("(row ") else f"passage at {section}"
-        raise UsageError(f"{path} has no {what}{similar}")
-    return tuple(takewhile(is_there, stored[first:]))
+        subject = section[1:-1] if section.startswith("(row ") else f"passage at {section}"
+        raise UsageError(f"{path} has no {subject}{similar}")
+    return tuple(takewhile(is_in_section, stored[start:]))
 
 
-def _plain(text: str) -> list[str]:
-    """Return the words of headings, whatever separates them, with or without cleaning for the screen."""
+def _words(text: str) -> list[str]:
+    """Return the words of headings, without their separators and unprintable characters."""
     return re.findall(r"\w+", "".join(c for c in text if c.isprintable() or c.isspace()))
 
 
-def candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
-    """Yield the collection paths that a path may mean: relative to `here`, as in a shell, then to the root."""
+def candidate_paths(root: Path, path: str, here: Path | None) -> Iterator[str]:
+    """Yield the paths in the collection that a path may mean: relative to `here`, as in a shell, then to the root."""
     base = os.path.realpath(root)
     for start in (here, root):
         if start is None or "\0" in path:

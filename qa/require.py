@@ -1,4 +1,4 @@
-"""Require arguments of Python callers to be of their types."""
+"""Check the types of arguments of Python callers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _Member = TypeVar("_Member", bound=StrEnum)
 def require_type(name: str, value: object, *types: type) -> None:
     """Raise a TypeError that names an argument unless it is of one of these types."""
     if not isinstance(value, types):
-        wanted = " or ".join(kind.__name__ for kind in types)
-        raise TypeError(f"{name} must be of type {wanted}, not {type(value).__name__}")
+        type_names = " or ".join(expected.__name__ for expected in types)
+        raise TypeError(f"{name} must be of type {type_names}, not {type(value).__name__}")
 
 
 def require_encoder(value: object) -> None:
@@ -26,14 +26,14 @@ def require_encoder(value: object) -> None:
 
 
 def require_member(name: str, value: object, kind: type[_Member]) -> _Member:
-    """Return the member of an enumeration that an argument is, or names; raises UsageError if there is none."""
+    """Return the enum member that an argument is or names; a UsageError if there is none."""
     try:
         return kind(str(value))
     except ValueError as error:
         raise UsageError(f"{name} must be {either(kind)}, not {value!r}.") from error
 
 
-def either(words: Iterable[str]) -> str:
+def either(choices: Iterable[str]) -> str:
     """Return words as a choice: "hybrid, dense or keyword"."""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
+    *first_choices, last = choices
+    return f"{', '.join(first_choices)} or {last}" if first_choices else last

@@ -1,4 +1,4 @@
-"""Measure the time that each step of answering a question takes."""
+"""Measures the time of each step of answering a question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ STEPS = ("spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "re
 
 
 class Stopwatch:
-    """Adds up time by step; all steps of an answer are present from the start, at zero."""
+    """Adds up time by step, for all steps of an answer from zero."""
 
     def __init__(self) -> None:
         self._spent = dict.fromkeys(STEPS, 0.0)

@@ -161,7 +161,7 @@ def test_topics_load_no_model(sample: Path, tmp_path: Path) -> None:
     root = shutil.copytree(sample, tmp_path / "sample")
     program = (
         "import sys\nfrom qa.cli import errors, main\n"
-        "errors.leave = lambda code: print(code, sorted({'faiss', 'openvino'} & sys.modules.keys()))\nmain.main()"
+        "errors.exit_now = lambda code: print(code, sorted({'faiss', 'openvino'} & sys.modules.keys()))\nmain.main()"
     )
     command = ("-c", program, "topics", "--json", "--no-update", "--index", root)
     for loaded in ("0 ['faiss']", "0 []"):

@@ -19,10 +19,10 @@ from qa import locate
 from qa.answer.results import DEFAULT_K, Result
 from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of
-from qa.cli.errors import FOUND, NOT_FOUND, guarded
-from qa.cli.options import ASKED, COUNT, JSON, RANKING, READER, STORE, filtered
+from qa.cli.errors import FOUND, NOT_FOUND, run_guarded
+from qa.cli.options import COLLECTION_TO_ASK, COUNT, JSON, RANKING, READER, STORE, filter_options
 from qa.cli.views import show_place, show_view
-from qa.cli.writing import ProseWriter, writing
+from qa.cli.writing import ProseWriter, prose_options
 from qa.filters import Filter, without_file
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
@@ -55,10 +55,10 @@ _CONTEXT = 6
 )
 @RANKING
 @READER
-@filtered
+@filter_options
 @click.option("--topic", metavar="N", help="Only passages of this topic, as numbered by `qa topics`.")
-@writing
-@ASKED
+@prose_options
+@COLLECTION_TO_ASK
 @STORE
 def ask(
     *,
@@ -85,17 +85,17 @@ def ask(
     Without a question, on a terminal, start a conversation.
     """
     session.refuse_missing_folder(words)
-    folder, question = session.named_folder(words)
+    folder, question = session.split_off_folder(words)
     is_conversation = not question and batch is None and session.is_interactive()
     if batch is None and not is_conversation and " ".join(question).strip() in ("", "-"):
-        raise _no_question(folder)
-    form = _format(form, as_json=as_json, is_batch=batch is not None)
+        raise _no_question_error(folder)
+    form = _choose_format(form, as_json=as_json, is_batch=batch is not None)
     if writer is not None and form not in ("text", "json"):
         raise UsageError(f"--write prints text or JSON, not {form}.")
     questions = () if is_conversation else questions_of(question, batch)
     for item in questions:
         if item.cut:
-            answers.note(
+            answers.write_stderr(
                 f"{item.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {item.cut:,} are ignored"
             )
     if store is not None:
@@ -105,33 +105,33 @@ def ask(
     from qa.collection.settings import read_settings
 
     settings = read_settings(root)
-    asking = settings.asking(k=k, mode=mode, rerank=session.reranks(rerank, rerank_model))
-    asking |= {"only": only} | ({} if topic is None else {"topic": topic})
-    opened = session.opened(
+    arguments = settings.ask_arguments(k=k, mode=mode, rerank=session.rerank_choice(rerank, rerank_model))
+    arguments |= {"only": only} | ({} if topic is None else {"topic": topic})
+    opening = session.open_retriever(
         root,
         corpus=corpus is not None,
         update=not no_update,
-        reader=asking["rerank"] and (reader if reader is not None else settings.reader is not False),
+        reader=arguments["rerank"] and (reader if reader is not None else settings.reader is not False),
         rerank_model=rerank_model,
         device=device,
         store=store,
     )
     from qa.answer.citation import BoxFinder
 
-    with opened as retriever, BoxFinder(root) as boxes:
+    with opening as retriever, BoxFinder(root) as boxes:
         if batch is not None and store is None:
-            asking["only"] = without_file(only, retriever.snapshot, root, batch)
-        answering = Answering(retriever, boxes, form, writer)
+            arguments["only"] = without_file(only, retriever.snapshot, root, batch)
+        printer = AnswerPrinter(retriever, boxes, form, writer)
         if is_conversation:
             is_followed = store is None and not no_update
             refresh = session.Refresher(retriever, device) if is_followed else retriever.reload
-            return _converse(answering, asking, refresh, store or str(root))
-        answered = [answering.answer(item, asking) for item in questions]
+            return _converse(printer, arguments, refresh, store or str(root))
+        answered = [printer.answer(item, arguments) for item in questions]
     return FOUND if batch is not None or all(answered) else NOT_FOUND
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnswerPrinter:
     """Answers questions and prints the answers.
 
     Attributes:
@@ -146,52 +146,52 @@ class Answering:
     form: str
     writer: ProseWriter | None
 
-    def answer(self, item: BatchItem, asking: dict[str, Any]) -> bool:
+    def answer(self, item: BatchItem, arguments: dict[str, Any]) -> bool:
         """Print the answer to a question, and return whether there was one."""
-        found = self.retriever.ask(item.text, question_id=item.id, **asking)
-        return self.show(found, self.form, item.prefix, answers.result).found
+        result = self.retriever.ask(item.text, question_id=item.id, **arguments)
+        return self.show(result, self.form, item.prefix, answers.render_result).found
 
-    def show(self, found: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
+    def show(self, result: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
         """Print an answer in a format, and return it with any prose that was added."""
-        answers.note(reports.corrected(found.corrections, prefix))
+        answers.write_stderr(reports.render_corrections(result.corrections, prefix))
         if self.writer is not None:
-            found = self.writer(found, self.retriever, shows=form == "text")
+            result = self.writer(result, self.retriever, shows=form == "text")
         places = answers.Places(self.retriever.root, locate.working_directory())
         if form == "json":
-            answers.out(session.as_line(self.boxes.fill(found).as_json()))
+            answers.write_stdout(session.json_line(self.boxes.fill(result).as_json()))
         elif form == "text":
-            answers.out(as_text(found, session.style(), places))
+            answers.write_stdout(as_text(result, session.style(), places))
         else:
             from qa.terminal.exports import FORMATS
 
-            answers.out(FORMATS[form](found, places))
-        return found
+            answers.write_stdout(FORMATS[form](result, places))
+        return result
 
 
-def _converse(answering: Answering, asking: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
-    """Hold a conversation until the user ends it; an error in a turn is printed on one line."""
+def _converse(printer: AnswerPrinter, arguments: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
+    """Hold a conversation until the user ends it; errors are printed on one line."""
     from qa.conversation.conversation import ENDS, Asking, Conversation, Screen
     from qa.conversation.history import LineHistory, history_file
     from qa.conversation.line_input import line_input
 
-    retriever = answering.retriever
+    retriever = printer.retriever
     screen = Screen(
-        answer=lambda found, form: answering.show(found, form, "", answers.brief),
+        answer=lambda result, form: printer.show(result, form, "", answers.render_brief),
         show=partial(_show, retriever, opens=False),
         open=partial(_show, retriever, opens=True),
-        say=lambda line: answers.out(session.style().paint(clean(line), answers.DIM) + "\n"),
+        say=lambda line: answers.write_stdout(session.style().paint(clean(line), answers.DIM) + "\n"),
     )
-    started = Asking(**asking, form=answering.form)
+    started = Asking(**arguments, form=printer.form)
     conversation = Conversation(retriever, started, screen, refresh)
     read = line_input(LineHistory(history_file()), [*conversation.commands, *ENDS])
     info = retriever.snapshot.info
-    size = reports.size_of(info.documents, info.passages)
+    size = reports.describe_size(info.documents, info.passages)
     screen.say(f"{clean_name(name)}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
-    going = True
-    while going:
+    is_open = True
+    while is_open:
         # Ctrl-C, however often it is pressed, drops a line or stops a question.
         with suppress(KeyboardInterrupt):
-            going = _turn(conversation, read)
+            is_open = _take_turn(conversation, read)
     return FOUND
 
 
@@ -207,32 +207,32 @@ def _show(retriever: Retriever, place: str, *, opens: bool) -> None:
     show_view(view, answers.Places(retriever.root, retriever.root))
 
 
-def _turn(conversation: Conversation, read: ReadLine) -> bool:
-    """Read and handle a line; return whether the conversation goes on."""
+def _take_turn(conversation: Conversation, read: ReadLine) -> bool:
+    """Read and handle a line; return whether the conversation continues."""
     try:
         line = read(conversation.asking.prompt)
     except (EOFError, KeyboardInterrupt) as end:
-        answers.out("\n")
+        answers.write_stdout("\n")
         return isinstance(end, KeyboardInterrupt)
     if conversation.is_end(line):
         return False
-    guarded(lambda: conversation.take(line))
+    run_guarded(lambda: conversation.take(line))
     return True
 
 
-def _no_question(folder: Path | None) -> UsageError:
-    """Return the error for a command without a question, which may be on stdin."""
-    start = (
+def _no_question_error(folder: Path | None) -> UsageError:
+    """Return the error for a command without a question; it suggests --batch if stdin is not a terminal."""
+    problem = (
         "the question is empty. Ask something" if folder is None else f"{folder} is a folder. Put a question after it"
     )
     command = "qa ask" if folder is None else f"qa ask {folder}"
     is_piped = sys.stdin is not None and not sys.stdin.isatty()
     batch = f", or read questions from stdin: {command} --batch -" if is_piped else ""
-    return UsageError(f'{start}: {command} "who won?"{batch}')
+    return UsageError(f'{problem}: {command} "who won?"{batch}')
 
 
-def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:
+def _choose_format(form: str | None, *, as_json: bool, is_batch: bool) -> str:
     default = "json" if as_json or is_batch else "text"
-    if named is not None and default == "json" and named != "json":
-        raise UsageError(f"--json and --batch print JSON, not {named}.")
-    return named or default
+    if form is not None and default == "json" and form != "json":
+        raise UsageError(f"--json and --batch print JSON, not {form}.")
+    return form or default

@@ -16,7 +16,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """A question from a batch, or from the command line (line 0); `cut` characters were removed from its end."""
+    """A question of a batch, or of the command line (line 0); `cut` characters were removed from its end."""
 
     line: int
     id: str | int | None
@@ -55,34 +55,34 @@ def read_batch(name: str) -> bytes:
 def parse_batch(data: bytes) -> tuple[BatchItem, ...]:
     """Return the questions of a batch; a line that starts with "{" is JSON, any other is the question itself.
 
-    Blank lines are skipped; one that is not UTF-8, not valid JSON, or has no question is a UsageError with its number.
+    Blank lines are skipped; a line that is not UTF-8, not valid JSON or has no question is a UsageError.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return tuple(_item(number, line) for number, line in enumerate(lines, 1) if line.strip())
+    return tuple(_parse_line(number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
-def _item(number: int, line: bytes) -> BatchItem:
+def _parse_line(number: int, line: bytes) -> BatchItem:
     try:
         text = line.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         raise UsageError(f"batch line {number} is not UTF-8 (byte {error.start + 1} of the line)") from error
-    own_id, question = _from_json(number, text) if text.startswith("{") else (None, text)
+    question_id, question = _parse_json(number, text) if text.startswith("{") else (None, text)
     try:
-        return BatchItem(number, own_id, *ask_text(question))
+        return BatchItem(number, question_id, *ask_text(question))
     except UsageError as error:
         raise UsageError(f"batch line {number}: the question is empty") from error
 
 
-def _from_json(number: int, text: str) -> tuple[str | int | None, str]:
+def _parse_json(number: int, text: str) -> tuple[str | int | None, str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"batch line {number} starts with {{ but is not valid JSON: {error}") from error
     if "question" not in value:
         raise UsageError(f'batch line {number} has no "question"')
-    question, own_id = value["question"], value.get("id")
+    question, question_id = value["question"], value.get("id")
     if not isinstance(question, str):
         raise UsageError(f'batch line {number}: "question" must be a string')
-    if isinstance(own_id, bool) or not isinstance(own_id, str | int | None):
+    if isinstance(question_id, bool) or not isinstance(question_id, str | int | None):
         raise UsageError(f'batch line {number}: "id" must be a string or an integer')
-    return own_id, question
+    return question_id, question

@@ -51,72 +51,72 @@ class Boundary(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find a command; a bare question means `qa ask`, and a misspelt command is an error with a suggestion."""
-        first, known = args[0], self.list_commands(ctx)
-        if first in known or ctx.resilient_parsing:  # the latter for shell completion
+        first, commands = args[0], self.list_commands(ctx)
+        if first in commands or ctx.resilient_parsing:  # the latter for shell completion
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches  # noqa: PLC0415 - most commands exist
 
-        near = get_close_matches(first, known, 1)
+        near = get_close_matches(first, commands, 1)
         if near and " " not in first:
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         # A word before quoted text is a command or a folder.
         is_command = len(args) > 1 and " " in args[1].strip() and first.isalpha() and not os.path.isdir(first)  # noqa: PTH112
         if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
-        raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(known)}.")
+        raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(commands)}.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; raises nothing but SystemExit."""
         _make_streams_safe()
         extra["standalone_mode"] = False
         with _logging_to_stderr():
-            sys.exit(guarded(lambda: super(Boundary, self).main(*args, **extra)))
+            sys.exit(run_guarded(lambda: super(Boundary, self).main(*args, **extra)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors are handled here, before click prints them in its own way."""
-        return guarded(lambda: super(Boundary, self).invoke(ctx))
+        return run_guarded(lambda: super(Boundary, self).invoke(ctx))
 
 
-def guarded(call: Callable[[], Any]) -> int:
-    """Call something and return its exit code; an error is printed on one line."""
+def run_guarded(call: Callable[[], Any]) -> int:
+    """Call a function and return its exit code; an error is printed on one line."""
     try:
         code = call()
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        _print("interrupted")
+        _print_message("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # The reading process has stopped, as with `| head`.
-        _abandon(sys.stdout)
+        _flush_or_discard(sys.stdout)
         return FOUND
     except Exception as error:
-        return _report(error)
+        return _print_error(error)
     return code if isinstance(code, int) else FOUND
 
 
-def _report(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     """Print an error on one line, and return its exit code."""
     if isinstance(error, click.ClickException):
-        _print(_usage(error))
+        _print_message(_usage_message(error))
         return error.exit_code
     if isinstance(error, QAError):
-        _print(str(error))
+        _print_message(str(error))
         return error.exit_code
     if isinstance(error, OSError):
-        _abandon(sys.stdout)
+        _flush_or_discard(sys.stdout)
         name = f"{os.fspath(error.filename)!s}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
-        _print(f"{name}{error.strerror or error}")
+        _print_message(f"{name}{error.strerror or error}")
         return StorageError.exit_code
     if isinstance(error, MemoryError):
-        _print("out of memory")
+        _print_message("out of memory")
         return StorageError.exit_code
     _log.debug("unexpected error", exc_info=error)
-    _print(f"internal error: {type(error).__name__}: {error}. This is a bug in qa; QA_DEBUG=1 shows where.")
+    _print_message(f"internal error: {type(error).__name__}: {error}. This is a bug in qa; QA_DEBUG=1 shows where.")
     return BUG
 
 
-def _usage(error: click.ClickException) -> str:
+def _usage_message(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         message += " Put -- before a question that starts with a dash."
@@ -125,9 +125,9 @@ def _usage(error: click.ClickException) -> str:
     return message
 
 
-def _print(message: str) -> None:
+def _print_message(message: str) -> None:
     with suppress(OSError):
-        answers.note(answers.problem(message))
+        answers.write_stderr(answers.error_line(message))
 
 
 @contextmanager
@@ -154,9 +154,9 @@ class _StderrHandler(logging.Handler):
         bars = sys.modules.get("tqdm")
         aside = bars.tqdm.external_write_mode(file=sys.stderr) if bars else nullcontext()
         with suppress(OSError), aside:
-            answers.note(answers.problem(record.getMessage()))
+            answers.write_stderr(answers.error_line(record.getMessage()))
             if record.exc_info and record.levelno == logging.DEBUG:
-                answers.note(clean(logging.Formatter().formatException(record.exc_info)))
+                answers.write_stderr(clean(logging.Formatter().formatException(record.exc_info)))
 
 
 def _make_streams_safe() -> None:
@@ -174,15 +174,15 @@ def _make_streams_safe() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
-def leave(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """End the process at once, skipping the slow clean-up of Python and its libraries."""
     for stream in (sys.stdout, sys.stderr):
-        _abandon(stream)
+        _flush_or_discard(stream)
     os._exit(code)
 
 
-def _abandon(stream: TextIO | None) -> None:
-    """Flush a stream, to nowhere if it is broken, so that it cannot fail again at exit."""
+def _flush_or_discard(stream: TextIO | None) -> None:
+    """Flush a stream; if it is broken, discard its output, so that it cannot fail again at exit."""
     if stream is None:
         return
     try:

@@ -12,7 +12,7 @@ import click
 from corpus.errors import UsageError
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import ASKED, COUNT, JSON, RANKING, complete_files
+from qa.cli.options import COLLECTION_TO_ASK, COUNT, JSON, RANKING, complete_files
 from qa.collection.settings import read_settings
 from qa.filters import EVERYTHING, without_file
 from qa.terminal import answers
@@ -30,7 +30,7 @@ from qa.terminal import answers
     help='Compare with a second run under other settings, such as "mode=keyword,rerank=off" or "no-rerank", '
     "or with RESULTS.json, the --json output of an earlier run.",
 )
-@ASKED
+@COLLECTION_TO_ASK
 def evaluate(
     *,
     words: tuple[str, ...],
@@ -66,27 +66,27 @@ def evaluate(
         raise UsageError("give one file of questions, after the folder if you name one.")
     questions = choose(read_questions(file), sample)
     root = session.collection_root(corpus, index, folder=next(iter(folders), None), no_update=no_update)
-    reranks, default_k = session.reranks(rerank, rerank_model), evaluation.EvalSettings().k
-    asking = read_settings(root).asking(k=k, mode=mode, rerank=reranks, default_k=default_k)
-    settings = evaluation.EvalSettings(**asking)
+    reranks, default_k = session.rerank_choice(rerank, rerank_model), evaluation.EvalSettings().k
+    arguments = read_settings(root).ask_arguments(k=k, mode=mode, rerank=reranks, default_k=default_k)
+    settings = evaluation.EvalSettings(**arguments)
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
-    other = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None
+    second = evaluation.apply_changes(compare, settings) if compare is not None and not is_file else None
     with (
-        session.opened(
+        session.open_retriever(
             root, corpus=corpus is not None, update=not no_update, rerank_model=rerank_model, device=device
         ) as retriever,
         session.progress("Asking", "") as progress,
     ):
         only = without_file(EVERYTHING, retriever.snapshot, root, file)
-        if other is not None:
-            report = evaluation.evaluate_twice(retriever, questions, settings, other, only=only, progress=progress)
+        if second is not None:
+            report = evaluation.evaluate_twice(retriever, questions, settings, second, only=only, progress=progress)
         else:
             run = evaluation.evaluate(retriever, questions, settings, only=only, progress=progress)
             report = evaluation.EvalReport(run, names=(compare or "", str(settings)))
     if earlier:
         report = replace(report, comparison=compared(earlier, report.run.scores))
-    answers.note(eval_report.warnings(report.run, questions))
-    json = session.as_line(eval_report.report_json(report)) if as_json else ""
-    answers.out(json or eval_report.report(report, session.style()))
+    answers.write_stderr(eval_report.render_caveats(report.run, questions))
+    json = session.json_line(eval_report.report_json(report)) if as_json else ""
+    answers.write_stdout(json or eval_report.render_report(report, session.style()))
     return FOUND

@@ -12,7 +12,7 @@ from qa import locate
 from qa.answer.results import DEFAULT_K
 from qa.cli import session
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import COLLECTION, COUNT, FOLDER, JSON, NO_UPDATE, complete_files, filtered
+from qa.cli.options import COLLECTION, COUNT, FOLDER, JSON, NO_UPDATE, complete_files, filter_options
 from qa.filters import Filter
 from qa.terminal import answers, explore_report
 
@@ -32,7 +32,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 @_DOCUMENTS
 @click.option("--all", "keep_all", is_flag=True, help="Include the item itself, its duplicates and near-duplicates.")
 @JSON
-@filtered
+@filter_options
 @NO_UPDATE
 @COLLECTION
 def similar(
@@ -50,18 +50,18 @@ def similar(
 
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
-    folder, what = session.named_folder(words)
-    if not what:  # a folder alone is itself WHAT
-        folder, what = None, words
+    folder, words_of_item = session.split_off_folder(words)
+    if not words_of_item:  # a folder alone is itself WHAT
+        folder, words_of_item = None, words
     root, here = session.named_root(folder, index), locate.working_directory()
-    with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
-        found = retriever.similar(
-            " ".join(what), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
+    with session.open_retriever(root, corpus=False, update=not no_update, reader=False) as retriever:
+        similar_items = retriever.similar(
+            " ".join(words_of_item), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
-        text = "" if as_json else explore_report.similar(found, session.style(), places)
-        answers.out(session.as_line(found.as_json()) if as_json else text)
-    return FOUND if found.passages or found.documents else NOT_FOUND
+        text = "" if as_json else explore_report.render_similar(similar_items, session.style(), places)
+        answers.write_stdout(session.json_line(similar_items.as_json()) if as_json else text)
+    return FOUND if similar_items.passages or similar_items.documents else NOT_FOUND
 
 
 @click.command()
@@ -69,7 +69,7 @@ def similar(
 @_NUMBER
 @_DOCUMENTS
 @JSON
-@filtered
+@filter_options
 @NO_UPDATE
 @COLLECTION
 def topics(
@@ -87,12 +87,12 @@ def topics(
     `qa ask --topic N` searches one topic of the latest grouping of the whole collection.
     """
     root = session.named_root(folder, index)
-    with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
-        found = retriever.topics(n=number, unit=_unit(documents), only=only)
+    with session.open_retriever(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
+        topics_found = retriever.topics(n=number, unit=_unit(documents), only=only)
         places = answers.Places(retriever.root, locate.working_directory())
-        text = "" if as_json else explore_report.topics(found, session.style(), places)
-        answers.out(session.as_line(found.as_json()) if as_json else text)
-    return FOUND if found.topics else NOT_FOUND
+        text = "" if as_json else explore_report.render_topics(topics_found, session.style(), places)
+        answers.write_stdout(session.json_line(topics_found.as_json()) if as_json else text)
+    return FOUND if topics_found.topics else NOT_FOUND
 
 
 @click.command("map")
@@ -107,7 +107,7 @@ def topics(
 @_NUMBER
 @_DOCUMENTS
 @click.option("--svg", is_flag=True, help="Draw a picture for print instead of a page.")
-@filtered
+@filter_options
 @NO_UPDATE
 @COLLECTION
 def draw_map(
@@ -126,12 +126,12 @@ def draw_map(
     if output.suffix.lower() not in ({"", ".svg"} if svg else {"", ".html", ".htm"}):
         raise UsageError(f"{output}: a map is a page (.html) or a picture (.svg).")
     root = session.named_root(folder, index)
-    with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
+    with session.open_retriever(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
-        written = draw(n=number, unit=_unit(documents), only=only)
+        content = draw(n=number, unit=_unit(documents), only=only)
     from index import write_output  # noqa: PLC0415 - only writing needs it
 
-    data = written.encode("utf-8", "replace")
+    data = content.encode("utf-8", "replace")
     if write_output(output, data):
-        answers.out(explore_report.drawn(output, len(data)))
+        answers.write_stdout(explore_report.render_map_written(output, len(data)))
     return FOUND

@@ -29,7 +29,7 @@ def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
     if value and not ctx.resilient_parsing:
         import qa
 
-        answers.out(f"qa {qa.__version__}\n")
+        answers.write_stdout(f"qa {qa.__version__}\n")
         ctx.exit(FOUND)
 
 
@@ -63,7 +63,7 @@ def app(ctx: click.Context) -> int:
     To begin:  qa ask --corpus FOLDER "when is the next deadline?"
     """
     if ctx.invoked_subcommand is None:
-        answers.out(ctx.get_help() + "\n")
+        answers.write_stdout(ctx.get_help() + "\n")
     return FOUND
 
 
@@ -123,12 +123,12 @@ def index(
     collection = named_files.Collection(locate.root_of(index)) if index else named_files.collection_of(path)
     root, style = collection.root, session.style()
     # Without patterns, those of the last build apply; empty ones clear them.
-    wanted, unwanted = include or None, exclude or None
-    answers.note("" if quiet else clean_name(collection.note))
+    included, excluded = include or None, exclude or None
+    answers.write_stderr("" if quiet else clean_name(collection.note))
     mode = BuildMode.FULL if full else BuildMode.INCREMENTAL
     if dry_run:
-        report = build.preview_index(root, include=wanted, exclude=unwanted, paths=collection.paths, mode=mode)
-        answers.out(session.as_line(report.as_json()) if as_json else reports.preview(report, style))
+        report = build.preview_index(root, include=included, exclude=excluded, paths=collection.paths, mode=mode)
+        answers.write_stdout(session.json_line(report.as_json()) if as_json else reports.render_preview(report, style))
         return FOUND
     with session.progress() as progress:
         report = build.build_index(
@@ -137,8 +137,8 @@ def index(
             mode=mode,
             on_empty=build.OnEmpty.ALLOW if allow_empty else build.OnEmpty.FAIL,
             on_locked=build.OnLocked.WAIT if wait else build.OnLocked.FAIL,
-            include=wanted,
-            exclude=unwanted,
+            include=included,
+            exclude=excluded,
             paths=collection.paths,
             progress=progress,
             device=Device(device),
@@ -146,13 +146,14 @@ def index(
             workers=workers or 0,
             dask=dask or "",
         )
-    for place in named_files.without_documents(root, collection.paths, report):
-        answers.note(answers.problem(f"nothing was indexed from {place}: it is empty, or excluded"))
+    for place in named_files.paths_without_documents(root, collection.paths, report):
+        answers.write_stderr(answers.error_line(f"nothing was indexed from {place}: it is empty, or excluded"))
     if quiet:
-        answers.note(reports.unreadable(report, answers.TerminalStyle.of(sys.stderr)))
+        answers.write_stderr(reports.render_unreadable(report, answers.TerminalStyle.of(sys.stderr)))
         return FOUND
-    answers.note(reports.remembered(named_files.remembered_patterns(root), include=wanted, exclude=unwanted))
-    answers.out(session.as_line(report.as_json()) if as_json else reports.build(report, style))
+    patterns = named_files.remembered_patterns(root)
+    answers.write_stderr(reports.render_patterns(patterns, include=included, exclude=excluded))
+    answers.write_stdout(session.json_line(report.as_json()) if as_json else reports.render_build(report, style))
     return FOUND
 
 
@@ -173,8 +174,8 @@ def watch(*, path: Path | None, every: float | None, device: str, index: Path | 
     """
     if path and index:
         raise UsageError("name the folder once: as an argument or with --index.")
-    named = path or index
-    root = locate.root_of(named) if named else locate.find_or_here()
+    folder = path or index
+    root = locate.root_of(folder) if folder else locate.find_root_or_here()
     from index import Device
     from qa.collection import watch as watching
 
@@ -183,10 +184,10 @@ def watch(*, path: Path | None, every: float | None, device: str, index: Path | 
             updates = watching.watch(root, every=every, progress=progress, device=Device(device))
             first = next(updates).report
         if first is not None:
-            answers.out(reports.build(first, session.style()))
-        answers.note(f"Watching {clean_name(str(root))} (Ctrl-C to stop)")
+            answers.write_stdout(reports.render_build(first, session.style()))
+        answers.write_stderr(f"Watching {clean_name(str(root))} (Ctrl-C to stop)")
         for update in updates:
-            answers.out(reports.watched(update, session.style()))
+            answers.write_stdout(reports.render_update(update, session.style()))
     except KeyboardInterrupt:  # the way to stop
         return INTERRUPTED
     return FOUND
@@ -204,10 +205,11 @@ def remove(*, path: tuple[str, ...], undo: bool, index: Path | None) -> int:
     here = locate.working_directory()
     with session.progress() as progress:
         change = leave_out.take_back if undo else leave_out.leave_out
-        found = change(root, path, here=here, progress=progress)
-    answers.out(reports.build(found.report, session.style()))
-    named = clean_name(", ".join(found.paths))
-    answers.note(f"No longer left out: {named}" if undo else f"Left out from now on (undo with qa rm --undo): {named}")
+        removal = change(root, path, here=here, progress=progress)
+    answers.write_stdout(reports.render_build(removal.report, session.style()))
+    paths = clean_name(", ".join(removal.paths))
+    done = "No longer left out" if undo else "Left out from now on (undo with qa rm --undo)"
+    answers.write_stderr(f"{done}: {paths}")
     return FOUND
 
 
@@ -225,7 +227,7 @@ def copy(*, source: str, target: str) -> int:
     places = [place if "://" in place else locate.root_of(Path(place)) for place in (source, target)]
     with session.progress("Copying", unit="") as progress:
         info = copy_index(*places, progress=progress)
-    answers.out(f"Copied {reports.size_of(info.documents, info.passages)} to {clean_name(target)}\n")
+    answers.write_stdout(f"Copied {reports.describe_size(info.documents, info.passages)} to {clean_name(target)}\n")
     return FOUND
 
 
@@ -247,4 +249,4 @@ def main(on_interrupt: Any = None) -> None:
     finally:
         # A second Ctrl-C from here on would only print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        errors.leave(code)
+        errors.exit_now(code)

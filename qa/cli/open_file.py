@@ -31,7 +31,7 @@ _VIEWED_TEXT = ("text/html", "text/csv", "text/tab-separated-values")
 
 
 def has_display() -> bool:
-    """Return whether the user would see a window, which they do not from a remote terminal."""
+    """Return whether the user would see a window, unlike on a remote terminal."""
     if sys.platform in ("darwin", "win32"):
         return "SSH_CONNECTION" not in os.environ
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -40,36 +40,36 @@ def has_display() -> bool:
 def open_file(target: ShowTarget, root: Path) -> str:
     """Open a file and return a message, or "" if there is no display; wait for an editor to exit.
 
-    If no program can open it, or the program fails, that is a UsageError.
+    It is a UsageError if no program can open the file, or the program fails.
     """
-    # Chosen by name, as the system does, whatever the file contains.
-    found = format_of(target.file.name)
-    media_type = "text/plain" if found is None else found.media_type
+    # By name, as the system does, whatever the file contains.
+    file_format = format_of(target.file.name)
+    media_type = "text/plain" if file_format is None else file_format.media_type
     is_text = media_type.startswith(("text/", "application/json")) and media_type not in _VIEWED_TEXT
     if is_text:
-        command, where = _editor(target, root)
-        _start(command, wait=True)
+        command, position = _editor_command(target, root)
+        _run(command, wait=True)
     elif not has_display():
         return ""
     else:
-        viewer = _page_viewer(target, root) if media_type == PDF.media_type else None
-        command, where = viewer or (["the default program"], "")
+        viewer = _viewer_command(target, root) if media_type == PDF.media_type else None
+        command, position = viewer or (["the default program"], "")
         if viewer:
-            _start(command, wait=False)
+            _run(command, wait=False)
         elif click.launch(str(target.file)):
             raise UsageError(f"no program could open {target.file.name}")
     changed = "" if target.state is State.VERIFIED else " It has changed since it was indexed."
-    return f"Opened {clean_name(target.file.name)}{where} with {clean_name(Path(command[0]).name)}.{changed}"
+    return f"Opened {clean_name(target.file.name)}{position} with {clean_name(Path(command[0]).name)}.{changed}"
 
 
-def _editor(target: ShowTarget, root: Path) -> tuple[list[str], str]:
+def _editor_command(target: ShowTarget, root: Path) -> tuple[list[str], str]:
     setting = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     try:
         words = shlex.split(setting, posix=sys.platform != "win32")
     except ValueError as error:
         raise UsageError(f"EDITOR or VISUAL is not a command ({setting}): {error}") from error
     names = words[:1] or ["notepad" if sys.platform == "win32" else "nano", "vi"]
-    program = next(filter(None, (_which(name, root) for name in names)), None)
+    program = next(filter(None, (_find_program(name, root) for name in names)), None)
     if program is None:
         raise UsageError(f"cannot find the editor {names[0]}. Set EDITOR to one that is on PATH.")
     command, name = [program, *words[1:]], Path(program).stem.lower()
@@ -80,23 +80,23 @@ def _editor(target: ShowTarget, root: Path) -> tuple[list[str], str]:
     return [*command, str(target.file)], ""
 
 
-def _page_viewer(target: ShowTarget, root: Path) -> tuple[list[str], str] | None:
+def _viewer_command(target: ShowTarget, root: Path) -> tuple[list[str], str] | None:
     if target.page is not None:
         for name, option in _PAGE_OPTIONS.items():
-            if program := _which(name, root):
+            if program := _find_program(name, root):
                 return [program, option, str(target.page), str(target.file)], f" at page {target.page}"
     return None
 
 
-def _which(name: str, root: Path) -> str | None:
+def _find_program(name: str, root: Path) -> str | None:
     """Return the absolute path of a program, or None if it is missing or a file of the collection."""
-    found = shutil.which(name)
-    if found is None or Path(os.path.realpath(found)).is_relative_to(os.path.realpath(root)):
+    program = shutil.which(name)
+    if program is None or Path(os.path.realpath(program)).is_relative_to(os.path.realpath(root)):
         return None
-    return os.path.abspath(found)  # noqa: PTH100 - resolve() would lose the name of a link
+    return os.path.abspath(program)  # noqa: PTH100 - resolve() would lose the name of a link
 
 
-def _start(command: list[str], *, wait: bool) -> None:
+def _run(command: list[str], *, wait: bool) -> None:
     quiet = None if wait else subprocess.DEVNULL
     try:
         process = subprocess.Popen(  # noqa: S603 - no shell, a program from PATH

@@ -46,22 +46,22 @@ def _complete_folders(_ctx: click.Context, _param: click.Parameter, incomplete: 
 
 
 def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete paths relative to the collection's root, wherever the user is, without reading the index."""
+    """Complete paths relative to the collection's root, in any working directory, without reading the index."""
     from click.shell_completion import CompletionItem
 
     folder, slash, start = incomplete.rpartition("/")
     with suppress(QAError, OSError, ValueError):
         root = locate.find_index(index=ctx.params.get("index") or ctx.params.get("corpus"))
         entries = sorted(os.scandir(root / folder.lstrip("/")), key=lambda entry: entry.name)
-        named = [entry for entry in entries if entry.name.startswith(start) and not entry.name.startswith(".")]
-        return [CompletionItem(f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}") for entry in named]
+        offered = [entry for entry in entries if entry.name.startswith(start) and not entry.name.startswith(".")]
+        return [CompletionItem(f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}") for entry in offered]
     return []
 
 
 _Command = Callable[..., Any]
 
 
-def _combined(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+def _combine(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Combine several options into one decorator."""
     return lambda command: reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
 
@@ -94,7 +94,7 @@ DEVICE = click.option(
     help="Where models run; a GPU helps large builds and re-ranking.  [default: auto, a GPU if it pays off]",
 )
 # How questions are ranked, and where models run.
-RANKING = _combined(
+RANKING = _combine(
     click.option(
         "--mode",
         type=click.Choice([mode.value for mode in Mode]),
@@ -113,12 +113,12 @@ RANKING = _combined(
     DEVICE,
 )
 # Which collection is asked, and whether it is updated first.
-ASKED = _combined(
+COLLECTION_TO_ASK = _combine(
     click.option("--corpus", **_DIR, help="Build or update the index of this folder first."),
     NO_UPDATE,
     click.option("--index", **_DIR, help=_COLLECTION_HELP),
 )
-_FILTERS = _combined(
+_FILTERS = _combine(
     click.option(
         "--path",
         multiple=True,
@@ -144,12 +144,12 @@ _FILTERS = _combined(
 )
 
 
-def filtered(command: Callable[..., int]) -> _Command:
-    """Add the filter options to a command, passed on as its argument `only`."""
+def filter_options(command: Callable[..., int]) -> _Command:
+    """Add the filter options to a command, which gets a `Filter` as its argument `only`."""
 
     @wraps(command)
-    def run(**given: Any) -> int:
-        only = Filter.of(**{name: given.pop(name) or None for name in ("path", "types", "since", "until", "where")})
-        return command(**given, only=only)
+    def run(**options: Any) -> int:
+        only = Filter.of(**{name: options.pop(name) or None for name in ("path", "types", "since", "until", "where")})
+        return command(**options, only=only)
 
     return _FILTERS(run)

@@ -17,7 +17,7 @@ import click
 from corpus.errors import UsageError
 from qa import locate
 from qa.cli import session
-from qa.cli.errors import FOUND, INTERRUPTED, leave
+from qa.cli.errors import FOUND, INTERRUPTED, exit_now
 from qa.cli.options import COLLECTION, FOLDER, NO_UPDATE
 from qa.terminal import answers
 from qa.terminal.text import clean_name
@@ -50,7 +50,7 @@ def serve(
         raise UsageError(f'qa serve needs {missing[0]}. Run: pip install "qa-passages[web]"')
     from qa.collection.served import ServedCollection
 
-    log = (lambda line: answers.note(clean_name(line))) if logs else None
+    log = (lambda line: answers.write_stderr(clean_name(line))) if logs else None
     with ExitStack() as open_now:
         collection = open_now.enter_context(closing(ServedCollection(root, follow=not no_update)))
         from qa.web import serve as web  # while the models load
@@ -58,17 +58,17 @@ def serve(
 
         public = None if public_url is None else public_origin(public_url)
         address = open_now.enter_context(web.listening(host, port))
-        token = _token(is_local=address.is_local and public is None)
+        token = _required_token(is_local=address.is_local and public is None)
         page = address.url if public is None else f"{public}/"
         url = f"{page}?token={token}" if token else page
 
         def ready() -> None:
-            answers.out(f"{url}\n")
-            answers.note(f"Serving {clean_name(str(root))} (Ctrl-C to stop)")
+            answers.write_stdout(f"{url}\n")
+            answers.write_stderr(f"Serving {clean_name(str(root))} (Ctrl-C to stop)")
             if public is not None:
-                answers.note(f"The proxy has to pass requests on to {address.url}")
+                answers.write_stderr(f"The proxy has to pass requests on to {address.url}")
             if opens and (not has_display() or click.launch(url)):
-                answers.note("No browser could be opened.")
+                answers.write_stderr("No browser could be opened.")
 
         stopped_by = web.serve(address, collection, token=token, public=public, ready=ready, log=log)
     return INTERRUPTED if stopped_by == signal.SIGINT else FOUND
@@ -91,14 +91,14 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
         raise UsageError('qa mcp needs the package mcp. Run: pip install "qa-passages[mcp]"') from error
 
     # The server's own shutdown waits for stdin; an interrupted update leaves the index as it was.
-    signal.signal(signal.SIGINT, lambda *_: leave(INTERRUPTED))
+    signal.signal(signal.SIGINT, lambda *_: exit_now(INTERRUPTED))
     if sys.stdin is not None and sys.stdin.isatty():
-        answers.note("Waiting for an agent on stdin; agents usually start this themselves (Ctrl-C to stop)")
+        answers.write_stderr("Waiting for an agent on stdin; agents usually start this themselves (Ctrl-C to stop)")
     serve_agents(roots, follow=not no_update, version=qa.__version__)
     return FOUND
 
 
-def _token(*, is_local: bool) -> str:
+def _required_token(*, is_local: bool) -> str:
     """Return the token that requests need: from the environment, else "" for local use, else a new one."""
     from qa.web.access import SHORTEST_TOKEN
 

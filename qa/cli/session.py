@@ -1,4 +1,4 @@
-"""Shared by commands: find and open a collection, report what was done to it, draw progress."""
+"""Shared by commands: find and open a collection, report what was indexed, draw progress."""
 
 # ruff: noqa: PLC0415 - numpy, faiss and tqdm take long to import; what needs them is imported when it is called
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
 
 # Kept until the process ends: freeing a model takes longer than using it.
-_KEPT: list[object] = []
+_KEEP_ALIVE: list[object] = []
 
 
 def style() -> answers.TerminalStyle:
-    """Return the style for results."""
+    """Return the style of stdout."""
     return answers.TerminalStyle.of(sys.stdout)
 
 
-def as_line(value: dict[str, Any]) -> str:
+def json_line(value: dict[str, Any]) -> str:
     """Return a JSON object as a line of results."""
-    return answers.as_json(value, sys.stdout) + "\n"
+    return answers.encode_json(value, sys.stdout) + "\n"
 
 
-def named_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Return the folder before a question or place, or after a quoted one (None if there is none), and the other words.
+def split_off_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
+    """Split off the folder before a question or place, or after a quoted one; return it, or None, and the other words.
 
-    The first of several bare words may be part of a question: it is a folder only before quoted text, or if it has an
-    index and there is none here.
+    The first of several bare words may be part of a question. It is a folder only before quoted text, or if it has an
+    index and the working directory is in no collection.
     """
     first, *rest = words or ("",)
     is_quoted = len(rest) == 1 and " " in rest[0].strip()
@@ -98,36 +98,36 @@ def collection_root(
     """Return the collection named by a folder, --corpus or --index, or the one around the working directory."""
     if corpus is None:
         return named_root(folder, index)
-    others = {"--index": index is not None, str(folder): folder is not None, "--no-update": no_update}
-    if given := [name for name, is_given in others.items() if is_given]:
-        raise UsageError(f"--corpus names the folder and updates its index; leave out {' and '.join(given)}.")
+    contradictory = {"--index": index is not None, str(folder): folder is not None, "--no-update": no_update}
+    if named := [name for name, is_given in contradictory.items() if is_given]:
+        raise UsageError(f"--corpus names the folder and updates its index; leave out {' and '.join(named)}.")
     return locate.root_of(corpus)
 
 
-def store_root(store: str, *others: object) -> Path:
-    """Return a placeholder for the folder of a collection used without its files; naming a folder is a UsageError."""
-    if any(other not in (None, False) for other in others):
+def store_root(store: str, *folders: object) -> Path:
+    """Return a folder in place of that of a collection used without its files; naming one is a UsageError."""
+    if any(folder not in (None, False) for folder in folders):
         raise UsageError("--store names the collection, without its files; leave out folders, --corpus and --index.")
     return locate.working_directory() or Path(os.sep)
 
 
 def root_around(place: str, index: Path | None) -> Path:
-    """Return the collection of a place: the one named, or the nearest at or above the place."""
-    if index is None and not os.environ.get(locate.VARIABLE):
+    """Return the collection that contains a place: the one named, or the nearest at or above the place."""
+    if index is None and not os.environ.get(locate.INDEX_VARIABLE):
         with suppress(NoIndexError):
             return locate.find_index(Path(place).parent)
     return locate.find_index(index=index)
 
 
-def reranks(rerank: bool | None, rerank_model: str | None) -> bool | None:  # noqa: FBT001 - of options
-    """Return whether the options ask for re-ranking; None if they do not say."""
+def rerank_choice(rerank: bool | None, rerank_model: str | None) -> bool | None:  # noqa: FBT001 - of options
+    """Return whether the options enable re-ranking; None if they leave it open."""
     if rerank is False and rerank_model is not None:
         raise UsageError("--rerank-model re-ranks; leave out --no-rerank.")
     return rerank if rerank_model is None else True
 
 
 @contextmanager
-def opened(
+def open_retriever(
     root: Path,
     *,
     corpus: bool,
@@ -138,35 +138,35 @@ def opened(
     ahead: bool = True,
     store: str | None = None,
 ) -> Iterator[Retriever]:
-    """Open a collection for questions, or one in a store without its files; report on stderr what was done first.
+    """Open a collection in a folder or a store for questions; report on stderr what was indexed first.
 
-    With `corpus`, build or update it, however much there is to do; with `update`, index small changes. With `ahead`,
-    start loading what a question needs.
+    With `corpus`, build or update it, however long that takes; with `update`, index small changes. With `ahead`, start
+    loading what a question needs.
     """
     from index import Device
     from qa.collection.opening import OpenedCollection, build_and_open, refresh_if_small
     from qa.retrieval.retriever import Retriever
 
-    runs_on = Device(device)
-    opening = partial(Retriever.open, reader=reader, rerank_model=rerank_model, device=runs_on, ahead=ahead)
+    model_device = Device(device)
+    opening = partial(Retriever.open, reader=reader, rerank_model=rerank_model, device=model_device, ahead=ahead)
     if store is not None:
-        found = OpenedCollection(opening(store=store))
+        collection = OpenedCollection(opening(store=store))
     else:
         with progress() as callback:
             if corpus:
-                found = build_and_open(root, opening, callback, runs_on)
+                collection = build_and_open(root, opening, callback, model_device)
             elif update:
-                found = refresh_if_small(opening(root), progress=callback, device=runs_on)
+                collection = refresh_if_small(opening(root), progress=callback, device=model_device)
             else:
-                found = OpenedCollection(opening(root))
-    _KEPT.append(found.retriever)
-    with found.retriever as retriever:
-        _report(found, is_build=corpus)
+                collection = OpenedCollection(opening(root))
+    _KEEP_ALIVE.append(collection.retriever)
+    with collection.retriever as retriever:
+        _report(collection, is_build=corpus)
         yield retriever
 
 
 class Refresher:
-    """Brings an index up to date between questions, as `opened` does before the first; repeats no note."""
+    """Indexes small changes between questions, as `open_retriever` does before the first; repeats no note."""
 
     def __init__(self, retriever: Retriever, device: str) -> None:
         self._retriever, self._device = retriever, device
@@ -179,17 +179,17 @@ class Refresher:
 
         self._retriever.reload()
         with progress() as callback:
-            found = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
-        _report(found if found.note != self._last_note else replace(found, note=""), is_build=False)
-        self._last_note = found.note
+            collection = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
+        _report(collection if collection.note != self._last_note else replace(collection, note=""), is_build=False)
+        self._last_note = collection.note
 
 
-def _report(found: OpenedCollection, *, is_build: bool) -> None:
-    if found.note:
-        answers.note(answers.problem(found.note))
-    if found.report is not None:
+def _report(collection: OpenedCollection, *, is_build: bool) -> None:
+    if collection.note:
+        answers.write_stderr(answers.error_line(collection.note))
+    if (report := collection.report) is not None:
         style = answers.TerminalStyle.of(sys.stderr)
-        answers.note(reports.build(found.report, style) if is_build else reports.refreshed(found.report))
+        answers.write_stderr(reports.render_build(report, style) if is_build else reports.render_changes(report))
 
 
 def is_interactive() -> bool:
@@ -198,16 +198,16 @@ def is_interactive() -> bool:
 
 
 @contextmanager
-def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCallback | None]:
+def progress(description: str = "Embedding", unit: str = "B") -> Iterator[ProgressCallback | None]:
     """Draw a progress bar on stderr if that is a terminal; it appears with the first step."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     bars: list[Any] = []
 
-    def draw(now: Progress) -> None:
+    def draw(step: Progress) -> None:
         if not bars:
-            if now.total and now.done >= now.total:
+            if step.total and step.done >= step.total:
                 return
             from tqdm import tqdm
 
@@ -215,10 +215,10 @@ def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCall
             size = {"ncols": answers.TerminalStyle.of(sys.stderr).width - 1, "nrows": 20}
             bars.append(tqdm(desc="Looking for changes", bar_format="{desc}", leave=False, unit=unit, **size))
         for bar in bars:
-            if now.total and bar.total != now.total:
-                bar.bar_format, bar.unit_scale, bar.total, bar.n = None, bool(unit), now.total, now.done
-                bar.set_description(doing)
-            bar.update(now.done - bar.n)
+            if step.total and bar.total != step.total:
+                bar.bar_format, bar.unit_scale, bar.total, bar.n = None, bool(unit), step.total, step.done
+                bar.set_description(description)
+            bar.update(step.done - bar.n)
 
     try:
         yield draw

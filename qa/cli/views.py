@@ -14,7 +14,7 @@ from qa import locate
 from qa.answer.results import State
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COLLECTION, FOLDER, JSON, STORE, complete_files, filtered
+from qa.cli.options import COLLECTION, FOLDER, JSON, STORE, complete_files, filter_options
 from qa.filters import Filter
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
@@ -35,8 +35,8 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, in
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
     text.
     """
-    folder, rest = session.named_folder(words)
-    place = " ".join(rest)
+    folder, place_words = session.split_off_folder(words)
+    place = " ".join(place_words)
     root = session.root_around(place, index) if folder is None else session.named_root(folder, index)
     show_place(root, place, context=context, opens=opens, as_json=as_json)
     return FOUND
@@ -52,21 +52,21 @@ def show_place(root: Path, place: str, *, context: int, opens: bool, as_json: bo
         from qa.cli.open_file import open_file
 
         if opened := open_file(find_target(root, place, here=here), root):
-            answers.note(opened)
+            answers.write_stderr(opened)
             return
-        answers.note("There is no display; here is the text.")
+        answers.write_stderr("There is no display; here is the text.")
     view = view_of(root, place, context=context, here=here)
     if as_json:
-        answers.out(session.as_line(view.as_json()))
+        answers.write_stdout(session.json_line(view.as_json()))
         return
     show_view(view, answers.Places(root, here))
 
 
 def show_view(view: View, places: answers.Places) -> None:
-    """Print some lines of a document, and whether they are still what was indexed."""
-    if view.marked is None and (view.stored or view.state is not State.VERIFIED):
-        answers.note(f"{clean_name(places(view.path))}: {reports.view_state(view)}")
-    answers.out(reports.view(view, session.style(), places))
+    """Print some lines of a document, and whether they have changed since it was indexed."""
+    if view.requested is None and (view.stored or view.state is not State.VERIFIED):
+        answers.write_stderr(f"{clean_name(places(view.path))}: {reports.describe_view_state(view)}")
+    answers.write_stdout(reports.render_view(view, session.style(), places))
 
 
 @click.command()
@@ -81,14 +81,15 @@ def status(*, folder: Path | None, as_json: bool, index: Path | None, store: str
 
     if store is not None:
         session.store_root(store, folder, index)
-    found = status_of(session.named_root(folder, index)) if store is None else store_status(store)
-    answers.out(session.as_line(found.as_json()) if as_json else reports.status(found, session.style()))
+    state = status_of(session.named_root(folder, index)) if store is None else store_status(store)
+    text = "" if as_json else reports.render_status(state, session.style())
+    answers.write_stdout(session.json_line(state.as_json()) if as_json else text)
     return FOUND
 
 
 @click.command("ls")
 @FOLDER
-@filtered
+@filter_options
 @JSON
 @COLLECTION
 def list_files(*, folder: Path | None, only: Filter, as_json: bool, index: Path | None) -> int:
@@ -96,12 +97,12 @@ def list_files(*, folder: Path | None, only: Filter, as_json: bool, index: Path 
     root = session.named_root(folder, index)
     from qa.collection.listing import listing
 
-    found = listing(root, only)
+    files = listing(root, only)
     places = answers.Places(root, locate.working_directory())
     if as_json:
-        answers.out(session.as_line({"version": 1, "files": [asdict(file) for file in found]}))
+        answers.write_stdout(session.json_line({"version": 1, "files": [asdict(file) for file in files]}))
     else:
-        answers.out(reports.listing(found, session.style(), places))
+        answers.write_stdout(reports.render_listing(files, session.style(), places))
     return FOUND
 
 
@@ -118,11 +119,11 @@ def check(*, folder: Path | None, repair: bool, index: Path | None, store: str |
     from qa.collection import check as checking
 
     if store is not None:
-        found = checking.check_store(store)
+        report = checking.check_store(store)
     elif repair:
         with session.progress() as progress:
-            found = checking.repair(root, progress=progress)
+            report = checking.repair(root, progress=progress)
     else:
-        found = checking.check(root)
-    answers.out(reports.check(found, session.style()))
+        report = checking.check(root)
+    answers.write_stdout(reports.render_check(report, session.style()))
     return FOUND

@@ -41,30 +41,30 @@ class ProseWriter:
     endpoint: LLMEndpoint
     strict: bool
 
-    def __call__(self, answer: Result, retriever: Retriever, *, shows: bool) -> Result:
+    def __call__(self, result: Result, retriever: Retriever, *, shows: bool) -> Result:
         """Return an answer with prose; with `shows`, print sentences as they arrive."""
         from qa.prose import write
         from qa.terminal import prose
 
         style = session.style()
-        show = (lambda sentence: answers.out(prose.sentence(sentence, style))) if shows else None
-        found = write(answer, retriever, self.endpoint, strict=self.strict, on_sentence=show)
-        if found.writing is not None:
-            if found.writing.ending is Ending.FAILED:
-                answers.note(answers.problem(f"no answer in prose from {found.writing.error}"))
+        show = (lambda sentence: answers.write_stdout(prose.render_sentence(sentence, style))) if shows else None
+        written = write(result, retriever, self.endpoint, strict=self.strict, on_sentence=show)
+        if written.writing is not None:
+            if written.writing.ending is Ending.FAILED:
+                answers.write_stderr(answers.error_line(f"no answer in prose from {written.writing.error}"))
             if shows:
-                end = prose.ending(found.writing, style)
-                answers.out(end + "\n" if end or (found.answer and found.answer.prose) else "")
-        return found
+                end = prose.render_ending(written.writing, style)
+                answers.write_stdout(end + "\n" if end or (written.answer and written.answer.prose) else "")
+        return written
 
 
-def writing(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options for prose to a command, passed on as its argument `writer`; None without `--write`."""
+def prose_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options for prose to a command, which gets its argument `writer` from them; None without `--write`."""
 
     @wraps(command)
-    def run(**given: Any) -> int:
-        writer = _writer(*(given.pop(name) for name in ("write", "endpoint", "llm", "llm_timeout", "strict")))
-        return command(**given, writer=writer)
+    def run(**options: Any) -> int:
+        writer = _writer(*(options.pop(name) for name in ("write", "endpoint", "llm", "llm_timeout", "strict")))
+        return command(**options, writer=writer)
 
     for option in reversed(_OPTIONS):
         run = option(run)

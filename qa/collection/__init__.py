@@ -1,1 +1,1 @@
-"""A folder and its index as users meet them: found, built, kept current, shown, checked."""
+"""A folder of documents and its index: found, built, kept current, shown, checked."""

@@ -44,13 +44,13 @@ from index import (
 )
 from qa.choices import BuildModeName, DeviceName, OnEmptyName, OnLockedName
 from qa.collection.named_files import paths_in
-from qa.collection.settings import missing_paths, read_settings
+from qa.collection.settings import missing_paths_message, read_settings
 from qa.locate import file_in_the_way, require_folder, root_of
 from qa.reader.reader import Reader
 from qa.require import require_encoder, require_member, require_type
 
-# Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
-PAUSE_SECONDS = 1.0
+# Pause before another attempt, as one cannot wait for the lock of a collection in PostgreSQL.
+LOCK_RETRY_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ def build_index(
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
     require_encoder(encoder)
-    root = existing_root(path)
+    root = require_root(path)
     more_paths = paths_in(root, paths)
     from index import choose_store, open_workers, rebuild_index, update_index
 
@@ -142,7 +142,7 @@ def build_index(
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
         is_first = not is_built(root / INDEX_FOLDER, store)  # then it is sure to embed
-        name = _absolute(model) if model else model_of(root, store)
+        name = _absolute_model(model) if model else model_of(root, store)
         choice = settings.choice(include, exclude, more_paths)
         if on_empty is OnEmpty.FAIL:
             _require_files(root, choice, is_new=is_first or mode is BuildMode.FULL)
@@ -162,7 +162,7 @@ def build_index(
         except LockedError as error:
             if on_locked is OnLocked.FAIL:
                 raise
-            waited_for = _pause(error, store or store_of(root / INDEX_FOLDER), waited_for)
+            waited_for = _pause_for_writer(error, store or store_of(root / INDEX_FOLDER), waited_for)
             continue
         if on_empty is OnEmpty.FAIL:
             _require_documents(root, report, choice)
@@ -171,11 +171,11 @@ def build_index(
         return report
 
 
-def _pause(error: LockedError, store: str | None, waited_for: str | None) -> str | None:
-    """Wait a moment for another writer, which is named once if it writes to a database; return the store."""
+def _pause_for_writer(error: LockedError, store: str | None, waited_for: str | None) -> str | None:
+    """Wait a moment for another writer; log that once if it writes to a database, and return the store."""
     if store and store != waited_for:
         _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
-    time.sleep(PAUSE_SECONDS)
+    time.sleep(LOCK_RETRY_SECONDS)
     return store
 
 
@@ -189,26 +189,26 @@ def _prepare_for_questions(model: str) -> None:
 
 
 def _require_files(root: Path, choice: Choice, *, is_new: bool) -> None:
-    """Require files before a new index is written, since the wrong folder or path may have been named."""
-    if not is_new and not missing_paths(root, choice.paths or ()):
+    """Require files before a new index is written, as the folder or a path may be the wrong one."""
+    if not is_new and not missing_paths_message(root, choice.paths or ()):
         return
     patterns = {"include": choice.include or (), "exclude": choice.exclude or (), "formats": choice.formats or ()}
-    found = walk(root, **patterns, paths=(*choice.paths, *choice.more_paths) if choice.paths else ())
-    if not found.files:
-        raise _nothing_to_index(root, found.skipped, choice)
+    walked = walk(root, **patterns, paths=(*choice.paths, *choice.more_paths) if choice.paths else ())
+    if not walked.files:
+        raise _nothing_to_index(root, walked.skipped, choice)
 
 
 def _require_documents(root: Path, report: BuildReport, choice: Choice) -> None:
     """Require documents in a new index, and warn of paths in the settings that do not exist."""
     if not report.documents:
         raise _nothing_to_index(root, report.skipped, choice)
-    if missing := missing_paths(root, choice.paths or ()):
+    if missing := missing_paths_message(root, choice.paths or ()):
         _log.warning("%s. Correct it there.", missing)
 
 
 def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile], choice: Choice) -> CorpusError:
-    if unknown := missing_paths(root, choice.paths or ()):
-        reason = f"{unknown}. Correct it there"
+    if missing := missing_paths_message(root, choice.paths or ()):
+        reason = f"{missing}. Correct it there"
     elif patterns := patterns_to_blame(root, choice):
         reason = f"no files are left with {patterns}"
     elif skipped:
@@ -241,12 +241,12 @@ def preview_index(
     """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
     from index import preview_update
 
-    root = existing_root(path)
+    root = require_root(path)
     return preview_update(root, read_settings(root).choice(include, exclude, paths_in(root, paths)), mode)
 
 
-def existing_root(path: str | os.PathLike[str]) -> Path:
-    """Return the corpus root named by itself or by its `.qa` folder; a CorpusError if it cannot be one."""
+def require_root(path: str | os.PathLike[str]) -> Path:
+    """Return the corpus root, which may be named by its `.qa` folder; a CorpusError if it cannot be one."""
     require_type("path", path, str, os.PathLike)
     root = root_of(Path(path))
     require_folder(root)
@@ -255,14 +255,14 @@ def existing_root(path: str | os.PathLike[str]) -> Path:
     return root
 
 
-def _absolute(model: str) -> str:
-    """Return a model's folder as an absolute path, as the next command may run elsewhere; other names unchanged."""
+def _absolute_model(model: str) -> str:
+    """Return a model's folder as an absolute path, since the next command may run elsewhere; other names unchanged."""
     folder = Path(model)
     return str(folder.absolute()) if folder.is_dir() else model
 
 
 def model_of(root: Path, store: str | None = None) -> str:
-    """Return the model an index, of the folder or in `store`, was built with; the default if that is unknown."""
+    """Return the model that the index of a folder, or in `store`, was built with; the default if that is unknown."""
     folder = root / INDEX_FOLDER
     try:
         with open_index(folder, store) as snapshot:

@@ -39,7 +39,7 @@ class RepairKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """An index whose checksums all match, the problems that were repaired, and the report if it was rebuilt."""
+    """An index whose checksums all match, the problems that were repaired, and the report of a rebuild."""
 
     place: str
     documents: int
@@ -58,28 +58,29 @@ def check(root: Path) -> CheckReport:
         StorageError: A file may not be read.
     """
     folder = root / INDEX_FOLDER
-    found = verify_index(folder)
-    return _report(replace(found, problems=(*found.problems, *_damaged_topics(root))), store_of(folder) or str(folder))
+    verified = verify_index(folder)
+    verified = replace(verified, problems=(*verified.problems, *_damaged_topics(root)))
+    return _report_of(verified, store_of(folder) or str(folder))
 
 
 def check_store(url: str) -> CheckReport:
     """Verify a collection in PostgreSQL like `check`."""
-    return _report(verify_store(url), url)
+    return _report_of(verify_store(url), url)
 
 
-def _report(found: Verified, place: str) -> CheckReport:
-    if found.problems:
-        others = len(found.problems) - 1
-        more = f" ({others} more {'problem' if others == 1 else 'problems'})" if others else ""
-        raise DamagedIndexError(found.problems[0] + more)
-    return CheckReport(place, found.documents, found.passages)
+def _report_of(verified: Verified, place: str) -> CheckReport:
+    if verified.problems:
+        further = len(verified.problems) - 1
+        more = f" ({further} more {'problem' if further == 1 else 'problems'})" if further else ""
+        raise DamagedIndexError(verified.problems[0] + more)
+    return CheckReport(place, verified.documents, verified.passages)
 
 
 def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckReport:
-    """Check, and rebuild what is damaged; if that fails, as `build_index` may, the index is as it was.
+    """Check an index and rebuild what is damaged; if that fails, as `build_index` may, the index is as it was.
 
-    What derives from documents, passages and vectors is rebuilt from them, without the files or the model. If they
-    are damaged themselves, the files are read again, and only texts whose embeddings are lost are embedded.
+    Derived data is rebuilt from the stored documents, passages and vectors, without the files or the model. If these
+    are damaged, the files are read again, and only texts whose embeddings are lost are embedded.
     """
     from index import rebuild_derived  # noqa: PLC0415 - what writes is imported where it is needed
 
@@ -87,7 +88,7 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckRepo
     if topics:
         write_derived(root / INDEX_FOLDER / _TOPICS, b"")
     try:
-        problems = (*_problems(root), *topics)
+        problems = (*_find_problems(root), *topics)
     except NoIndexError:
         if not is_built(root / INDEX_FOLDER):
             raise
@@ -99,13 +100,13 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckRepo
         return replace(check(root), kind=RepairKind.DERIVED, problems=problems)
     with suppress(DamagedIndexError):
         rebuild_derived(root)
-        if not _problems(root):
+        if not _find_problems(root):
             return replace(check(root), kind=RepairKind.DERIVED, problems=problems)
     rebuilt = build_index(root, mode=BuildMode.FULL, progress=progress)
     return replace(check(root), kind=RepairKind.REBUILT, problems=problems, rebuilt=rebuilt)
 
 
-def _problems(root: Path) -> tuple[str, ...]:
+def _find_problems(root: Path) -> tuple[str, ...]:
     try:
         return verify_index(root / INDEX_FOLDER).problems
     except DamagedIndexError as error:

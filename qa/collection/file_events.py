@@ -10,7 +10,7 @@ from threading import Event
 
 from corpus.errors import UsageError
 
-# A burst of changes is reported after the first time span without another, at the latest after the second.
+# A burst of changes is reported once it pauses for the first of these times, but after the second at the latest.
 _QUIET_MS = 200
 _LONGEST_MS = 2000
 # How often to check whether the folder still exists.
@@ -33,7 +33,7 @@ def raw_events(folders: Collection[Path], stop: Event) -> Iterator[list[RawEvent
     present = [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - names may be too long
     with suppress(FileNotFoundError, NotADirectoryError):
         try:
-            for found in watch(
+            for changes in watch(
                 *present,
                 watch_filter=None,
                 stop_event=stop,
@@ -45,7 +45,7 @@ def raw_events(folders: Collection[Path], stop: Event) -> Iterator[list[RawEvent
                 recursive=False,
                 ignore_permission_denied=False,  # otherwise all other failures to watch are ignored, too
             ):
-                yield [(Path(path), event is not Change.modified) for event, path in found]
+                yield [(Path(path), event is not Change.modified) for event, path in changes]
         except RuntimeError as error:  # what watchfiles raises if the system refuses
             raise OSError(str(error)) from error
 

@@ -11,8 +11,8 @@ from corpus.errors import UsageError
 from index import BuildReport, ProgressCallback, open_index
 from qa.collection.build import OnEmpty, build_index
 from qa.collection.settings import read_settings
-from qa.locate import near_paths
-from qa.places import candidates
+from qa.locate import suggest_paths
+from qa.places import candidate_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +24,17 @@ class Removal:
 
 
 def leave_out(
-    root: Path, named: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
+    root: Path, locations: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
 ) -> Removal:
     """Remove files and folders from the index, and exclude them from later updates.
 
-    They are relative to `here` or to the root. One that is neither in the index nor in the folder is a UsageError.
+    Locations are relative to `here` or to the root; one that is neither in the index nor in the folder is a UsageError.
     """
-    exclude, known = _excluded_and_indexed(root)
-    paths = tuple(_resolved(root, path, here, known) for path in named)
+    exclude, indexed = _exclude_and_indexed(root)
+    paths = tuple(_resolve_path(root, path, here, indexed) for path in locations)
     patterns = [literal_pattern(path) for path in paths]
     _require_no_exclude_setting(root, patterns)
-    is_everything = all(any(_is_at(path, place) for place in paths) for path in known)
+    is_everything = all(any(_lies_at(path, left_out) for left_out in paths) for path in indexed)
     report = build_index(
         root,
         exclude=tuple(dict.fromkeys((*exclude, *patterns))),
@@ -45,38 +45,38 @@ def leave_out(
 
 
 def take_back(
-    root: Path, named: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
+    root: Path, locations: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
 ) -> Removal:
-    """Index again files and folders that were left out; one that was not is a UsageError."""
-    exclude, _ = _excluded_and_indexed(root)
+    """Index left out files and folders again; a location that was not left out is a UsageError."""
+    exclude, _ = _exclude_and_indexed(root)
     paths = []
-    for path in named:
-        found = [candidate for candidate in candidates(root, path, here) if literal_pattern(candidate) in exclude]
-        if not found:
-            raise UsageError(f"{path} was not left out by qa rm.")
-        paths.append(found[0])
+    for location in locations:
+        excluded = (path for path in candidate_paths(root, location, here) if literal_pattern(path) in exclude)
+        if (path := next(excluded, None)) is None:
+            raise UsageError(f"{location} was not left out by qa rm.")
+        paths.append(path)
     patterns = {literal_pattern(path) for path in paths}
     _require_no_exclude_setting(root, sorted(patterns))
     report = build_index(root, exclude=[pattern for pattern in exclude if pattern not in patterns], progress=progress)
     return Removal(tuple(paths), report)
 
 
-def _excluded_and_indexed(root: Path) -> tuple[tuple[str, ...], list[str]]:
-    """Return the patterns excluded now, and the indexed paths."""
+def _exclude_and_indexed(root: Path) -> tuple[tuple[str, ...], list[str]]:
+    """Return the exclude patterns of the index, and the indexed paths."""
     with open_index(root / INDEX_FOLDER) as snapshot:
         return snapshot.info.exclude, [document.path for document in snapshot.documents()]
 
 
-def _resolved(root: Path, named: str, here: Path | None, known: Sequence[str]) -> str:
-    for path in candidates(root, named, here):
-        if any(_is_at(indexed, path) for indexed in known) or (root / to_os_name(path)).exists():
+def _resolve_path(root: Path, location: str, here: Path | None, indexed_paths: Sequence[str]) -> str:
+    for path in candidate_paths(root, location, here):
+        if any(_lies_at(indexed_path, path) for indexed_path in indexed_paths) or (root / to_os_name(path)).exists():
             return path
-    raise UsageError(f"{named} is not in the collection {root}.{near_paths(named, known)}")
+    raise UsageError(f"{location} is not in the collection {root}.{suggest_paths(location, indexed_paths)}")
 
 
-def _is_at(path: str, place: str) -> bool:
-    """Return whether a file is this one, or in this folder."""
-    return f"{path}/".startswith(f"{place}/")
+def _lies_at(path: str, parent: str) -> bool:
+    """Return whether a path is `parent`, or in that folder."""
+    return f"{path}/".startswith(f"{parent}/")
 
 
 def _require_no_exclude_setting(root: Path, patterns: Sequence[str]) -> None:

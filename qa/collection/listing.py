@@ -26,10 +26,10 @@ class ListedFile:
 
 
 def listing(root: Path, only: Filter = EVERYTHING) -> tuple[ListedFile, ...]:
-    """Return the indexed files that pass a filter, by path; a UsageError if none does."""
+    """Return the indexed files that pass a filter, in order of path; a UsageError if none does."""
     with open_index(root / INDEX_FOLDER) as snapshot:
         documents = {document.path: document for document in snapshot.documents()}
-        chosen = select(snapshot, only)
+        matching = select(snapshot, only)
         states = dict.fromkeys(documents, "unknown")
         with suppress(CorpusError):
             diff = find_changes(root, snapshot)
@@ -39,5 +39,5 @@ def listing(root: Path, only: Filter = EVERYTHING) -> tuple[ListedFile, ...]:
     return tuple(
         ListedFile(path, file.title, file.media_type, file.records or 1, file.passages, file.size, states[path])
         for path, file in sorted(documents.items())
-        if chosen is None or file.id in (chosen.documents if isinstance(chosen, Scope) else chosen)
+        if matching is None or file.id in (matching.documents if isinstance(matching, Scope) else matching)
     )

@@ -1,4 +1,4 @@
-"""Find the collection that named files and folders form: its root, and which part of it is indexed."""
+"""Find the collection of the files and folders on a command line: its root, and which part of it is indexed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from corpus import INDEX_FOLDER, lies_in, outermost
 from corpus.errors import CorpusError
 from index import BuildReport, open_index
 from qa.collection.settings import read_settings
-from qa.locate import find_or_here, has_index, root_of
+from qa.locate import find_root_or_here, has_index, root_of
 from qa.require import require_type
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The collection that a command line names, with a note on that choice for the user.
+    """The collection for the paths on a command line, with a note for the user.
 
     `paths` are files and folders (with a slash at the end), relative to the root; () for all of it.
     """
@@ -29,92 +29,92 @@ class Collection:
     note: str = ""
 
 
-def collection_of(named: Sequence[Path]) -> Collection:
-    """Return the collection that files and folders form.
+def collection_of(paths: Sequence[Path]) -> Collection:
+    """Return the collection for some files and folders.
 
-    Without any, it is the one around the working directory. A folder is one itself, unless it is part of one above.
-    Several paths, or a file, belong to the nearest collection at or above the deepest folder they share; if there is
-    none, that folder becomes one, limited to them.
+    Without paths, this is the collection around the working directory. A folder is a collection itself, unless it is
+    part of one above. Several paths, or a file, belong to the nearest collection at or above their deepest common
+    folder; if there is none, that folder becomes a collection, limited to these paths.
 
     Raises:
-        CorpusError: One of them does not exist or cannot be indexed, or they share only the file system's root.
-        NoIndexError: Nothing is named, and QA_INDEX names no index or the working directory no longer exists.
+        CorpusError: A path does not exist or cannot be indexed, or they have only the file system's root in common.
+        NoIndexError: There are no paths, and QA_INDEX names no index or the working directory no longer exists.
     """
-    if not named:
-        return Collection(find_or_here())
-    if len(named) == 1 and not named[0].is_file():
-        return _collection_or_part(root_of(named[0]))
-    files, folders = _files_and_folders(named)
+    if not paths:
+        return Collection(find_root_or_here())
+    if len(paths) == 1 and not paths[0].is_file():
+        return _collection_or_part(root_of(paths[0]))
+    files, folders = _files_and_folders(paths)
     try:
         shared = Path(os.path.commonpath([*folders, *(file.parent for file in files)]))
     except ValueError as error:
         raise CorpusError("these paths are on different drives. Index each separately.") from error
     if shared in folders:
         return Collection(shared)
-    existing = next((folder for folder in (shared, *shared.parents) if has_index(folder)), None)
-    root = existing or shared
-    if existing is None and root == Path(root.anchor):
+    existing_root = next((folder for folder in (shared, *shared.parents) if has_index(folder)), None)
+    root = existing_root or shared
+    if existing_root is None and root == Path(root.anchor):
         raise CorpusError(f"these paths have only {root} in common. Index each separately.")
-    paths = _limits(root, files, folders)
-    if existing is None:
+    relative_paths = _relative_paths(root, files, folders)
+    if existing_root is None:
         note = f"Collection: {root}, limited to the paths given."
     else:
         note = f"Part of the collection {root}; updating all of it."
-    return Collection(root, outermost(paths), note)
+    return Collection(root, outermost(relative_paths), note)
 
 
 def paths_in(root: Path, paths: os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """Return files and folders of a collection, named relative to its root, as in `Collection`.
+    """Return files and folders of a collection as paths relative to its root, as in `Collection`.
 
     Raises:
-        CorpusError: One of them does not exist, cannot be indexed or is not in the root.
-        TypeError: One is neither a string nor a path object.
+        CorpusError: A path does not exist, cannot be indexed or is not in the root.
+        TypeError: A path is neither a string nor a path object.
     """
-    several = paths if isinstance(paths, Iterable) and not isinstance(paths, str) else (paths,)
-    for path in several:
+    path_list = paths if isinstance(paths, Iterable) and not isinstance(paths, str) else (paths,)
+    for path in path_list:
         require_type("paths", path, str, os.PathLike)
-    files, folders = _files_and_folders([root / path for path in several])
+    files, folders = _files_and_folders([root / path for path in path_list])
     real = Path(os.path.realpath(root))
-    return () if real in folders else _limits(real, files, folders)
+    return () if real in folders else _relative_paths(real, files, folders)
 
 
-def _limits(root: Path, files: Sequence[Path], folders: Sequence[Path]) -> tuple[str, ...]:
-    return (*(_relative(path, root) for path in files), *(_relative(path, root) + "/" for path in folders))
+def _relative_paths(root: Path, files: Sequence[Path], folders: Sequence[Path]) -> tuple[str, ...]:
+    return (*(_relative_path(path, root) for path in files), *(_relative_path(path, root) + "/" for path in folders))
 
 
 def _collection_or_part(folder: Path) -> Collection:
-    """Return a folder as a collection, or as part of the nearest one above that can include it."""
-    above = next((parent for parent in folder.parents if has_index(parent)), None)
-    if above is None or has_index(folder) or not folder.is_dir():
+    """Return a folder as a collection, or as part of the nearest collection above that can include it."""
+    outer = next((parent for parent in folder.parents if has_index(parent)), None)
+    if outer is None or has_index(folder) or not folder.is_dir():
         return Collection(folder)
-    relative = folder.relative_to(above)
-    parts = [above.joinpath(*relative.parts[: depth + 1]) for depth in range(len(relative.parts))]
+    relative = folder.relative_to(outer)
+    parts = [outer.joinpath(*relative.parts[: depth + 1]) for depth in range(len(relative.parts))]
     # Hidden files, and those behind a link, are never in a collection.
     if any(part.name.startswith(".") or part.is_symlink() for part in parts):
         return Collection(folder)
-    named = shlex.quote(str(folder))
-    note = f"Part of the collection {above}; updating all of it. For a collection of its own: qa index --index {named}"
-    return Collection(above, (_relative(folder, above) + "/",), note)
+    quoted = shlex.quote(str(folder))
+    note = f"Part of the collection {outer}; updating all of it. For a collection of its own: qa index --index {quoted}"
+    return Collection(outer, (_relative_path(folder, outer) + "/",), note)
 
 
-def _files_and_folders(named: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Separate files and folders, with links resolved: a walk from the shared folder would not follow them."""
+def _files_and_folders(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Separate files and folders, and resolve links, which a walk from the common folder would not follow."""
     files: list[Path] = []
     folders: list[Path] = []
-    for path in named:
+    for path in paths:
         real = Path(os.path.realpath(root_of(path)))
         try:
             mode = real.stat().st_mode
         except (OSError, ValueError) as error:
-            what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
-            raise CorpusError(f"{path} {what}. Nothing was written.") from error
+            problem = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
+            raise CorpusError(f"{path} {problem}. Nothing was written.") from error
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
             raise CorpusError(f"{path} is neither a file nor a folder. Nothing was written.")
         (folders if stat.S_ISDIR(mode) else files).append(real)
     return files, folders
 
 
-def _relative(path: Path, root: Path) -> str:
+def _relative_path(path: Path, root: Path) -> str:
     if not path.is_relative_to(root):
         raise CorpusError(f"{path} is not in {root}. Index it separately.")
     relative = path.relative_to(root)
@@ -128,14 +128,14 @@ def _relative(path: Path, root: Path) -> str:
     return text
 
 
-def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
-    """Return the paths given to a build that yielded no document, without a reason in its report."""
+def paths_without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
+    """Return the paths of a build that have no document, and no reason for that in its report."""
     if not paths:
         return ()
     with open_index(root / INDEX_FOLDER) as snapshot:
-        known = [document.path for document in snapshot.documents()]
-    known += [skipped.path for skipped in report.skipped]
-    return tuple(each for each in paths if not any(lies_in(path, each) for path in known))
+        indexed = [document.path for document in snapshot.documents()]
+    indexed += [skipped.path for skipped in report.skipped]
+    return tuple(path for path in paths if not any(lies_in(indexed_path, path) for indexed_path in indexed))
 
 
 def remembered_patterns(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -29,18 +29,18 @@ from index import (
     unknown_files,
     wait_for_writer,
 )
-from qa.collection.settings import not_applied
-from qa.locate import command_for, folder_gone
+from qa.collection.settings import settings_difference
+from qa.locate import folder_gone_error, index_command
 from qa.retrieval.retriever import Retriever
 
 # A file that is mostly images or fonts has less text than others, by this factor.
-_PACKED = 5
-# The most bytes of files moved from another folder that are read again: nothing of them is embedded.
+_PACKED_FACTOR = 5
+# Up to this many bytes of new files are read to find out which of them were only moved, and need no embedding.
 _MAX_MOVED_BYTES = 20_000_000
-# How long a question waits for another process that writes the index, most likely to index the same changes.
+# How long a question waits for another process that writes the index, which is probably indexing the same changes.
 _WAIT_SECONDS = 3.0
-# Before another attempt; the lock of a collection in PostgreSQL cannot be waited for.
-_PAUSE_SECONDS = 0.1
+# Pause before another attempt, as one cannot wait for the lock of a collection in PostgreSQL.
+_LOCK_RETRY_SECONDS = 0.1
 
 
 class ChangeLimit(NamedTuple):
@@ -53,51 +53,51 @@ class ChangeLimit(NamedTuple):
 # Before a question is answered: a second or two of embedding, since 300 kB are 200 to 900 passages.
 SMALL = ChangeLimit(64, 300_000)
 ANY_CHANGE = ChangeLimit(math.inf, math.inf)
-# What notes on failed updates begin with; what follows may name folders and hosts.
-NOT_UPDATED = "index not updated: "
+# How notes on failed updates begin; the rest may name folders and hosts.
+UPDATE_FAILED = "index not updated: "
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedCollection:
     """A collection ready for questions.
 
-    `report` says what was indexed before, `note` tells the user of the state of the index, and `waited` is for how many
-    seconds another process that was writing it was waited for.
+    `report` says what was indexed first, `note` tells the user about the state of the index, and `waited_seconds` is
+    how long it took until no other process was writing it.
     """
 
     retriever: Retriever
     report: BuildReport | None = None
     note: str = ""
-    waited: float = 0.0
+    waited_seconds: float = 0.0
 
 
 def build_and_open(
-    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
+    root: Path, open_retriever: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
 ) -> OpenedCollection:
-    """Build or update a collection, however much there is to do, and open it for questions.
+    """Build or update a collection, however long that takes, and open it for questions.
 
-    An index that cannot be written now is opened as it is, with a note.
+    If the index cannot be written now, it is opened as it is, with a note.
 
     Args:
         root: Its folder.
-        opening: `Retriever.open`, perhaps with some arguments bound.
+        open_retriever: `Retriever.open`, perhaps with some arguments bound.
         progress: Called with the bytes read so far.
         device: Where the model embeds passages.
     """
-    from qa.collection.build import build_index, existing_root, model_of
+    from qa.collection.build import build_index, model_of, require_root
 
-    root = existing_root(root)
+    root = require_root(root)
     encoder = load_encoder(model_of(root), device=device)
     try:
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
-            retriever = opening(root, encoder=encoder)
+            retriever = open_retriever(root, encoder=encoder)
         except NoIndexError:
             raise error from None
-        retriever.note = not_updated(error)
+        retriever.note = update_failure_note(error)
         return OpenedCollection(retriever, note=retriever.note)
-    return OpenedCollection(opening(root, encoder=encoder), report)
+    return OpenedCollection(open_retriever(root, encoder=encoder), report)
 
 
 def refresh_if_small(
@@ -107,26 +107,26 @@ def refresh_if_small(
     device: Device = Device.AUTO,
     limit: ChangeLimit = SMALL,
 ) -> OpenedCollection:
-    """Index changes since the last build unless they are larger than a limit, and reload.
+    """Index the changes since the last build, unless they exceed a limit, and reload.
 
-    Another process that writes the index is waited for, as it may be indexing these changes.
+    If another process is writing the index, wait for it, as it may be indexing these changes.
     """
     started = time.monotonic()
-    until = 0.0
+    deadline = 0.0
     while True:
         began = time.monotonic()
         try:
-            found = replace(_refresh(retriever, progress, device, limit), waited=began - started)
+            opened = replace(_refresh(retriever, progress, device, limit), waited_seconds=began - started)
         except LockedError as error:
-            until = until or time.monotonic() + _WAIT_SECONDS
-            if time.monotonic() < until:
-                time.sleep(_PAUSE_SECONDS)
-                wait_for_writer(retriever.root / INDEX_FOLDER, until=until)
+            deadline = deadline or time.monotonic() + _WAIT_SECONDS
+            if time.monotonic() < deadline:
+                time.sleep(_LOCK_RETRY_SECONDS)
+                wait_for_writer(retriever.root / INDEX_FOLDER, until=deadline)
                 continue
             retriever.reload()
-            found = OpenedCollection(retriever, note=not_updated(error), waited=began - started)
-        retriever.note = found.note
-        return found
+            opened = OpenedCollection(retriever, note=update_failure_note(error), waited_seconds=began - started)
+        retriever.note = opened.note
+        return opened
 
 
 def _refresh(
@@ -137,11 +137,11 @@ def _refresh(
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
-            reason = _reason_to_wait(root, diff, snapshot, limit)
+            reason = _reason_not_to_index(root, diff, snapshot, limit)
         note = _settings_note(root, info)
     except CorpusError as error:
-        gone = not root.exists()
-        return OpenedCollection(retriever, note=str(folder_gone(root)) if gone else not_updated(error))
+        note = update_failure_note(error) if root.exists() else str(folder_gone_error(root))
+        return OpenedCollection(retriever, note=note)
     if diff.same:
         from index import record_same
 
@@ -154,7 +154,7 @@ def _refresh(
     if not reason and info.splitter != splitter_version():
         reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
-        note = f"{reason}. Answering from the index as it is; to update it, run: {command_for(root)}"
+        note = f"{reason}. Answering from the index as it is; to update it, run: {index_command(root)}"
         return OpenedCollection(retriever, note=note)
     from index import update_index
 
@@ -163,7 +163,7 @@ def _refresh(
         require_same_encoder(info, encoder)
         report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
     except (StorageError, CorpusError) as error:
-        return OpenedCollection(retriever, note=not_updated(error))
+        return OpenedCollection(retriever, note=update_failure_note(error))
     retriever.reload()
     return OpenedCollection(retriever, report, note)
 
@@ -171,33 +171,33 @@ def _refresh(
 def _settings_note(root: Path, info: Info) -> str:
     """Return a note on how the settings differ from the index, or ""."""
     try:
-        note = not_applied(root, info)
+        note = settings_difference(root, info)
     except UsageError:
         return ""  # reported when they are read for a question
-    return f"{note}. Answering from the index as it is; to update it, run: {command_for(root)}" if note else ""
+    return f"{note}. Answering from the index as it is; to update it, run: {index_command(root)}" if note else ""
 
 
-def _reason_to_wait(root: Path, diff: Diff, snapshot: Index, limit: ChangeLimit) -> str:
-    """Return why a change is too large to index now, or ""; files in another folder are no new ones."""
+def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeLimit) -> str:
+    """Return why a change is too large to index now, or ""; moved files do not count as new."""
     documents = snapshot.info.documents
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are missing (is the folder mounted?)"
     files = [*diff.added, *diff.suspect]
-    if _is_above(limit, files):
+    if _exceeds(limit, files):
         files = [*unknown_files(root, diff.added, snapshot.documents(), limit=_MAX_MOVED_BYTES), *diff.suspect]
-    if not _is_above(limit, files):
+    if not _exceeds(limit, files):
         return ""
-    what = "file is" if len(files) == 1 else "files are"
+    noun = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
-    return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
+    return f"{len(files):,} new or changed {noun} not indexed yet ({size / 1e6:,.1f} MB)"
 
 
-def _is_above(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:
-    text = sum(file.size if size_limit(file.path) <= MAX_BYTES else file.size / _PACKED for file in files)
+def _exceeds(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:
+    text = sum(file.size if size_limit(file.path) <= MAX_BYTES else file.size / _PACKED_FACTOR for file in files)
     return len(files) > limit.files or text > limit.bytes
 
 
-def not_updated(error: Exception) -> str:
+def update_failure_note(error: Exception) -> str:
     """Return the note on an update that failed."""
     reason = str(error) if isinstance(error, QAError) else f"{type(error).__name__}: {error}"
-    return f"{NOT_UPDATED}{reason.rstrip('.: ')}. Answering from the index as it is."
+    return f"{UPDATE_FAILED}{reason.rstrip('.: ')}. Answering from the index as it is."

@@ -16,31 +16,31 @@ from corpus.errors import NoIndexError, UsageError
 from index import Index, Progress
 from qa.answer.citation import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
-from qa.collection.opening import ANY_CHANGE, not_updated, refresh_if_small
+from qa.collection.opening import ANY_CHANGE, refresh_if_small, update_failure_note
 from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
 from qa.filters import Filter
-from qa.locate import folder_gone
+from qa.locate import folder_gone_error
 from qa.retrieval.retriever import Retriever, Unit
 
-# How long questions wait for an update, from its start: most changes are indexed by then.
-_PATIENCE = 2.0
-# Files are compared with the index before an answer, but at most once in this many seconds.
+# How long questions wait for an update, from its start; most changes are indexed by then.
+_MAX_WAIT_SECONDS = 2.0
+# Files are compared with the index before an answer, but at most once in this time.
 _UPDATE_SECONDS = 2.0
-# Then wait this many times as long as it took: in a large collection, comparing takes a twentieth of the time at most.
-_REST = 20.0
-# But no longer than this: a failed update may have taken hours, and its cause may be gone soon.
-_LONGEST_REST = 300.0
+# After comparing, wait this many times as long as that took: in a large collection, it takes a twentieth of the time.
+_REST_FACTOR = 20.0
+# But no longer than this: a failed update may have taken hours, and its cause may soon be gone.
+_MAX_REST_SECONDS = 300.0
 
-_UPDATING = "files have changed and are being indexed now. Answering from the index as it was."
+_UPDATING_NOTE = "files have changed and are being indexed now. Answering from the index as it was."
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What one request is answered from: an open index, and the settings of its collection.
+    """What a request is answered from: an open index and the settings of its collection.
 
     Attributes:
         retriever: For questions; it may be on a newer generation already.
@@ -59,75 +59,74 @@ class Served:
         """The collection's folder."""
         return self.retriever.root
 
-    def asking(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `Retriever.ask`: those in the request, else the collection's settings.
+    def ask_arguments(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `Retriever.ask`: from the request, else from the collection's settings.
 
         Args:
-            wanted: The values of the request's parameters, by name.
+            request: The values of the request's parameters, by name.
         """
-        found = self.settings.asking(k=wanted.get("k"), mode=wanted.get("mode"), rerank=wanted.get("rerank"))
-        return found | {"only": filter_of(wanted)}
+        k, mode, rerank = map(request.get, ("k", "mode", "rerank"))
+        return self.settings.ask_arguments(k=k, mode=mode, rerank=rerank) | {"only": parse_filter(request)}
 
-    def ask(self, wanted: Mapping[str, Any]) -> Result:
+    def ask(self, request: Mapping[str, Any]) -> Result:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
-        topic = {"topic": wanted["topic"]} if "topic" in wanted else {}
-        return self.boxes.fill(self.retriever.ask(wanted["question"], **self.asking(wanted), **topic))
+        topic = {"topic": request["topic"]} if "topic" in request else {}
+        return self.boxes.fill(self.retriever.ask(request["question"], **self.ask_arguments(request), **topic))
 
-    def body(self, name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    def body(self, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a command prints with `--json`; "search" has the passages of "ask" alone.
 
         Args:
             name: The command's name.
-            wanted: The values of the request's parameters, by name.
+            request: The values of the request's parameters, by name.
         """
         match name:
             case "ask":
-                return self.ask(wanted).as_json()
+                return self.ask(request).as_json()
             case "search":
-                return self._search(wanted)
+                return self._search(request)
             case "similar":
-                k, only = self.asking(wanted)["k"], filter_of(wanted)
-                found = self.retriever.similar(wanted["place"], k=k, unit=_unit(wanted), only=only, indexed_only=True)
-                return found.as_json()
+                k, only, unit = self.ask_arguments(request)["k"], parse_filter(request), _unit(request)
+                return self.retriever.similar(request["place"], k=k, unit=unit, only=only, indexed_only=True).as_json()
             case "topics":
-                return self.retriever.topics(n=wanted.get("n"), unit=_unit(wanted), only=filter_of(wanted)).as_json()
+                n, only, unit = request.get("n"), parse_filter(request), _unit(request)
+                return self.retriever.topics(n=n, unit=unit, only=only).as_json()
             case "show":
-                return show_indexed(
-                    self.root, self.snapshot, wanted["place"], context=wanted.get("context", 3)
-                ).as_json()
+                context = request.get("context", 3)
+                return show_indexed(self.root, self.snapshot, request["place"], context=context).as_json()
             case _:
                 return status(self.root).as_json()
 
-    def _search(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    def _search(self, request: Mapping[str, Any]) -> dict[str, Any]:
         index = IndexInfo.of(self.snapshot.info, self.retriever.note)
         return {
             "version": 1,
-            "question": wanted["question"],
-            "passages": json_value(self.retriever.search(wanted["question"], **self.asking(wanted))),
+            "question": request["question"],
+            "passages": json_value(self.retriever.search(request["question"], **self.ask_arguments(request))),
             "index": json_value(index),
         }
 
 
-def _unit(wanted: Mapping[str, Any]) -> Unit:
-    return "documents" if wanted.get("documents") else "passages"
+def _unit(request: Mapping[str, Any]) -> Unit:
+    return "documents" if request.get("documents") else "passages"
 
 
-def filter_of(wanted: Mapping[str, Any]) -> Filter:
+def parse_filter(request: Mapping[str, Any]) -> Filter:
     """Return the filter that a request asks for."""
     return Filter.of(
-        path=wanted.get("path"),
-        types=wanted.get("type"),
-        since=wanted.get("since"),
-        until=wanted.get("until"),
-        where=wanted.get("where"),
+        path=request.get("path"),
+        types=request.get("type"),
+        since=request.get("since"),
+        until=request.get("until"),
+        where=request.get("where"),
     )
 
 
 class ServedCollection:
     """A collection that answers from its newest state; any number of threads may share it.
 
-    Changed files are looked for when a question comes, and indexed by one background thread, however many there are.
-    Questions wait a moment for it, so that they know of a small change, and else are answered from the state before.
+    A question makes one background thread look for changed files and index them, however many there are. Questions wait
+    for it a moment, so that small changes show at once, and are then answered from the index as it was.
 
     Args:
         root: Its folder.
@@ -140,10 +139,10 @@ class ServedCollection:
         self._retriever = Retriever.open(root, reader=reader)
         self._boxes = BoxFinder(root)
         self._follow = follow
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="qa-update")
-        self._starting = threading.Lock()
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="qa-update")
+        self._update_lock = threading.Lock()
         self._update: Future[None] | None = None
-        self._began = self._update_at = time.monotonic()
+        self._update_began = self._next_update_at = time.monotonic()
         self._is_closed = False
         self._last_warning = ""
         if follow:
@@ -156,65 +155,66 @@ class ServedCollection:
 
     @property
     def generation(self) -> int:
-        """The generation that answers now; never waits."""
+        """The generation that questions are answered from now; never waits."""
         return self._retriever.snapshot.info.generation
 
     @contextmanager
     def reading(self) -> Iterator[Served]:
-        """Yield the newest state, after indexing changes if it is time to look for them and that takes no longer."""
+        """Yield the newest state, after an update if one is due and takes no longer than questions wait."""
         if self._follow and (update := self._current_update()) is not None:
-            wait([update], max(0.0, self._began + _PATIENCE - time.monotonic()))
+            wait([update], max(0.0, self._update_began + _MAX_WAIT_SECONDS - time.monotonic()))
         try:
             self._retriever.reload()
         except NoIndexError:
             if not self.root.exists():
-                raise folder_gone(self.root) from None
+                raise folder_gone_error(self.root) from None
             raise
         with self._retriever.reading() as snapshot:
             yield Served(self._retriever, snapshot, self._settings, self._boxes)
 
     def close(self) -> None:
-        """Close the index, after stopping an update at the next file or batch of passages."""
-        with self._starting:
+        """Stop any update at the next file or batch of passages, and close the index."""
+        with self._update_lock:
             self._is_closed = True
-        self._thread.shutdown(cancel_futures=True)
+        self._executor.shutdown(cancel_futures=True)
         self._retriever.close()
         self._boxes.close()
 
     def _current_update(self) -> Future[None] | None:
-        """Return the update that is in progress, or begins now as it is time."""
-        with self._starting:
+        """Return the update in progress, or start one if it is due."""
+        with self._update_lock:
             if self._update is not None and self._update.done():
                 self._update = None
-            if self._update is None and not self._is_closed and time.monotonic() >= self._update_at:
-                self._began = time.monotonic()
-                self._update = self._thread.submit(self._index_changes)
+            if self._update is None and not self._is_closed and time.monotonic() >= self._next_update_at:
+                self._update_began = time.monotonic()
+                self._update = self._executor.submit(self._index_changes)
             return self._update
 
     def _index_changes(self) -> None:
-        began, rest = time.monotonic(), 0.0
+        started, rest_seconds = time.monotonic(), 0.0
         note = ""
         try:
             try:
                 self._settings = read_settings(self.root)
             except UsageError as error:
                 note = f"{error} Until then, the previous settings apply."
-            opened = refresh_if_small(self._retriever, progress=self._on_progress, limit=ANY_CHANGE)
-            self._warn(note or opened.note)
+            collection = refresh_if_small(self._retriever, progress=self._on_progress, limit=ANY_CHANGE)
+            self._warn(note or collection.note)
             # How long a change took to index says nothing about the next update.
-            rest = _REST * (time.monotonic() - began - opened.waited) if opened.report is None else 0.0
+            if collection.report is None:
+                rest_seconds = _REST_FACTOR * (time.monotonic() - started - collection.waited_seconds)
         except CancelledError:
             pass  # the index stays as it was
-        except Exception as error:  # nobody waits for this thread, and questions are answered all the same
+        except Exception as error:  # nobody would see it in this thread, and questions are answered all the same
             _log.debug("the index was not updated", exc_info=error)
-            self._warn(not_updated(error))
-            rest = _REST * (time.monotonic() - began)
-        self._update_at = time.monotonic() + min(max(_UPDATE_SECONDS, rest), _LONGEST_REST)
+            self._warn(update_failure_note(error))
+            rest_seconds = _REST_FACTOR * (time.monotonic() - started)
+        self._next_update_at = time.monotonic() + min(max(_UPDATE_SECONDS, rest_seconds), _MAX_REST_SECONDS)
 
     def _on_progress(self, _: Progress) -> None:
         if self._is_closed:
             raise CancelledError
-        self._retriever.note = _UPDATING
+        self._retriever.note = _UPDATING_NOTE
 
     def _warn(self, note: str) -> None:
         """Pass on a note, and log it unless it was the last one."""

@@ -1,8 +1,7 @@
 """Settings of a collection, and of a user for all collections (`~/.config/qa/config.toml`).
 
-Those of a collection are in `qa.toml` in its folder, or in `[tool.qa]` in its `pyproject.toml`.
-
-A model cannot be set there: the folder may come from anyone, and must not decide what is downloaded.
+Those of a collection are in `qa.toml` in its folder, or in `[tool.qa]` in its `pyproject.toml`. They cannot name a
+model: the folder may come from anyone, and must not decide what is downloaded.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
 _NAMES_TABLE = re.compile(rb"tool\s*\.\s*[\"']?qa\b")
-# A project file may be large because of other tools; it is parsed only up to a size that a person would write.
+# Other tools may make a project file large; it is parsed only up to a size that a person would write.
 _MAX_PROJECT_BYTES = 1024 * 1024
 _MAX_BYTES = 64 * 1024
 # Parsing a key of many parts takes time quadratic in their number.
@@ -53,10 +52,10 @@ class CollectionSettings:
     rerank: bool | None = None
     reader: bool | None = None
 
-    def asking(
+    def ask_arguments(
         self, *, k: int | None, mode: str | None, rerank: bool | None, default_k: int = DEFAULT_K
     ) -> dict[str, Any]:
-        """Return the arguments of `Retriever.ask`: those given, else the settings, else the defaults."""
+        """Return the arguments of `Retriever.ask`: from the parameters, else the settings, else the defaults."""
         return {
             "k": k or self.k or default_k,
             "mode": Mode(mode or self.mode or Mode.HYBRID),
@@ -69,26 +68,26 @@ class CollectionSettings:
         exclude: Sequence[str] | None = None,
         more_paths: Sequence[str] = (),
     ) -> Choice:
-        """Return which files to index: as given, else as set."""
+        """Return which files to index: as in the arguments, else as in the settings."""
         from index import Choice  # noqa: PLC0415 - imports numpy, which reading settings does not need
 
-        given = {"include": include, "exclude": exclude, "paths": None}
+        options = {"include": include, "exclude": exclude, "paths": None}
         return Choice(
-            include=self.include if include is None else _several(include),
-            exclude=self.exclude if exclude is None else _several(exclude),
+            include=self.include if include is None else _as_sequence(include),
+            exclude=self.exclude if exclude is None else _as_sequence(exclude),
             paths=self.paths,
             formats=self.formats,
-            from_file=[name for name, own in given.items() if own is None and getattr(self, name) is not None],
+            from_file=[name for name, option in options.items() if option is None and getattr(self, name) is not None],
             more_paths=more_paths,
         )
 
 
-def _several(given: Sequence[str]) -> Sequence[str]:
+def _as_sequence(patterns: Sequence[str]) -> Sequence[str]:
     """Return patterns as they are, but a string as a sequence of one."""
-    return (given,) if isinstance(given, str) else given
+    return (patterns,) if isinstance(patterns, str) else patterns
 
 
-def not_applied(root: Path, info: Info) -> str:
+def settings_difference(root: Path, info: Info) -> str:
     """Return a message on how a collection's settings and its index differ; "" if they do not.
 
     Raises:
@@ -99,71 +98,71 @@ def not_applied(root: Path, info: Info) -> str:
     names = not_selected(info, read_settings(root).choice())
     if not names:
         return ""
-    return f"{_file_of(root)} and the index differ in {', '.join(names)}"
+    return f"{_settings_file_name(root)} and the index differ in {', '.join(names)}"
 
 
-def _file_of(root: Path) -> str:
+def _settings_file_name(root: Path) -> str:
     """Return the name of the file with a collection's settings."""
     if (root / SETTINGS_FILE).exists():
         return SETTINGS_FILE
-    # Neither file has any, if those the index was built with are gone.
+    # Neither file has any if the settings that the index was built with were deleted.
     return PROJECT_FILE if _collection_settings(root) else "the settings"
 
 
-def missing_paths(root: Path, paths: Sequence[str]) -> str:
+def missing_paths_message(root: Path, paths: Sequence[str]) -> str:
     """Return a message on the paths in a collection's settings that do not exist; "" if all do."""
     missing = [path for path in paths if not os.path.lexists(root / path)]
-    return f"paths in {_file_of(root)} names what does not exist: {', '.join(missing)}" if missing else ""
+    return f"paths in {_settings_file_name(root)} names what does not exist: {', '.join(missing)}" if missing else ""
 
 
 def read_settings(root: Path) -> CollectionSettings:
-    """Return a collection's settings, else its user's; without any file, this costs three stat calls.
+    """Return a collection's settings, completed by its user's; without any file, this costs three stat calls.
 
     Raises:
         UsageError: A file cannot be read or parsed, or has an unknown key or an invalid value.
     """
-    own, user = _collection_settings(root), _user_settings()
-    if own is None:
+    collection, user = _collection_settings(root), _user_settings()
+    if collection is None:
         return user
-    return replace(own, **{key: getattr(user, key) for key in _USER_KEYS if getattr(own, key) is None})
+    return replace(collection, **{key: getattr(user, key) for key in _USER_KEYS if getattr(collection, key) is None})
 
 
 def user_file() -> Path:
-    """Return where a user keeps settings for all collections."""
+    """Return the path of the user's settings for all collections."""
     return config_folder() / "config.toml"
 
 
 def _user_settings() -> CollectionSettings:
     file = user_file()
-    data = _own_file(Path(os.path.realpath(file)))  # which may be a link into a folder of such files
+    data = _read_settings_file(Path(os.path.realpath(file)))  # which may be a link into a folder of such files
     if data is None:
         return CollectionSettings()
-    values = _parsed(data, file)
-    if others := [key for key in values if key in _KEYS and key not in _USER_KEYS]:
-        raise UsageError(f"{file}: {others[0]} can only be set for a collection, in its {SETTINGS_FILE}.")
-    return _settings(file.parent, values, f"{file}", _USER_KEYS)
+    values = _parse_toml(data, file)
+    if unsupported := [key for key in values if key in _KEYS and key not in _USER_KEYS]:
+        raise UsageError(f"{file}: {unsupported[0]} can only be set for a collection, in its {SETTINGS_FILE}.")
+    return _parse_settings(file.parent, values, f"{file}", _USER_KEYS)
 
 
 def _collection_settings(root: Path) -> CollectionSettings | None:
     """Return the settings in a collection's folder, or None."""
-    own = _own_file(root / SETTINGS_FILE)
-    if own is not None:  # then `pyproject.toml` is ignored, as by other tools
-        return _settings(root, _parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
-    project = _project_file(root)
+    data = _read_settings_file(root / SETTINGS_FILE)
+    if data is not None:  # then `pyproject.toml` is ignored, as by other tools
+        return _parse_settings(root, _parse_toml(data, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
+    project = _read_project_file(root)
     if project is None:
         return None
-    tools = _parsed(project, root / PROJECT_FILE).get("tool")
+    tools = _parse_toml(project, root / PROJECT_FILE).get("tool")
     values = tools.get("qa") if isinstance(tools, dict) else None
     if values is None:
         return None
     where = f"{_TABLE} in {root / PROJECT_FILE}"
     if not isinstance(values, dict):
         raise UsageError(f"{where} must be a table.")
-    return _settings(root, values, where)
+    return _parse_settings(root, values, where)
 
 
-def _own_file(file: Path, *, limit: int = _MAX_BYTES) -> bytes | None:
-    """Read a file that holds only our settings, or return None; anything wrong with it is an error."""
+def _read_settings_file(file: Path, *, limit: int = _MAX_BYTES) -> bytes | None:
+    """Read a file of settings, or return None if there is none; anything wrong with it is a UsageError."""
     try:
         os.lstat(file)
         return read_bytes(file.parent, file.name, limit=limit)
@@ -176,17 +175,17 @@ def _own_file(file: Path, *, limit: int = _MAX_BYTES) -> bytes | None:
         raise UsageError(f"{file} cannot be used: {reason}. Fix or delete it.") from error
 
 
-def _project_file(root: Path) -> bytes | None:
-    """Read a `pyproject.toml` with a table for us, or return None; other tools own it, so it may be broken."""
+def _read_project_file(root: Path) -> bytes | None:
+    """Read a `pyproject.toml` that has our table, or return None; it belongs to other tools, so it may be broken."""
     try:
-        data = _own_file(root / PROJECT_FILE, limit=_MAX_PROJECT_BYTES)
+        data = _read_settings_file(root / PROJECT_FILE, limit=_MAX_PROJECT_BYTES)
     except UsageError as error:
         _log.debug("ignored: %s", error)
         return None
     return data if data and _NAMES_TABLE.search(data) else None
 
 
-def _parsed(data: bytes, file: Path) -> dict[str, Any]:
+def _parse_toml(data: bytes, file: Path) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - most folders have no settings
 
     if len(data) > _MAX_BYTES:
@@ -202,40 +201,40 @@ def _parsed(data: bytes, file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is not valid TOML: {reason}.") from error
 
 
-def _settings(
+def _parse_settings(
     root: Path, values: dict[str, Any], where: str, keys: Collection[str] | None = None
 ) -> CollectionSettings:
     for key, command in _MODELS.items():
         if key in values:
             raise UsageError(f"{where}: a model cannot be set here. Name it on the command line: {command} NAME")
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in values.items():
         if key not in (keys or _KEYS):
             raise UsageError(f"{where}: unknown key {key!r}. Known keys: {', '.join(keys or _KEYS)}.")
         parse, words = _KEYS[key]
         try:
-            found[key] = parse(value)
+            settings[key] = parse(value)
         except (ValueError, TypeError) as error:
             raise UsageError(f"{where}: {key} must be {words}.") from error
-    if "paths" in found:
-        found["paths"] = outermost(path + "/" if (root / path).is_dir() else path for path in found["paths"])
-    return CollectionSettings(**found)
+    if "paths" in settings:
+        settings["paths"] = outermost(path + "/" if (root / path).is_dir() else path for path in settings["paths"])
+    return CollectionSettings(**settings)
 
 
-def _patterns(value: Any) -> tuple[str, ...]:
+def _parse_patterns(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
         raise TypeError
     return tuple(value)
 
 
-def _paths(value: Any) -> tuple[str, ...]:
-    paths = tuple(path.removesuffix("/") for path in _patterns(value))
+def _parse_paths(value: Any) -> tuple[str, ...]:
+    paths = tuple(path.removesuffix("/") for path in _parse_patterns(value))
     if any(part.startswith(".") or not part for path in paths for part in path.split("/")):
         raise ValueError
     return paths
 
 
-def _formats(value: Any) -> tuple[str, ...]:
+def _parse_formats(value: Any) -> tuple[str, ...]:
     if not isinstance(value, dict) or not all(isinstance(name, str) and name in NAMED for name in value.values()):
         raise TypeError
     if not all(key and "/" not in key for key in value):
@@ -243,28 +242,28 @@ def _formats(value: Any) -> tuple[str, ...]:
     return tuple(sorted(f"{key.lower() if key.startswith('.') else key}={name}" for key, name in value.items()))
 
 
-def _count(value: Any) -> int:
+def _parse_count(value: Any) -> int:
     # A bool is an int in Python, but not to users.
     if type(value) is not int or not 1 <= value <= MAX_HITS:
         raise ValueError
     return value
 
 
-def _bool(value: Any) -> bool:
+def _parse_bool(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError
     return value
 
 
 _KEYS = {
-    "include": (_patterns, "a list of patterns"),
-    "exclude": (_patterns, "a list of patterns"),
-    "paths": (_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
-    "formats": (_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
-    "k": (_count, f"a number from 1 to {MAX_HITS}"),
+    "include": (_parse_patterns, "a list of patterns"),
+    "exclude": (_parse_patterns, "a list of patterns"),
+    "paths": (_parse_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
+    "formats": (_parse_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
+    "k": (_parse_count, f"a number from 1 to {MAX_HITS}"),
     "mode": (Mode, either(Mode)),
-    "rerank": (_bool, "true or false"),
-    "reader": (_bool, "true or false"),
+    "rerank": (_parse_bool, "true or false"),
+    "reader": (_parse_bool, "true or false"),
 }
 # What a user may set for all collections: nothing that depends on the folder.
 _USER_KEYS = ("k", "mode", "rerank")

@@ -10,18 +10,18 @@ from typing import Any
 from corpus import INDEX_FOLDER, SkippedFile
 from corpus.errors import CorpusError, UsageError
 from index import Index, Info, find_changes, open_index, open_store, store_of
-from qa.collection.settings import not_applied
-from qa.locate import command_for
+from qa.collection.settings import settings_difference
+from qa.locate import index_command
 
 MAX_EXAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of an index and where it is, the paths of files that differ from it, and the command that updates it.
+    """The state of an index and its place, the paths of files that differ from it, and the command that updates it.
 
-    `settings` says how the settings differ from the index, or, if `is_invalid`, what has to be corrected, or is "";
-    `problem` says why the files could not be compared, or is ""; `skipped` is what the last build left out, and why.
+    `settings` says how the settings differ from the index or, if `is_invalid`, what to correct; `problem` says why the
+    files could not be compared; both may be "". `skipped` are the files that the last build skipped.
     """
 
     place: str
@@ -44,7 +44,7 @@ class Status:
 
     @property
     def examples(self) -> tuple[tuple[str, str], ...]:
-        """The first ten of these files, as pairs of the kind of change and the path."""
+        """The first ten of these files, as pairs of a kind of change and a path."""
         groups = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
         return tuple((kind, path) for kind, paths in groups for path in paths)[:MAX_EXAMPLES]
 
@@ -79,27 +79,27 @@ def status(root: Path) -> Status:
     """Return the state of an index, compared with its files."""
     folder = root / INDEX_FOLDER
     with open_index(folder) as snapshot:
-        found = replace(_recorded(snapshot, store_of(folder) or str(folder)), command=command_for(root))
+        state = replace(_stored_status(snapshot, store_of(folder) or str(folder)), command=index_command(root))
         try:
             diff = find_changes(root, snapshot)
             added, changed = (tuple(file.path for file in files) for files in (diff.added, diff.suspect))
-            found = replace(found, added=added, changed=changed, removed=diff.removed)
+            state = replace(state, added=added, changed=changed, removed=diff.removed)
         except CorpusError as error:
-            found = replace(found, problem=str(error))
+            state = replace(state, problem=str(error))
     try:
-        return replace(found, settings=not_applied(root, found.info))
+        return replace(state, settings=settings_difference(root, state.info))
     except UsageError as error:
         # Without the folder, which clients of a server do not learn.
-        return replace(found, settings=str(error).replace(f"{root}{os.sep}", ""), is_invalid=True)
+        return replace(state, settings=str(error).replace(f"{root}{os.sep}", ""), is_invalid=True)
 
 
 def store_status(url: str) -> Status:
     """Return the state of a collection in PostgreSQL, whose files are not here."""
     with open_store(url) as snapshot:
-        return replace(_recorded(snapshot, url), problem="its files were not compared")
+        return replace(_stored_status(snapshot, url), problem="its files were not compared")
 
 
-def _recorded(snapshot: Index, place: str) -> Status:
-    """Return what an index says of itself."""
+def _stored_status(snapshot: Index, place: str) -> Status:
+    """Return the status that an index has stored."""
     skipped = tuple(SkippedFile(file.path, file.reason, file.unreadable) for file in snapshot.skipped())
     return Status(place, snapshot.info, snapshot.format, snapshot.size(), skipped)

@@ -33,26 +33,26 @@ from index import (
     wait_for_writer,
 )
 from qa.collection.build import (
-    PAUSE_SECONDS,
+    LOCK_RETRY_SECONDS,
     OnEmpty,
     OnLocked,
     build_index,
-    existing_root,
     has_documents,
     model_of,
+    require_root,
 )
 from qa.collection.file_events import raw_events, require_watchfiles
 from qa.collection.settings import read_settings
-from qa.locate import command_for, folder_gone, has_index
+from qa.locate import folder_gone_error, has_index, index_command
 
 # A failed update is retried after this long, if nothing changes before.
 _RETRY_SECONDS = 10.0
 # How often to poll all files if there are no file system events.
 _POLL_SECONDS = 1.0
-# Then rest this many times as long as comparing files took: it takes at most a tenth of the time.
-_REST = 9.0
-# But no longer than this for the indexing itself, or a large change would delay the next one by minutes.
-_LONGEST_REST = 5.0
+# After comparing files, rest this many times as long as that took, so that it takes a tenth of the time at most.
+_REST_FACTOR = 9.0
+# Rest no longer than this because of indexing, or a large change would delay the next one by minutes.
+_MAX_REST_SECONDS = 5.0
 
 
 _log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class FileEvent:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One update of the index, at a local time; if it failed, `report` is None and `problem` says why.
+    """An update of the index, at a local time; if it failed, `report` is None and `problem` says why.
 
     `events` are in order of path; the first update, which may be large, has none.
     """
@@ -121,10 +121,10 @@ def watch(
         StorageError: The first update could not be written.
     """
     require_watchfiles()
-    root = Path(os.path.realpath(existing_root(path)))
+    root = Path(os.path.realpath(require_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
     watcher = _Watcher(root, stop or Event(), every, device)
-    # Files may come later, but an index must not lose all of its own because a disk is not mounted.
+    # Files may come later, but an index must not lose all of its documents because a disk is not mounted.
     on_empty = OnEmpty.FAIL if has_documents(root) else OnEmpty.ALLOW
     report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT, on_empty=on_empty)
     yield Update(datetime.now().astimezone(), (), report)
@@ -153,19 +153,19 @@ class _Watcher:
         self._folders: tuple[str, ...] = ("",)
         self._problem = ""
         self._retry_at = float("inf")
-        # For how many seconds the last attempt of an update compared files.
-        self._comparing = 0.0
+        # How long the last attempt of an update compared files.
+        self._comparing_seconds = 0.0
 
     def run(self) -> Iterator[Update]:
         """Update until stopped."""
         with suppress(StorageError, UsageError):  # the first update reports it
             self._compare_files()
         while not self._stop.is_set():
-            for _ in self._events() if self._every is None else self._polls(self._every):
+            for _ in self._events() if self._every is None else self._poll(self._every):
                 update = self._update()
                 if update is not None:
                     yield update
-                self._stop.wait(_rest(self._comparing, update))
+                self._stop.wait(_rest_seconds(self._comparing_seconds, update))
 
     def _events(self) -> Iterator[None]:
         """Yield when files may have changed, until the folders to watch change."""
@@ -186,7 +186,7 @@ class _Watcher:
             _log.warning("no file system events (%s); polling all files every %g s instead", error, _POLL_SECONDS)
             self._every = _POLL_SECONDS
 
-    def _polls(self, every: float) -> Iterator[None]:
+    def _poll(self, every: float) -> Iterator[None]:
         """Yield every `every` seconds; after a failure, when it is time to try again."""
         while True:
             self._require_present()
@@ -197,11 +197,11 @@ class _Watcher:
 
     def _require_present(self) -> None:
         if not self._root.is_dir():
-            raise folder_gone(self._root)
+            raise folder_gone_error(self._root)
         if not has_index(self._root):
             raise NoIndexError(
                 f"the index of {self._root} no longer exists: deleted or unmounted. "
-                f"Build it again with: {command_for(self._root)}"
+                f"Build it again with: {index_command(self._root)}"
             )
 
     def _compare_files(self) -> _WatchState:
@@ -215,7 +215,7 @@ class _Watcher:
             self._require_present()
             raise
         finally:
-            self._comparing += time.monotonic() - started
+            self._comparing_seconds += time.monotonic() - started
         self._folders = state.diff.folders
         return state
 
@@ -238,20 +238,20 @@ class _Watcher:
         while not self._stop.is_set():
             # Before comparing: the other writer may be changing the model.
             wait_for_writer(self._root / INDEX_FOLDER)
-            self._comparing = 0.0
-            before = self._compare_files()
-            if before.diff.same:
+            self._comparing_seconds = 0.0
+            state = self._compare_files()
+            if state.diff.same:
                 with suppress(LockedError):
-                    record_same(self._root, before.diff.same)
-            info, settings = before.info, read_settings(self._root)
+                    record_same(self._root, state.diff.same)
+            info, settings = state.info, read_settings(self._root)
             choice = settings.choice()
-            if before.diff.is_current and not not_selected(info, choice):
+            if state.diff.is_current and not not_selected(info, choice):
                 return None
             with suppress(LockedError):
                 report = update_index(Request(self._root, self._encoder_for(info), choice, retry=False))
-                events = tuple(_events_between(before, self._compare_files(), report))
+                events = tuple(_events_between(state, self._compare_files(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
-            self._stop.wait(PAUSE_SECONDS)
+            self._stop.wait(LOCK_RETRY_SECONDS)
         return None
 
     def _encoder_for(self, info: Info) -> Encoder:
@@ -262,19 +262,19 @@ class _Watcher:
         return self.encoder
 
 
-def _rest(comparing: float, update: Update | None) -> float:
-    """Return how many seconds to rest after comparing files for so many seconds, and an update if there was one."""
+def _rest_seconds(comparing: float, update: Update | None) -> float:
+    """Return how many seconds to rest after `comparing` files for some seconds, and after any update."""
     indexing = 0.0 if update is None or update.report is None else update.report.seconds
-    return _REST * comparing + min(_REST * indexing, _LONGEST_REST)
+    return _REST_FACTOR * comparing + min(_REST_FACTOR * indexing, _MAX_REST_SECONDS)
 
 
-def _events_between(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
-    tried = {file.path for file in (*before.diff.added, *before.diff.suspect)}
-    skipped = {file.path: file.reason for file in report.skipped if file.path in tried}
-    for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):
+def _events_between(old_state: _WatchState, new_state: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
+    attempted = {file.path for file in (*old_state.diff.added, *old_state.diff.suspect)}
+    skipped = {file.path: file.reason for file in report.skipped if file.path in attempted}
+    for path in sorted(old_state.digests.keys() | new_state.digests.keys() | skipped.keys()):
         reason = skipped.get(path, "")
-        old, new = before.digests.get(path), after.digests.get(path)
-        if old == new and reason != before.skipped.get(path, ""):
+        old, new = old_state.digests.get(path), new_state.digests.get(path)
+        if old == new and reason != old_state.skipped.get(path, ""):
             yield FileEvent(path, EventKind.SKIPPED, reason)
         elif old != new:
             kind = EventKind.ADDED if old is None else EventKind.REMOVED if new is None else EventKind.CHANGED

@@ -1,4 +1,4 @@
-"""Compares two runs on the same questions: how far they differ, and whether the difference is significant."""
+"""Compares two runs on the same questions: their differences, and whether these are significant."""
 
 # ruff: noqa: PLC0415 - scipy takes long to import, and only a comparison needs it
 
@@ -22,10 +22,10 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far two runs differ in a measure, over the questions that have it in both.
+    """The difference of two runs in a measure, over the questions that have it in both.
 
-    `low` and `high` are the 95 % confidence interval of `second - first`, `p` is the probability of a difference at
-    least this large if the two runs are equally good.
+    `low` and `high` are the 95 % confidence interval of `second - first`; `p` is the probability of a difference at
+    least this large if both runs are equally good.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Difference:
 
     @property
     def difference(self) -> float:
-        """The second value less the first."""
+        """The second value minus the first."""
         return self.second - self.first
 
     @property
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side: questions in both, questions in only one, and the differences."""
+    """Two runs compared: how many questions are in both and in only one of them, and the differences."""
 
     questions: int
     only_first: int
@@ -58,12 +58,12 @@ class Comparison:
 
 
 def compare(first: Sequence[QuestionScore], second: Sequence[QuestionScore]) -> Comparison:
-    """Compare two runs, question by question; the same input gives the same output.
+    """Compare two runs, question by question; the result is deterministic.
 
     p comes from a paired randomisation test (Smucker et al., https://doi.org/10.1145/1321440.1321528), the interval
     from a percentile bootstrap over questions. Runs with fewer than two questions in common are a UsageError.
     """
-    by_id = {score.id: score for score in second}
+    by_id = {row.id: row for row in second}
     pairs = [(row, by_id[row.id]) for row in first if row.id in by_id and row.answerable == by_id[row.id].answerable]
     if len(pairs) < 2:
         raise UsageError("the two runs have fewer than two questions in common, which is too few to compare")
@@ -71,15 +71,15 @@ def compare(first: Sequence[QuestionScore], second: Sequence[QuestionScore]) -> 
     differences = []
     for name in names:
         values = [[[row.values[name]] for row in pair] for pair in pairs if all(name in row.values for row in pair)]
-        differences.append(_difference(name, np.array(values), lambda rows: float(rows.mean())))
+        differences.append(_compare_statistic(name, np.array(values), lambda rows: float(rows.mean())))
     table = np.array([[[row.confidence, row.right, row.answerable] for row in pair] for pair in pairs], float)
-    differences.append(_difference("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
+    differences.append(_compare_statistic("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
     if len({row.answerable for row, _ in pairs}) == 2:
-        differences.append(_difference("auroc", table, _auroc))
+        differences.append(_compare_statistic("auroc", table, _auroc))
     return Comparison(len(pairs), len(first) - len(pairs), len(second) - len(pairs), tuple(differences))
 
 
-def _difference(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:
+def _compare_statistic(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:
     """Compare a statistic of two runs; `table` is (questions, runs, columns)."""
     from scipy.stats import permutation_test
 
@@ -91,7 +91,7 @@ def _difference(name: str, table: Array, statistic: Callable[[Array], float]) ->
     def difference(runs: Array, other_runs: Array) -> float:
         return statistic(table[questions, other_runs.astype(int)]) - statistic(table[questions, runs.astype(int)])
 
-    # Permutations swap, at random, which run each question's row is taken from.
+    # Permutations choose at random from which run each question's row is taken.
     sides = (np.zeros(len(table)), np.ones(len(table)))
     rng, interval_rng = np.random.default_rng(0), np.random.default_rng(1)
     test = permutation_test(sides, difference, permutation_type="samples", n_resamples=ROUNDS, rng=rng)
@@ -113,20 +113,20 @@ def read_scores(file: Path) -> tuple[QuestionScore, ...]:
         value = json.loads(file.read_bytes())
         if value["version"] != 1:
             raise ValueError("version 1 expected")
-        return tuple(_score(each) for each in value["per_question"])
+        return tuple(_parse_score(question_score) for question_score in value["per_question"])
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise UsageError(f"{file} is not the output of qa eval --json: {error!r}") from error
 
 
-def _score(value: dict[str, Any]) -> QuestionScore:
+def _parse_score(fields: dict[str, Any]) -> QuestionScore:
     return QuestionScore(
-        id=str(value["id"]),
-        answerable=bool(value["answerable"]),
-        found=bool(value["found"]),
-        confidence=float(value["confidence"]),
-        right=bool(value["right"]),
-        ms=float(value["ms"]),
-        values={str(name): float(number) for name, number in value["values"].items()},
+        id=str(fields["id"]),
+        answerable=bool(fields["answerable"]),
+        found=bool(fields["found"]),
+        confidence=float(fields["confidence"]),
+        right=bool(fields["right"]),
+        ms=float(fields["ms"]),
+        values={str(name): float(measure) for name, measure in fields["values"].items()},
     )

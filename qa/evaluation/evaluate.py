@@ -51,7 +51,7 @@ class Evaluation:
 
     Attributes:
         left_out: Questions whose whole answer is missing; they are not scored.
-        partly: Questions with a part of the answer missing, which counts as not found.
+        partly: Questions whose answer is partly missing; the missing part counts as not found.
         changed: How many questions were shown text of files changed or deleted since they were indexed.
     """
 
@@ -66,7 +66,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """A run, and its comparison with a second, current or earlier run; `names` are those of the two runs."""
+    """A run and its comparison with a second, current or earlier run; `names` are the names of the two."""
 
     run: Evaluation
     comparison: Comparison | None = None
@@ -84,7 +84,7 @@ def evaluate(
 ) -> Evaluation:
     """Ask questions and score the results.
 
-    The first question is asked once beforehand, unmeasured, so that times are those of a warm retriever.
+    The first question is asked once before, so that times are those of a warm retriever.
 
     Raises:
         UsageError: ir-measures is not installed, or no question has its answer in the collection.
@@ -111,44 +111,44 @@ def evaluate(
         metrics=metrics_of(scores),
         left_out=tuple(Missing(gold.id, gold.missing[0]) for gold in golds if not gold.resolved),
         partly=tuple(Missing(gold.id, gold.missing[0]) for gold in resolved if gold.missing),
-        changed=sum(any(hit.source.state is not State.VERIFIED for hit in each.result.passages) for each in results),
+        changed=sum(any(hit.source.state is not State.VERIFIED for hit in timed.result.passages) for timed in results),
     )
 
 
 def _ask(retriever: Retriever, gold: Gold, settings: EvalSettings, only: Filter) -> TimedResult:
     k = min(MAX_HITS, settings.k * _PASSAGES_A_DOCUMENT) if gold.by_document else settings.k
-    begun = perf_counter()
+    started = perf_counter()
     result = retriever.ask(gold.question, k=k, mode=settings.mode, rerank=settings.rerank, only=only)
-    return TimedResult(gold, result, (perf_counter() - begun) * 1000)
+    return TimedResult(gold, result, (perf_counter() - started) * 1000)
 
 
 def evaluate_twice(
     retriever: Retriever,
     questions: Sequence[EvalQuestion],
     settings: EvalSettings,
-    other: EvalSettings,
+    other_settings: EvalSettings,
     *,
     only: Filter = EVERYTHING,
     progress: ProgressCallback | None = None,
 ) -> EvalReport:
     """Evaluate a collection under two settings and compare; progress covers both runs."""
     runs = []
-    for number, each in enumerate((settings, other)):
+    for run_number, run_settings in enumerate((settings, other_settings)):
 
-        def combined(now: Progress, runs_done: int = number) -> None:
+        def combined(step: Progress, runs_done: int = run_number) -> None:
             if progress is not None:
-                progress(Progress(runs_done * now.total + now.done, 2 * now.total))
+                progress(Progress(runs_done * step.total + step.done, 2 * step.total))
 
-        runs.append(evaluate(retriever, questions, each, only=only, progress=combined))
+        runs.append(evaluate(retriever, questions, run_settings, only=only, progress=combined))
     first, second = runs
-    return EvalReport(first, compare(first.scores, second.scores), (str(settings), str(other)), second)
+    return EvalReport(first, compare(first.scores, second.scores), (str(settings), str(other_settings)), second)
 
 
-def settings_from(text: str, base: EvalSettings) -> EvalSettings:
+def apply_changes(text: str, first: EvalSettings) -> EvalSettings:
     """Apply changes such as "mode=keyword,rerank=off"; a UsageError if they are invalid or change nothing."""
-    settings = base
-    for part in text.split(","):
-        match part.strip().split("=", 1):
+    settings = first
+    for change in text.split(","):
+        match change.strip().split("=", 1):
             case ["mode", value] if value in [mode.value for mode in Mode]:
                 settings = replace(settings, mode=Mode(value))
             case ["rerank", ("on" | "off") as value]:
@@ -156,7 +156,7 @@ def settings_from(text: str, base: EvalSettings) -> EvalSettings:
             case ["no-rerank"]:
                 settings = replace(settings, rerank=False)
             case _:
-                raise UsageError(f"--compare: unknown setting {part.strip() or text!r}. {_SYNTAX}")
-    if settings == base:
+                raise UsageError(f"--compare: unknown setting {change.strip() or text!r}. {_SYNTAX}")
+    if settings == first:
         raise UsageError(f"--compare {text} changes nothing: both runs would be the same")
     return settings

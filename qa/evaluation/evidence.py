@@ -1,4 +1,4 @@
-"""Resolves the evidence of questions in a collection, and judges whether a passage reaches it.
+"""Resolves the evidence of questions in a collection, and judges whether a passage contains it.
 
 Text *hits* a gold span if they overlap by at least half of the shorter one, and *covers* the span if it contains at
 least half of it.
@@ -27,12 +27,12 @@ class GoldSpan:
     chars: tuple[int, int] | None
 
     def is_hit(self, path: str, start: int, end: int) -> bool:
-        """Return whether the overlap is at least half of the shorter of the two."""
+        """Return whether the text overlaps this span by at least half of the shorter of the two."""
         if path != self.path or self.chars is None:
             return path == self.path
         first, last = self.chars
-        shared = min(end, last) - max(start, first)
-        return shared > 0 and shared >= 0.5 * min(last - first, end - start)
+        overlap = min(end, last) - max(start, first)
+        return overlap > 0 and overlap >= 0.5 * min(last - first, end - start)
 
     def is_covered(self, path: str, start: int, end: int) -> bool:
         """Return whether the text contains at least half of this span."""
@@ -65,7 +65,7 @@ class Gold:
 
     @property
     def spans(self) -> Iterator[GoldSpan]:
-        """All spans of all pieces."""
+        """The spans of all pieces."""
         return (span for piece in self.evidence for span in piece)
 
     def is_hit(self, path: str, chars: tuple[int, int]) -> bool:
@@ -86,11 +86,11 @@ class DocumentLookup:
             self._by_name.setdefault(PurePosixPath(path).name, []).append(path)
 
     def find(self, file: str) -> tuple[str, ...]:
-        """Return the documents that `file` names: the exact path, else paths that end with it, or that it ends with."""
-        same = self._by_name.get(PurePosixPath(file).name, [])
-        if file in same:
+        """Return the document at the path `file`, else those whose path ends with `file`, or the other way round."""
+        same_name = self._by_name.get(PurePosixPath(file).name, [])
+        if file in same_name:
             return (file,)
-        return tuple(path for path in same if f"/{path}".endswith(f"/{file}") or f"/{file}".endswith(f"/{path}"))
+        return tuple(path for path in same_name if f"/{path}".endswith(f"/{file}") or f"/{file}".endswith(f"/{path}"))
 
     def has_passage(self, key: str) -> bool:
         """Return whether there is a passage with this id."""
@@ -106,19 +106,19 @@ class DocumentLookup:
         return self._texts[path]
 
 
-def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
-    """Find the evidence of a question in the collection."""
+def resolve_evidence(question: EvalQuestion, documents: DocumentLookup) -> Gold:
+    """Find the evidence of a question in a collection."""
     missing: list[str] = []
     evidence = []
-    for alternatives in asked.evidence:
-        evidence.append(tuple(span for each in alternatives for span in _resolved(each, documents)))
+    for alternatives in question.evidence:
+        evidence.append(tuple(gold_span for span in alternatives for gold_span in _resolve_span(span, documents)))
         if not evidence[-1]:
             file = alternatives[0].file
             missing.append(f"its text is not in {file}" if documents.find(file) else f"{file} is not in the collection")
     grades: dict[str, int] = {}
-    by_document = False
-    resolved = not asked.answerable or any(evidence)
-    for name, grade in asked.relevant:
+    answerable, by_document = question.answerable, False
+    resolved = not answerable or any(evidence)
+    for name, grade in question.relevant:
         paths = documents.find(name)
         by_document = by_document or bool(paths)
         if paths or documents.has_passage(name):
@@ -129,11 +129,11 @@ def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
             grades[unit] = max(grade, grades.get(unit, 0))
     graded = tuple(grades.items())
     return Gold(
-        asked.id, asked.question, asked.answerable, tuple(evidence), graded, by_document, tuple(missing), resolved
+        question.id, question.question, answerable, tuple(evidence), graded, by_document, tuple(missing), resolved
     )
 
 
-def _resolved(span: EvidenceSpan, documents: DocumentLookup) -> Iterator[GoldSpan]:
+def _resolve_span(span: EvidenceSpan, documents: DocumentLookup) -> Iterator[GoldSpan]:
     for path in documents.find(span.file):
         if span.text is None:
             yield GoldSpan(path, span.chars)

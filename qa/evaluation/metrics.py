@@ -36,7 +36,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class RiskPoint:
-    """Answering only at a confidence or above: the share of questions answered, and of those the share right."""
+    """The share of questions answered at a threshold of confidence, and the share of these answered correctly."""
 
     threshold: float
     answered: float
@@ -45,7 +45,7 @@ class RiskPoint:
 
 @dataclass(frozen=True, slots=True)
 class FoundCounts:
-    """How often the tool reported an answer or none, for questions with and without one."""
+    """How often an answer was found, and not found, for answerable and unanswerable questions."""
 
     answerable_found: int
     answerable_not_found: int
@@ -86,13 +86,13 @@ def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
     parts = [part for part in np.array_split(np.argsort(confidence, kind="stable"), BINS) if len(part)]
     counts = (answerable & found, answerable & ~found, ~answerable & found, ~answerable & ~found)
     return RunMetrics(
-        measures=tuple(Measure(name, float(np.mean(several)), len(several)) for name, several in values.items()),
+        measures=tuple(Measure(name, float(np.mean(numbers)), len(numbers)) for name, numbers in values.items()),
         ece=calibration_error(confidence, right),
         brier=float(((confidence - right) ** 2).mean()),
-        bins=tuple(CalibrationBin(len(i), float(confidence[i].mean()), float(right[i].mean())) for i in parts),
-        risk=tuple(_risk(threshold, confidence, right) for threshold in THRESHOLDS),
+        bins=tuple(CalibrationBin(len(at), float(confidence[at].mean()), float(right[at].mean())) for at in parts),
+        risk=tuple(_risk_at(threshold, confidence, right) for threshold in THRESHOLDS),
         auroc=auroc(confidence[answerable], confidence[~answerable]),
-        verdicts=FoundCounts(*(int(which.sum()) for which in counts)),
+        verdicts=FoundCounts(*(int(mask.sum()) for mask in counts)),
         median_ms=float(np.median(milliseconds)),
         p95_ms=float(np.percentile(milliseconds, 95)),
     )
@@ -117,6 +117,6 @@ def auroc(positive: Array, negative: Array) -> float | None:
     return float((below + not_above) / 2 / len(positive) / len(negative))
 
 
-def _risk(threshold: float, confidence: Array, right: Array) -> RiskPoint:
+def _risk_at(threshold: float, confidence: Array, right: Array) -> RiskPoint:
     answered = confidence >= threshold
     return RiskPoint(threshold, float(answered.mean()), float(right[answered].mean()) if answered.any() else None)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """Where an answer is: in characters of a file, in a text to find in it, or anywhere in the file."""
+    """Where an answer is: in these characters of a file, in a text to find in it, or anywhere in it."""
 
     file: str
     chars: tuple[int, int] | None = None
@@ -26,13 +26,13 @@ class EvidenceSpan:
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """One question and its answer; its id defaults to its line number.
+    """A question and its answer; its id defaults to its line number.
 
     Attributes:
-        evidence: A tuple of alternative spans for each piece of the answer; any of them gives the piece.
+        evidence: For each piece of the answer, a tuple of alternative spans; any of them is enough.
         relevant: Paths or passage ids with their grades, from 1.
         cut: How many characters were cut from the end of a question that was too long.
-        file: The file the question is about, whether or not it answers it, or "".
+        file: The file that the question is about, even if it is unanswerable, or "".
     """
 
     id: str
@@ -47,7 +47,7 @@ class EvalQuestion:
 def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
     """Read questions, one JSON object per line.
 
-    Each has `question` and one of
+    Each has `question` and one of these:
 
     - `evidence`: [{"file", "text"}] or [{"file", "start", "end"}], each a piece of the answer;
     - `file` with `start` and `end`, or `spans`: [{"file", "start", "end"}], each a piece of the answer, with
@@ -78,7 +78,7 @@ def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
         if not isinstance(value, dict):
             raise UsageError(f"{where} is not a JSON object")
         try:
-            question = _question(number, value)
+            question = _parse_question(number, value)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
         first = lines_by_id.setdefault(question.id, number)
@@ -98,9 +98,9 @@ def sample(questions: Sequence[T], count: int | None) -> tuple[T, ...]:
     return tuple(question for number, question in enumerate(questions) if number in chosen)
 
 
-def _question(number: int, value: dict[str, Any]) -> EvalQuestion:
-    own_id = value.get("id", number)
-    if isinstance(own_id, bool) or not isinstance(own_id, str | int):
+def _parse_question(number: int, value: dict[str, Any]) -> EvalQuestion:
+    key = value.get("id", number)
+    if isinstance(key, bool) or not isinstance(key, str | int):
         raise UsageError('"id" must be a string or an integer')
     question = value.get("question")
     if not isinstance(question, str):
@@ -114,54 +114,54 @@ def _question(number: int, value: dict[str, Any]) -> EvalQuestion:
         raise UsageError('"answerable" must be true or false')
     file = value.get("file") or ""
     if not answerable:
-        return EvalQuestion(str(own_id), text, answerable=False, cut=cut, file=file if isinstance(file, str) else "")
-    evidence, relevant = _evidence(value), _relevant(value.get("relevant"))
+        return EvalQuestion(str(key), text, answerable=False, cut=cut, file=file if isinstance(file, str) else "")
+    evidence, relevant = _parse_evidence(value), _parse_relevant(value.get("relevant"))
     if not evidence and not relevant:
         raise UsageError('no answer given: add "evidence", "file" or "relevant", or "answerable": false')
     file = file or (evidence[0][0].file if evidence else "")
-    return EvalQuestion(str(own_id), text, evidence=evidence, relevant=relevant, cut=cut, file=file)
+    return EvalQuestion(str(key), text, evidence=evidence, relevant=relevant, cut=cut, file=file)
 
 
-def _evidence(value: dict[str, Any]) -> tuple[tuple[EvidenceSpan, ...], ...]:
-    own = value.get("file")
+def _parse_evidence(value: dict[str, Any]) -> tuple[tuple[EvidenceSpan, ...], ...]:
+    file = value.get("file")
     if value.get("evidence") is not None:
-        return tuple((_span(each, own),) for each in _list(value, "evidence"))
-    spans = [(_span(each, own),) for each in _list(value, "spans")]
-    alternatives = tuple(_span(each, own) for each in _list(value, "alt_spans"))
+        return tuple((_parse_span(item, file),) for item in _list_in(value, "evidence"))
+    spans = [(_parse_span(item, file),) for item in _list_in(value, "spans")]
+    alternatives = tuple(_parse_span(item, file) for item in _list_in(value, "alt_spans"))
     if alternatives:
         return ((*(spans[0] if spans else ()), *alternatives), *spans[1:])
-    if spans or own is None:
+    if spans or file is None:
         return tuple(spans)
-    return ((_span({"file": own, "start": value.get("start"), "end": value.get("end")}, own),),)
+    return ((_parse_span({"file": file, "start": value.get("start"), "end": value.get("end")}, file),),)
 
 
-def _list(value: dict[str, Any], name: str) -> list[Any]:
-    found = value.get(name)
-    if found is None:
+def _list_in(value: dict[str, Any], name: str) -> list[Any]:
+    items = value.get(name)
+    if items is None:
         return []
-    if not isinstance(found, list):
+    if not isinstance(items, list):
         raise UsageError(f'"{name}" must be a list')
-    return found
+    return items
 
 
-def _span(value: Any, own: Any) -> EvidenceSpan:
-    """Parse a span, which is an object, or [start, end] in the question's own file."""
+def _parse_span(value: Any, default_file: Any) -> EvidenceSpan:
+    """Parse a span, which is an object, or [start, end] in the question's file."""
     if isinstance(value, list) and len(value) == 2:
-        value = {"file": own, "start": value[0], "end": value[1]}
+        value = {"file": default_file, "start": value[0], "end": value[1]}
     if not isinstance(value, dict):
         raise UsageError('a span must be an object such as {"file": "a.md", "start": 0, "end": 10}')
-    file = value.get("file", own)
+    file = value.get("file", default_file)
     if not isinstance(file, str) or not file:
         raise UsageError('a span needs a "file", a string')
     start, end, text = value.get("start"), value.get("end"), value.get("text")
     if start is not None or end is not None:
-        return EvidenceSpan(file, _chars(start, end))
+        return EvidenceSpan(file, _parse_chars(start, end))
     if text is not None and (not isinstance(text, str) or not text.strip()):
         raise UsageError('the "text" of a span must be a non-empty string')
     return EvidenceSpan(file, text=text)
 
 
-def _chars(start: Any, end: Any) -> tuple[int, int]:
+def _parse_chars(start: Any, end: Any) -> tuple[int, int]:
     if _is_int(start) and _is_int(end) and 0 <= start < end:
         return start, end
     raise UsageError(f'"start" and "end" must be integers from 0, the end above the start, not {start!r} and {end!r}')
@@ -171,7 +171,7 @@ def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _relevant(value: Any) -> tuple[tuple[str, int], ...]:
+def _parse_relevant(value: Any) -> tuple[tuple[str, int], ...]:
     if value is None:
         return ()
     if not isinstance(value, dict) or not all(_is_int(grade) and grade >= 0 for grade in value.values()):

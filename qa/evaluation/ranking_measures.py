@@ -18,10 +18,10 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The ranking of one question: documents, passages, or pieces of evidence.
+    """The ranking of documents, passages or pieces of evidence for a question.
 
-    `grades` are those of all relevant units, found or not (the qrels). `units` are those found, best first, each with
-    its rank from 1; several may share a rank.
+    `grades` are those of all relevant units, found or not (the qrels). `units` are the units found, best first, each
+    with its rank from 1; several may share a rank.
     """
 
     grades: Mapping[str, int]
@@ -53,7 +53,7 @@ def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int
     by_rank = {library.RR @ depth: f"MRR@{depth}", library.nDCG @ depth: f"nDCG@{depth}"}
     wanted = [(math.inf, by_rank), *((k, {library.R @ _ALL: f"recall@{k}"}) for k in cutoffs)]
     for last_rank, names in wanted if runs else ():
-        scores = {question: _scores(run, last_rank) for question, run in runs.items()}
+        scores = {question: _descending_scores(run, last_rank) for question, run in runs.items()}
         for values in measured.values():
             values.update(dict.fromkeys(names.values(), 0.0))
         for metric in library.iter_calc(list(names), qrels, scores):
@@ -61,6 +61,6 @@ def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int
     return measured
 
 
-def _scores(run: Run, last_rank: float) -> dict[str, float]:
+def _descending_scores(run: Run, last_rank: float) -> dict[str, float]:
     """Return distinct descending scores up to a rank, as ir-measures sorts by score."""
     return {unit: -float(at) for at, (unit, rank) in enumerate(run.units) if rank <= last_rank}

@@ -9,7 +9,7 @@ from qa.answer.results import Hit, Result
 from qa.evaluation.evidence import Gold
 from qa.evaluation.ranking_measures import Run, rank_measures
 
-# How many passages `qa ask` shows; its confidence refers to these.
+# How many passages `qa ask` shows; its confidence is about these.
 SHOWN = 5
 CUTOFFS = (1, 3, 5, 10)
 # How many characters a person is assumed to read.
@@ -20,10 +20,10 @@ MOST_HIGHLIGHTED = 400
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """The score of one question: the tool's verdict, and whether it is right.
+    """The score of a question: the verdict, and whether it is right.
 
-    `right` is whether one of the passages shown answers, `values` are measures by name, each in [0, 1]. If the
-    collection has no answer, they are False and empty.
+    `right` tells whether one of the passages shown has the answer; `values` are measures by name, each in [0, 1].
+    Without an answer in the collection, they are False and empty.
     """
 
     id: str
@@ -72,7 +72,7 @@ def _score(timed: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float],
 
 
 def _rank_graded(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """Rank each document at its best passage; rank passages themselves if only passages are graded."""
+    """Rank documents by their best passages; rank passages themselves if only passages are graded."""
     grades = dict(gold.grades)
     units: dict[str, int] = {}
     for hit in hits:
@@ -82,28 +82,28 @@ def _rank_graded(gold: Gold, hits: Sequence[Hit]) -> Run:
 
 
 def _rank_pieces(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """Rank each piece of evidence at the first passage that hits it; one passage may hit several."""
-    left = dict(enumerate(gold.evidence))
+    """Rank each piece of evidence by the first passage that hits it; a passage may hit several."""
+    missing = dict(enumerate(gold.evidence))
     units: list[tuple[str, int]] = []
     for rank, hit in enumerate(hits, 1):
         path, (start, end) = hit.source.path, hit.source.chars
-        pieces = [at for at, piece in left.items() if any(span.is_hit(path, start, end) for span in piece)]
-        for at in pieces:
-            del left[at]
-        names = [f"piece {at}" for at in pieces] or [f"passage {rank}"]
+        pieces = [number for number, piece in missing.items() if any(span.is_hit(path, start, end) for span in piece)]
+        for number in pieces:
+            del missing[number]
+        names = [f"piece {number}" for number in pieces] or [f"passage {rank}"]
         units.extend((name, rank) for name in names)
-    return Run({f"piece {at}": 1 for at in range(len(gold.evidence))}, tuple(units))
+    return Run({f"piece {number}": 1 for number in range(len(gold.evidence))}, tuple(units))
 
 
 def _is_shown(gold: Gold, run: Run, hits: Sequence[Hit]) -> bool:
-    """Return whether one of the passages that `qa ask` shows answers."""
+    """Return whether one of the passages that `qa ask` shows has the answer."""
     if not gold.grades:
         return run.first_relevant() <= SHOWN
     return any(hit.id in run.grades or hit.source.path in run.grades for hit in hits[:SHOWN])
 
 
 def _is_covered(gold: Gold, hits: Sequence[Hit]) -> bool:
-    """Return whether at least half of some evidence is within the first `BUDGET` characters shown."""
+    """Return whether the first `BUDGET` characters shown contain at least half of a piece of evidence."""
     budget = BUDGET
     for hit in hits:
         start, end = hit.source.chars

@@ -30,7 +30,7 @@ from index import (
 from qa.answer import confidence
 from qa.answer.results import DEFAULT_K, Hit, Mode, Result
 from qa.choices import DeviceName, ModeName
-from qa.filters import EVERYTHING, Filter, Paths, merged
+from qa.filters import EVERYTHING, Filter, Paths, add_path
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
 from qa.require import either, require_encoder, require_member, require_type
@@ -193,7 +193,7 @@ class Retriever:
         clock = Stopwatch()
         with self._generations.pinned() as pipeline:
             request = AskRequest.of(question, k=k, mode=mode, rerank=rerank)
-            return pipeline.search(request, pipeline.among(merged(path, only)), clock)
+            return pipeline.search(request, pipeline.among(add_path(path, only)), clock)
 
     def ask(
         self,
@@ -229,7 +229,7 @@ class Retriever:
             TypeError: An argument is of the wrong type.
         """
         request = AskRequest.of(question, k=k, mode=mode, rerank=rerank, question_id=question_id)
-        return self._answer(request, merged(path, only), topic)[0]
+        return self._answer(request, add_path(path, only), topic)[0]
 
     async def aask(
         self, question: str, *, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, path: Paths = None,
@@ -275,7 +275,7 @@ class Retriever:
 
         find = similar.similar_documents if _checked(unit) == "documents" else similar.similar_passages
         with self._generations.pinned() as pipeline:
-            request = similar.SimilarRequest(what, k, merged(path, only), here, keep_all, indexed_only)
+            request = similar.SimilarRequest(what, k, add_path(path, only), here, keep_all, indexed_only)
             return find(self.root, pipeline.snapshot, pipeline.models.encoder, request)
 
     def topics(
@@ -295,7 +295,7 @@ class Retriever:
         from qa.explore import topics
 
         with self.reading() as snapshot:
-            grouping = topics.find_topics(snapshot, unit=_checked(unit), wanted=n, only=merged(path, only))
+            grouping = topics.find_topics(snapshot, unit=_checked(unit), wanted=n, only=add_path(path, only))
             return topics.topics_of(self.root, snapshot, grouping)
 
     def map_html(
@@ -304,7 +304,7 @@ class Retriever:
         """Return a map of the collection as an HTML page that needs no network; takes the arguments of `topics`."""
         from qa.explore.map import as_html
 
-        return as_html(self._map(n, unit, merged(path, only)))
+        return as_html(self._map(n, unit, add_path(path, only)))
 
     def map_svg(
         self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None, only: Filter | None = None
@@ -312,7 +312,7 @@ class Retriever:
         """Return a map of the collection as an SVG image; takes the arguments of `topics`."""
         from qa.explore.map import as_svg
 
-        return as_svg(self._map(n, unit, merged(path, only)))
+        return as_svg(self._map(n, unit, add_path(path, only)))
 
     def _map(self, n: int | None, unit: Unit, only: Filter) -> CollectionMap:
         from qa.explore.map import make_map

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from corpus.formats import PDF
 from qa.answer import display
 from qa.answer.results import Answer, Hit, Result, State, cite
-from qa.terminal.hyperlinks import are_understood, file_url, linked
+from qa.terminal.hyperlinks import file_url, hyperlink, terminal_shows_links
 from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, is_item, wrap
 
 _MAX_WIDTH = 100
@@ -28,7 +28,7 @@ _OFF = "\x1b[0m"
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """How to write to a stream: width in columns, whether styled and coloured, heading separator, whether linked."""
+    """How to write to a stream: width in columns, whether with styles, colours and links, and the heading separator."""
 
     width: int = 80
     styled: bool = False
@@ -39,11 +39,11 @@ class TerminalStyle:
     @classmethod
     def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> TerminalStyle:
         """Return what a stream can show: styles only on a terminal; NO_COLOR stops colour, not bold."""
-        terminal = stream is not None and stream.isatty()
-        styled = terminal and environ.get("TERM") != "dumb"
+        is_terminal = stream is not None and stream.isatty()
+        styled = is_terminal and environ.get("TERM") != "dumb"
         width = min(_MAX_WIDTH, max(_MIN_WIDTH, shutil.get_terminal_size((80, 24)).columns))
-        links = are_understood(environ, terminal=terminal)
-        return cls(width, styled, not environ.get("NO_COLOR"), " › " if can_show(stream, "›") else " > ", links)
+        linked = terminal_shows_links(environ, is_terminal=is_terminal)
+        return cls(width, styled, not environ.get("NO_COLOR"), " › " if can_show(stream, "›") else " > ", linked)
 
     def paint(self, text: str, code: str) -> str:
         """Return a text in a style, if styles may be written."""
@@ -51,7 +51,7 @@ class TerminalStyle:
 
     def link(self, text: str, url: str) -> str:
         """Return a text as a link of the same width, if links may be written."""
-        return linked(text, url) if self.linked and text else text
+        return hyperlink(text, url) if self.linked and text else text
 
     def fit(self, text: str, *, indent: str = "", bold: Sequence[tuple[int, int]] = ()) -> str:
         """Return a text cleaned and wrapped to the width, with some of its characters in bold."""
@@ -71,10 +71,7 @@ def can_show(stream: TextIO | None, text: str) -> bool:
 
 
 class Places:
-    """Turns paths of the collection into paths that open from the folder `here` (None if unknown).
-
-    A path that would climb many folders is written in full if that is shorter.
-    """
+    """Turns paths of the collection into paths to open from `here` (None if unknown): relative, or full if shorter."""
 
     def __init__(self, root: Path, here: Path | None) -> None:
         self.root = root
@@ -106,62 +103,62 @@ class Places:
         return file_url(os.path.normpath(Path(self._base, path)), host=self._host, fragment=fragment)
 
 
-def result(answer: Result, style: TerminalStyle, place: Places) -> str:
+def render_result(result: Result, style: TerminalStyle, places: Places) -> str:
     """Return the answer to a question, then the passages it comes from."""
-    return "\n\n".join([_verdict(answer, style), *hits(answer.passages, style, place)]) + "\n"
+    return "\n\n".join([_render_verdict(result, style), *render_hits(result.passages, style, places)]) + "\n"
 
 
-def brief(answer: Result, style: TerminalStyle, place: Places) -> str:
+def render_brief(result: Result, style: TerminalStyle, places: Places) -> str:
     """Return the answer to a question, the first passage, and only the locations of the others."""
-    others = ["\n".join(_title_lines(hit, style, place)) for hit in answer.passages[1:]]
+    locations = ["\n".join(_title_lines(hit, style, places)) for hit in result.passages[1:]]
     shown = [
-        _verdict(answer, style),
-        *hits(answer.passages[:1], style, place),
-        *(["\n".join(others)] if others else []),
+        _render_verdict(result, style),
+        *render_hits(result.passages[:1], style, places),
+        *(["\n".join(locations)] if locations else []),
     ]
     return "\n\n".join(shown) + "\n"
 
 
-def hits(passages: Sequence[Hit], style: TerminalStyle, place: Places) -> list[str]:
+def render_hits(passages: Sequence[Hit], style: TerminalStyle, places: Places) -> list[str]:
     """Return each passage as a block of lines."""
-    return [_hit(hit, style, place) for hit in passages]
+    return [_render_hit(hit, style, places) for hit in passages]
 
 
-def _verdict(answer: Result, style: TerminalStyle) -> str:
-    percent = display.percent(answer.confidence)
-    if not answer.passages:
+def _render_verdict(result: Result, style: TerminalStyle) -> str:
+    percent = display.percent(result.confidence)
+    if not result.passages:
         return style.fit("No passage matches the question.")
-    if not answer.found:
+    if not result.found:
         # Left out if high: a language model may find no answer where the reader is sure of one.
-        low = f" ({percent})" if display.confidence_word(answer.confidence) == "low" else ""
+        low = f" ({percent})" if display.confidence_word(result.confidence) == "low" else ""
         return style.fit(f"No passage answers this with confidence{low}. The closest passages:")
-    confidence = style.paint(f"Confidence: {display.confidence_word(answer.confidence)} ({percent})", DIM)
-    if answer.answer is None:
+    confidence = style.paint(f"Confidence: {display.confidence_word(result.confidence)} ({percent})", DIM)
+    if result.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
-    found = answer.answer
-    lines = [_with_marks(found, _answer_text(found, answer.passages), style)]
-    if found.sentence.strip() not in ("", found.text.strip()):
+    answer = result.answer
+    lines = [_render_answer(answer, _answer_text(answer, result.passages), style)]
+    if answer.sentence.strip() not in ("", answer.text.strip()):
         # On one line, since a sentence may begin in the middle of a line of the file.
-        lines.append(style.fit(" ".join(found.sentence.split()), indent=_INDENT))
-    if found.more:
-        lines.append(style.fit(f"and {found.more:,} more; -k {len(found.citations) + found.more} shows them"))
-    for other in found.alternatives:
-        lines.append(style.fit(f"{display.OTHER_VALUE[other.time]} {other.text}{_cited(other.citations)}"))
+        lines.append(style.fit(" ".join(answer.sentence.split()), indent=_INDENT))
+    if answer.more:
+        lines.append(style.fit(f"and {answer.more:,} more; -k {len(answer.citations) + answer.more} shows them"))
+    for value in answer.alternatives:
+        lines.append(style.fit(f"{display.OTHER_VALUE[value.time]} {value.text}{_rank_marks(value.citations)}"))
     return "\n".join([*lines, confidence])
 
 
 def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
-    """Return the answer, as one paragraph if it begins within a line of the file: its indents mean nothing then."""
+    """Return the answer, as one paragraph if it begins in the middle of a line: then its indents mean nothing."""
     text = answer.text.strip("\n")
-    quoted = next((hit.text for hit in passages if hit.rank in answer.citations[:1]), "")
-    before, found, _ = quoted.partition(text)
-    begins_within = found and before.rpartition("\n")[2].strip()
+    passage = next((hit.text for hit in passages if hit.rank in answer.citations[:1]), "")
+    text_before, quoted, _ = passage.partition(text)
+    begins_within = quoted and text_before.rpartition("\n")[2].strip()
     if begins_within and not any(map(is_item, text.split("\n")[1:])):
         return " ".join(text.split())
     return text
 
 
-def _with_marks(answer: Answer, text: str, style: TerminalStyle) -> str:
+def _render_answer(answer: Answer, text: str, style: TerminalStyle) -> str:
     marked, bold = "", []
     for line, marks in display.with_marks(answer, text):
         marked += "\n" if marked else ""
@@ -170,31 +167,31 @@ def _with_marks(answer: Answer, text: str, style: TerminalStyle) -> str:
     return style.fit(marked, bold=bold)
 
 
-def _cited(ranks: Sequence[int]) -> str:
+def _rank_marks(ranks: Sequence[int]) -> str:
     return "".join(f" [{rank}]" for rank in ranks)
 
 
-def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
-    lines = _title_lines(hit, style, place)
-    text, bold = _body(hit)
+def _render_hit(hit: Hit, style: TerminalStyle, places: Places) -> str:
+    lines = _title_lines(hit, style, places)
+    text, bold = _body_and_highlights(hit)
     lines.append(style.fit(text, indent=_INDENT, bold=bold))
     if hit.also_in:
-        others = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
-        lines.append(style.paint(style.fit("also in " + few(others, 3), indent=_INDENT), DIM))
+        locations = [clean_name(cite(places(location.path), location.lines, location.page)) for location in hit.also_in]
+        lines.append(style.paint(style.fit("also in " + first_few(locations, 3), indent=_INDENT), DIM))
     return "\n".join(lines)
 
 
-def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
-    """Return lines on where a passage is, the headings above it, and whether its file has changed."""
+def _title_lines(hit: Hit, style: TerminalStyle, places: Places) -> list[str]:
+    """Return the lines above a passage: its place, headings, and whether its file has changed."""
     source = hit.source
-    where, trail = _where(hit, style, place)
-    shown = style.paint(where, BOLD)
+    citation, trail = _citation_and_trail(hit, style, places)
+    shown = style.paint(citation, BOLD)
     if source.state not in (State.MISSING, State.UNCHECKED):
         page = f"page={source.page}" if source.media_type == PDF.media_type else ""
-        shown = style.link(shown, place.url(source.path, page or source.anchor or ""))
+        shown = style.link(shown, places.url(source.path, page or source.anchor or ""))
     head = f"{style.paint(f'[{hit.rank}]', BOLD)} {shown}"
     lines = []
-    if trail and cells(f"[{hit.rank}] {where}  {trail}") <= style.width:
+    if trail and cells(f"[{hit.rank}] {citation}  {trail}") <= style.width:
         head += f"  {style.paint(trail, DIM)}"
     elif trail:
         lines.append(style.paint(style.fit(trail, indent=_INDENT), DIM))
@@ -203,38 +200,39 @@ def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
     return [head, *lines]
 
 
-def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:
-    """Return the citation of a passage and the headings above it, "" if the citation includes them."""
-    by_heading, trail = place.cited(hit), _trail(hit, style)
-    if style.separator == " › " and by_heading.endswith(trail) and cells(f"[{hit.rank}] {by_heading}") <= style.width:
-        return by_heading, ""
-    return clean_name(cite(place(hit.source.path), hit.source.lines, hit.source.page)), trail
+def _citation_and_trail(hit: Hit, style: TerminalStyle, places: Places) -> tuple[str, str]:
+    """Return the citation of a passage and its headings, "" if the citation includes them."""
+    citation, trail = places.cited(hit), _trail(hit, style)
+    if style.separator == " › " and citation.endswith(trail) and cells(f"[{hit.rank}] {citation}") <= style.width:
+        return citation, ""
+    return clean_name(cite(places(hit.source.path), hit.source.lines, hit.source.page)), trail
 
 
 def _trail(hit: Hit, style: TerminalStyle) -> str:
     return style.separator.join(filter(None, map(clean_line, display.trail(hit))))
 
 
-def _body(hit: Hit) -> tuple[str, list[tuple[int, int]]]:
+def _body_and_highlights(hit: Hit) -> tuple[str, list[tuple[int, int]]]:
     """Return the passage without leading headings, and the spans of its highlights."""
-    first, (start, end) = hit.source.chars[0], display.body_span(hit)
-    return hit.text[start:end], [(a - first - start, b - first - start) for a, b in (h.chars for h in hit.highlights)]
+    start, end = display.body_span(hit)
+    offset = hit.source.chars[0] + start
+    return hit.text[start:end], [(a - offset, b - offset) for a, b in (light.chars for light in hit.highlights)]
 
 
-def few(items: Sequence[str], most: int) -> str:
-    """Return the first few of a list in words: "a, b and 3 more"."""
-    rest = len(items) - most
-    return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+def first_few(items: Sequence[str], most: int) -> str:
+    """Return the first items of a list in words: "a, b and 3 more"."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def problem(message: str) -> str:
+def error_line(message: str) -> str:
     """Return an error message on one line, or wrapped at words for a terminal."""
     line = f"qa: {clean_name(message)}"
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return TerminalStyle.of(sys.stderr).fit(line) if on_terminal else line
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return TerminalStyle.of(sys.stderr).fit(line) if is_terminal else line
 
 
-def as_json(value: dict[str, Any], stream: TextIO | None) -> str:
+def encode_json(value: dict[str, Any], stream: TextIO | None) -> str:
     """Return a JSON object on one line, escaping what could control a terminal or is not in its encoding."""
     text = re.sub(r"[^ -~]", _escaped, json.dumps(value, ensure_ascii=False))
     return text if can_show(stream, text) else json.dumps(value)
@@ -246,12 +244,12 @@ def _escaped(match: re.Match[str]) -> str:
     return character if harmless else json.dumps(character)[1:-1]
 
 
-def out(text: str) -> None:
+def write_stdout(text: str) -> None:
     """Write a result to stdout and flush it; raises OSError if the reader is gone or the disk is full."""
     _write(sys.stdout, text)
 
 
-def note(text: str) -> None:
+def write_stderr(text: str) -> None:
     """Write lines to stderr."""
     if text:
         _write(sys.stderr, text.rstrip("\n") + "\n")

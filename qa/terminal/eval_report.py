@@ -12,7 +12,7 @@ from qa.evaluation.evaluate import EvalReport, Evaluation, Missing
 from qa.evaluation.metrics import RunMetrics
 from qa.evaluation.questions import EvalQuestion
 from qa.retrieval.question_text import LONGEST_QUESTION
-from qa.terminal.answers import BOLD, DIM, TerminalStyle, few
+from qa.terminal.answers import BOLD, DIM, TerminalStyle, first_few
 from qa.terminal.text import clean_name
 
 _MEANINGS = {
@@ -26,60 +26,60 @@ _MEANINGS = {
 }
 # Measures for which lower is better.
 _COSTS = {"ece"}
-_NAMED = 3
+_MAX_EXAMPLES = 3
 
 
-def report(found: EvalReport, style: TerminalStyle) -> str:
+def render_report(report: EvalReport, style: TerminalStyle) -> str:
     """Return a run, and its comparison, as text."""
-    text = _evaluation(found.run, style)
-    return text if found.comparison is None else text + "\n" + _comparison(found.comparison, found.names, style)
+    text = _render_run(report.run, style)
+    if report.comparison is not None:
+        text += "\n" + _render_comparison(report.comparison, report.names, style)
+    return text
 
 
-def report_json(found: EvalReport) -> dict[str, Any]:
+def report_json(report: EvalReport) -> dict[str, Any]:
     """Return the object that `qa eval --json` prints: version 1."""
-    compared = None if found.comparison is None else _comparison_json(found.comparison, found)
-    return _evaluation_json(found.run) | {"compare": compared}
+    comparison = None if report.comparison is None else _comparison_json(report.comparison, report)
+    return _evaluation_json(report.run) | {"compare": comparison}
 
 
-def _evaluation(found: Evaluation, style: TerminalStyle) -> str:
-    """A run as text."""
-    metrics = found.metrics
-    answerable = sum(score.answerable for score in found.scores)
+def _render_run(run: Evaluation, style: TerminalStyle) -> str:
+    """Return a run as text."""
+    metrics = run.metrics
+    answerable = sum(score.answerable for score in run.scores)
     head = (
-        f"{count(len(found.scores), 'question')} ({answerable:,} answerable) over "
-        f"{count(found.index.documents, 'document')} ({count(found.index.passages, 'passage')}): {found.settings}, "
-        f"k = {found.settings.k}."
+        f"{count(len(run.scores), 'question')} ({answerable:,} answerable) over "
+        f"{count(run.index.documents, 'document')} ({count(run.index.passages, 'passage')}): {run.settings}, "
+        f"k = {run.settings.k}."
     )
     time = f"Time per question, warm: median {metrics.median_ms:,.1f} ms, 95th percentile {metrics.p95_ms:,.1f} ms."
     blocks = [
-        *([style.fit(head)], _ranking(metrics, style)),
-        *(_confidence(metrics, style), _verdicts(metrics, style), [time]),
+        *([style.fit(head)], _ranking_table(metrics, style)),
+        *(_confidence_table(metrics, style), _verdict_table(metrics, style), [time]),
     ]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 
 
-def warnings(found: Evaluation, questions: Sequence[EvalQuestion]) -> str:
+def render_caveats(run: Evaluation, questions: Sequence[EvalQuestion]) -> str:
     """Return caveats on the metrics, one per line, or ""."""
     cut = sum(question.cut > 0 for question in questions)
     lines = [
         f"{count(cut, 'question')} cut to {LONGEST_QUESTION:,} characters." if cut else "",
-        _missing(found.left_out, "left out, as the answer is not in the collection"),
-        _missing(found.partly, "scored although part of the answer is not in the collection"),
+        _missing_line(run.left_out, "left out, as the answer is not in the collection"),
+        _missing_line(run.partly, "scored although part of the answer is not in the collection"),
     ]
-    if found.changed:
-        lines.append(
-            f"{count(found.changed, 'question')} were shown text of files that changed since they were indexed."
-        )
+    if run.changed:
+        lines.append(f"{count(run.changed, 'question')} were shown text of files that changed since they were indexed.")
     return "\n".join(filter(None, lines))
 
 
-def _missing(questions: Sequence[Missing], what: str) -> str:
-    named = few([clean_name(f"{question.id} ({question.reason})") for question in questions], _NAMED)
-    return f"{count(len(questions), 'question')} {what}: {named}" if questions else ""
+def _missing_line(questions: Sequence[Missing], reason: str) -> str:
+    examples = first_few([clean_name(f"{question.id} ({question.reason})") for question in questions], _MAX_EXAMPLES)
+    return f"{count(len(questions), 'question')} {reason}: {examples}" if questions else ""
 
 
-def _ranking(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
-    """Return a table of measures, all cut-offs of one in the same line."""
+def _ranking_table(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
+    """Return a table with one line per measure, for all its cutoffs."""
     rows: dict[str, dict[int, float]] = {}
     for measure in metrics.measures:
         name, _, depth = measure.name.partition("@")
@@ -90,15 +90,15 @@ def _ranking(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
     lines = [style.paint(f"{'Ranking':<16}" + "".join(f"{f'@{k}':>7}" for k in columns), BOLD)]
     for name, values in rows.items():
         if name in {"hit", "file", "recall"}:
-            label, cells = f"{name}@k", "".join(f"{values[k]:7.3f}" for k in columns)
+            label, columns_text = f"{name}@k", "".join(f"{values[k]:7.3f}" for k in columns)
         else:
             ((cutoff, value),) = values.items()
-            label, cells = f"{name}@{cutoff}", f"{value:7.3f}".ljust(7 * len(columns))
-        lines.append(f"{label:<16}{cells}  {style.paint(_MEANINGS[name], DIM)}")
+            label, columns_text = f"{name}@{cutoff}", f"{value:7.3f}".ljust(7 * len(columns))
+        lines.append(f"{label:<16}{columns_text}  {style.paint(_MEANINGS[name], DIM)}")
     return lines
 
 
-def _confidence(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
+def _confidence_table(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
     auroc = "-" if metrics.auroc is None else f"{metrics.auroc:.3f}"
     lines = [
         style.paint("Confidence", BOLD),
@@ -114,30 +114,31 @@ def _confidence(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _verdicts(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
-    given = metrics.verdicts
+def _verdict_table(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
+    counts = metrics.verdicts
     return [
         style.paint(f"{'':<16}{'found':>9}  {'not found':>9}", BOLD),
-        f"{'answerable':<16}{given.answerable_found:9,}  {given.answerable_not_found:9,}",
-        f"{'unanswerable':<16}{given.unanswerable_found:9,}  {given.unanswerable_not_found:9,}",
+        f"{'answerable':<16}{counts.answerable_found:9,}  {counts.answerable_not_found:9,}",
+        f"{'unanswerable':<16}{counts.unanswerable_found:9,}  {counts.unanswerable_not_found:9,}",
     ]
 
 
-def _comparison(found: Comparison, names: tuple[str, str], style: TerminalStyle) -> str:
-    """How two runs differ, as text."""
+def _render_comparison(comparison: Comparison, names: tuple[str, str], style: TerminalStyle) -> str:
+    """Return the differences of two runs as text."""
     head = (
-        f"First: {clean_name(names[0])}. Second: {clean_name(names[1])}. {count(found.questions, 'question')} in both"
+        f"First: {clean_name(names[0])}. Second: {clean_name(names[1])}. "
+        f"{count(comparison.questions, 'question')} in both"
     )
-    alone = found.only_first + found.only_second
-    head += f"; {alone:,} in only one of them." if alone else "."
+    unpaired = comparison.only_first + comparison.only_second
+    head += f"; {unpaired:,} in only one of them." if unpaired else "."
     lines = [style.fit(head), ""]
     lines.append(style.paint(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
-    lines.extend(_difference(row) for row in found.differences)
+    lines.extend(_difference_line(row) for row in comparison.differences)
     lines += ["", style.fit("At p < 0.05, about one measure in twenty differs by chance alone.")]
     return "\n".join(lines) + "\n"
 
 
-def _difference(row: Difference) -> str:
+def _difference_line(row: Difference) -> str:
     interval = f"{row.low:+.3f} to {row.high:+.3f}"
     p = f"{row.p:.3f}" if row.p >= 0.001 else "<.001"
     verdict = "better" if (row.difference > 0) != (row.name in _COSTS) else "worse"
@@ -145,47 +146,47 @@ def _difference(row: Difference) -> str:
     return f"{values}  {verdict if row.is_significant else 'no significant difference'}"
 
 
-def _evaluation_json(found: Evaluation) -> dict[str, Any]:
-    """A run as a JSON object."""
-    metrics = asdict(found.metrics)
+def _evaluation_json(run: Evaluation) -> dict[str, Any]:
+    """Return a run as a JSON object."""
+    metrics = asdict(run.metrics)
     return {
         "version": 1,
-        "settings": asdict(found.settings),
-        "index": asdict(found.index),
-        "questions": len(found.scores),
-        "answerable": sum(score.answerable for score in found.scores),
-        "left_out": [asdict(missing) for missing in found.left_out],
-        "partly": [asdict(missing) for missing in found.partly],
-        "changed": found.changed,
-        "measures": {each.pop("name"): _rounded(each) for each in metrics["measures"]},
+        "settings": asdict(run.settings),
+        "index": asdict(run.index),
+        "questions": len(run.scores),
+        "answerable": sum(score.answerable for score in run.scores),
+        "left_out": [asdict(missing) for missing in run.left_out],
+        "partly": [asdict(missing) for missing in run.partly],
+        "changed": run.changed,
+        "measures": {measure.pop("name"): _rounded(measure) for measure in metrics["measures"]},
         "confidence": _rounded({name: metrics[name] for name in ("ece", "brier", "auroc", "bins", "risk")}),
         "verdicts": metrics["verdicts"],
         "latency_ms": {"median": round(metrics["median_ms"], 1), "p95": round(metrics["p95_ms"], 1)},
         "per_question": [
-            asdict(score) | {"ms": round(score.ms, 2), "values": _rounded(score.values, 6)} for score in found.scores
+            asdict(score) | {"ms": round(score.ms, 2), "values": _rounded(score.values, 6)} for score in run.scores
         ],
     }
 
 
-def _comparison_json(compared: Comparison, found: EvalReport) -> dict[str, Any]:
-    """The part that `--compare` adds to the object."""
+def _comparison_json(comparison: Comparison, report: EvalReport) -> dict[str, Any]:
+    """Return what `--compare` adds to the object."""
     return {
-        "first": found.names[0],
-        "second": found.names[1],
-        "questions": compared.questions,
-        "only_first": compared.only_first,
-        "only_second": compared.only_second,
+        "first": report.names[0],
+        "second": report.names[1],
+        "questions": comparison.questions,
+        "only_first": comparison.only_first,
+        "only_second": comparison.only_second,
         "measures": [
             {**_rounded(asdict(row)), "difference": round(row.difference, 4), "significant": row.is_significant}
-            for row in compared.differences
+            for row in comparison.differences
         ],
-        "second_run": None if found.second is None else _evaluation_json(found.second),
+        "second_run": None if report.second is None else _evaluation_json(report.second),
     }
 
 
 def _rounded(value: Any, digits: int = 4) -> Any:
     if isinstance(value, dict):
-        return {name: _rounded(each, digits) for name, each in value.items()}
+        return {name: _rounded(item, digits) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(each, digits) for each in value]
+        return [_rounded(item, digits) for item in value]
     return round(value, digits) if isinstance(value, float) else value

@@ -19,16 +19,16 @@ _MAX_URL = 2083
 
 
 def file_url(path: str, *, host: str = "", fragment: str = "") -> str:
-    """Return the URL of a file (an absolute path) or a place in it, in printable ASCII whatever its name.
+    """Return the URL of a file (an absolute path) or a place in it, in printable ASCII only.
 
     `host` is the machine that has the file, "" for this one (RFC 8089).
     """
     slashed = PurePath(path).as_posix()
     rooted = slashed if slashed.startswith("/") else f"/{slashed}"
-    return f"file://{_quoted(host)}{_quoted(rooted)}" + (f"#{_quoted(fragment, '/:=.()')}" if fragment else "")
+    return f"file://{_quote(host)}{_quote(rooted)}" + (f"#{_quote(fragment, '/:=.()')}" if fragment else "")
 
 
-def _quoted(text: str, safe: str = "/:") -> str:
+def _quote(text: str, safe: str = "/:") -> str:
     try:
         data = os.fsencode(text)
     except UnicodeEncodeError:  # not a valid file name
@@ -36,21 +36,19 @@ def _quoted(text: str, safe: str = "/:") -> str:
     return quote_from_bytes(data, safe=safe)
 
 
-def linked(text: str, url: str) -> str:
+def hyperlink(text: str, url: str) -> str:
     """Return a text as a link; the text alone if terminals would refuse the URL."""
     return text if len(url) > _MAX_URL else f"{_LINK.format(url)}{text}{_LINK.format('')}"
 
 
-def are_understood(environ: Mapping[str, str], *, terminal: bool) -> bool:
-    """Return whether to write links: as FORCE_HYPERLINK says; without it, on terminals known to show them.
-
-    In tmux and screen that depends on the terminal around them, so they get none.
-    """
-    forced = environ.get("FORCE_HYPERLINK")
-    if forced:
-        return forced != "0"
+def terminal_shows_links(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """Return whether to write links: as FORCE_HYPERLINK says or, if that is unset, on terminals known to show them."""
+    if setting := environ.get("FORCE_HYPERLINK"):
+        return setting != "0"
     term = environ.get("TERM", "")
-    if not terminal or term == "dumb" or term.startswith(("screen", "tmux")) or "TMUX" in environ or "STY" in environ:
+    # In tmux and screen, it depends on the terminal around them.
+    is_multiplexed = term.startswith(("screen", "tmux")) or "TMUX" in environ or "STY" in environ
+    if not is_terminal or term == "dumb" or is_multiplexed:
         return False
     is_known_program = environ.get("TERM_PROGRAM", "").lower() in _PROGRAMS
     return is_known_program or term.startswith(_TERMS) or any(name in environ for name in _VARIABLES)

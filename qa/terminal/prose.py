@@ -7,8 +7,8 @@ from qa.answer.results import Ending, ProseSentence, Writing
 from qa.terminal.answers import WARN, TerminalStyle
 
 
-def sentence(prose: ProseSentence, style: TerminalStyle) -> str:
-    """Return a sentence as lines; an unsupported one is marked, with the reason below it."""
+def render_sentence(prose: ProseSentence, style: TerminalStyle) -> str:
+    """Return a sentence as lines; if it is unsupported, marked and with the reason below it."""
     cited = "".join(f" [{rank}]" for rank in prose.citations)
     if prose.state == "supported":
         return style.fit(prose.text + cited) + "\n"
@@ -16,7 +16,7 @@ def sentence(prose: ProseSentence, style: TerminalStyle) -> str:
     return "\n".join(style.paint(line, WARN) for line in shown.split("\n")) + "\n"
 
 
-def ending(writing: Writing, style: TerminalStyle) -> str:
+def render_ending(writing: Writing, style: TerminalStyle) -> str:
     """Return what to print after the last sentence, or ""."""
     lines = []
     if writing.ending is Ending.REFUSED:

@@ -59,33 +59,30 @@ def cells(text: str) -> int:
     """Return the columns of a cleaned text on a terminal: 2 for wide characters, 0 for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(_cell(c) for c in text)
+    return sum(_width(c) for c in text)
 
 
-def _cell(c: str) -> int:
+def _width(c: str) -> int:
     if c in _JOINERS or unicodedata.category(c) in {"Mn", "Me"}:
         return 0
     return 2 if unicodedata.east_asian_width(c) in "WF" else 1
 
 
 def embolden(lines: Iterable[str], text: str, spans: Iterable[tuple[int, int]], on: str, off: str) -> list[str]:
-    """Return wrapped lines with `on` and `off` around the characters of some spans of the text they come from.
-
-    Wrapping changes nothing but white space.
-    """
+    """Return the wrapped lines of a text with `on` and `off` around its spans; wrapping changed only white space."""
     flags = ["0"] * len(text)
     for start, end in spans:
         for at in range(max(0, start), min(len(text), end)):
             flags[at] = "1"
     pairs = zip(text, flags, strict=True)
     marks = (flag for c, flag in pairs for shown in _clean_character(c) if not shown.isspace())
-    out = []
+    bold_lines = []
     for line in lines:
         mask = "".join(" " if c.isspace() else next(marks) for c in line)
         mask = re.sub("(?<=1) +(?=1)", lambda gap: "1" * len(gap[0]), mask)
         runs = ((line[run.start() : run.end()], run[0][0] == "1") for run in re.finditer("1+|[^1]+", mask))
-        out.append("".join(f"{on}{part}{off}" if is_bold else part for part, is_bold in runs))
-    return out
+        bold_lines.append("".join(f"{on}{part}{off}" if is_bold else part for part, is_bold in runs))
+    return bold_lines
 
 
 _ITEM = re.compile(r"\s*(?:[-*+•◦▪‣–]|\d{1,3}[.)])\s+(?=\S)|\s*(?:>\s?)+")
@@ -93,14 +90,14 @@ _FENCE = re.compile(r"\s*(```|~~~)")
 _DEEP = re.compile(r"\s{4}")
 _ROW = re.compile(r"\s*\||\s{4,}\S|\s*#{1,6}\s")
 # A line shorter than this share of its paragraph's longest was broken on purpose: an address, a verse, "key: value".
-_FILLED = 0.6
+_MIN_FILLED = 0.6
 
 
 def wrap(text: str, width: int) -> list[str]:
     """Return the lines of a text fitted into `width` columns, keeping its structure.
 
     Lines that fit stay. A paragraph that was filled to a greater width is filled again; other long lines are broken
-    one by one, indented below the text of their list item. Code, table rows and headings stay whole.
+    one by one, indented below the text of their list item. Code, table rows and headings are not wrapped.
     """
     out: list[str] = []
     lines = [line.rstrip() for line in text.split("\n")]
@@ -110,12 +107,12 @@ def wrap(text: str, width: int) -> list[str]:
         if end > at:
             out.extend(lines[at:end])
             at = end
-        elif not lines[at] or _is_whole(lines, at):
+        elif not lines[at] or _is_unwrapped(lines, at):
             out.append(lines[at])
             at += 1
         else:
             group = _paragraph(lines, at)
-            out.extend(_fit(group, width))
+            out.extend(_refit(group, width))
             at += len(group)
     return out
 
@@ -126,29 +123,29 @@ def is_item(line: str) -> bool:
 
 
 def _fence_end(lines: Sequence[str], at: int) -> int:
-    """Return the end of the code that begins at `at`, a closed fence or a Python session; `at` if none does."""
+    """Return the end of the code (a closed fence or a Python session) that begins at `at`; `at` if there is none."""
     if lines[at].lstrip().startswith(">>> "):
         return next((number for number in range(at, len(lines)) if not lines[number]), len(lines))
-    found = _FENCE.match(lines[at])
-    if not found:
+    fence = _FENCE.match(lines[at])
+    if not fence:
         return at
-    ends = (number for number in range(at + 1, len(lines)) if lines[number].lstrip().startswith(found[1]))
+    ends = (number for number in range(at + 1, len(lines)) if lines[number].lstrip().startswith(fence[1]))
     return next(ends, at - 1) + 1
 
 
-def _is_whole(lines: Sequence[str], at: int) -> bool:
+def _is_unwrapped(lines: Sequence[str], at: int) -> bool:
     line = lines[at]
     if not _ROW.match(line):
         return False
     if not line[:1].isspace() or line.lstrip()[:1] in "|#":
         return True
     # A deep indent means code, unless it follows a list item.
-    above = next((before for before in reversed(lines[:at]) if before and not _DEEP.match(before)), "")
-    return not is_item(line) and not is_item(above)
+    parent = next((earlier for earlier in reversed(lines[:at]) if earlier and not _DEEP.match(earlier)), "")
+    return not is_item(line) and not is_item(parent)
 
 
 def _paragraph(lines: Sequence[str], at: int) -> list[str]:
-    """The line at `at` and those that continue its paragraph."""
+    """Return the line at `at` and those that continue its paragraph."""
     group = [lines[at]]
     for line in lines[at + 1 :]:
         if not line or is_item(line) or _FENCE.match(line) or line.lstrip()[0] in "|#":
@@ -157,24 +154,24 @@ def _paragraph(lines: Sequence[str], at: int) -> list[str]:
     return group
 
 
-def _fit(group: list[str], width: int) -> list[str]:
+def _refit(group: list[str], width: int) -> list[str]:
     sizes = [cells(line) for line in group]
     if max(sizes) <= width:
         return group
-    if all(size >= _FILLED * max(sizes) for size in sizes[:-1]):
-        lead, hang = _lead(group[0])
+    if all(size >= _MIN_FILLED * max(sizes) for size in sizes[:-1]):
+        lead, hang = _lead_and_hang(group[0])
         return _fill(lead, hang, " ".join(group)[len(lead) :].split(), width)
     out = []
     for line, size in zip(group, sizes, strict=True):
-        lead, hang = _lead(line)
+        lead, hang = _lead_and_hang(line)
         out.extend([line] if size <= width else _fill(lead, hang, line[len(lead) :].split(), width))
     return out
 
 
-def _lead(line: str) -> tuple[str, str]:
-    """Return what precedes the words of a line (indent, bullet), and what replaces it on continuation lines."""
-    found = _ITEM.match(line) or re.match(r"\s*", line)
-    lead = line[: found.end() if found else 0]
+def _lead_and_hang(line: str) -> tuple[str, str]:
+    """Return the indent and bullet of a line, and the indent of its continuation lines."""
+    match = _ITEM.match(line) or re.match(r"\s*", line)
+    lead = line[: match.end() if match else 0]
     return lead, " " * cells(lead)
 
 
@@ -183,7 +180,7 @@ def _fill(lead: str, hang: str, words: list[str], width: int) -> list[str]:
     out: list[str] = []
     line, used, empty = lead, cells(lead), True
     for word in words:
-        for piece, gap in _pieces(word):
+        for piece, gap in _split_word(word):
             size = cells(piece)
             joint = 1 if gap and not empty else 0
             if not empty and used + joint + size > width:
@@ -194,10 +191,8 @@ def _fill(lead: str, hang: str, words: list[str], width: int) -> list[str]:
     return out
 
 
-def _pieces(word: str) -> list[tuple[str, bool]]:
-    """The parts of a word between which a line may be broken, each with whether a space precedes it.
-
-    In Chinese and Japanese a line may be broken before any wide character that is no closing punctuation.
-    """
-    inner = [at for at, c in enumerate(word) if at and _cell(c) == 2 and c not in "、。，．！？）」』】〕：；"]
+def _split_word(word: str) -> list[tuple[str, bool]]:
+    """Return the parts of a word between which a line may be broken, each with whether a space precedes it."""
+    # In Chinese and Japanese, a line may be broken before any wide character but closing punctuation.
+    inner = [at for at, c in enumerate(word) if at and _width(c) == 2 and c not in "、。，．！？）」』】〕：；"]
     return [(word[start:end], start == 0) for start, end in pairwise((0, *inner, len(word)))]

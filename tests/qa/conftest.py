@@ -22,10 +22,10 @@ def _one_reader(one_reader: None) -> None:
 
 @pytest.fixture(scope="module")
 def remembering() -> Iterator[None]:
-    """The real models compute what they did before only once."""
+    """The real models remember their results, so that each is computed once."""
     with pytest.MonkeyPatch.context() as patch:
-        for one in REMEMBERED:
-            patch.setattr(*one)
+        for replacement in REMEMBERED:
+            patch.setattr(*replacement)
         yield
 
 

@@ -22,7 +22,7 @@ ENCODER = BagEncoder(max_tokens=100_000)
 
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:
-    """A passage as the index returns it; its own text begins at `body`."""
+    """A passage as the index returns it; the text after its headings begins at `body`."""
     document = StoredDocument(1, path, "0" * 64, 0, 0, 0, "text/plain", "", 1)
     digest = text_digest(text)
     key, end = passage_key(path, digest, start), start + len(text)
@@ -37,16 +37,16 @@ def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *
     return Query(text, text, text, (), {}, {}, encoder.encode_query(text), tokens, mode, None)
 
 
-def match(asked: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:
+def match(question: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:
     """Match a passage with a query."""
-    (found,) = matches(asked, [passage], encoder)
-    return found
+    (token_match,) = matches(question, [passage], encoder)
+    return token_match
 
 
-def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
+def matches(question: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
     """Match passages with a query."""
-    assert asked.tokens is not None
-    return match_tokens(asked.tokens, passages, encoder)
+    assert question.tokens is not None
+    return match_tokens(question.tokens, passages, encoder)
 
 
 def extracted(question: str, text: str, *, start: int = 0, body: int = 0, context: str = "") -> Extract:
@@ -58,16 +58,16 @@ def extracted(question: str, text: str, *, start: int = 0, body: int = 0, contex
 def reading(
     text: str, *, answer: str = "", sure: float = 5.0, answered: float = 0.0, relevant: float = 0.0, none: float = 0.0
 ) -> Reading:
-    """What the reader model finds in a text; `sure` is the logit of the answer's start and end."""
-    spans = np.array([found.span() for found in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
+    """The reader's output for a text; `sure` is the logit of the answer's start and end."""
+    spans = np.array([word.span() for word in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
     at = text.index(answer)
     starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2
-    logits = [sure * np.asarray(where, dtype=np.float32) for where in (starts, ends)]
+    logits = [sure * np.asarray(mask, dtype=np.float32) for mask in (starts, ends)]
     return Reading(answered, relevant, logits[0], logits[1], none, spans)
 
 
 def mail(text: str, number: int) -> StoredPassage:
-    """A passage of a message, quoted if the text begins with a mark."""
+    """A passage of a message, quoted if the text begins with ">"."""
     passage = stored(text.removeprefix("> "), path="a.eml")
     heading = ("Oars", "Quoted: Ida wrote" if text.startswith(">") else "Ida to Tom")
     document = replace(passage.document, media_type="message/rfc822")

@@ -1,6 +1,6 @@
-"""What the models make of a text, computed once in a process: many tests ask the same questions.
+"""Results of the models, computed once per process, as many tests ask the same questions.
 
-Vectors of tokens depend on the text alone; what the reader finds is kept for the very passages read together.
+Token vectors depend only on the text; readings are kept for each batch of passages.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ def _encode_once(encoder: TransformerEncoder, texts: Sequence[str]) -> list[Toke
     return [_encoded[model, text] for text in texts]
 
 
-def _read_once(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-    key = (reader, *asked)
+def _read_once(reader: Reader, inputs: Sequence[tuple[str, str, str]]) -> list[Reading]:
+    key = (reader, *inputs)
     if key not in _readings:
-        _readings[key] = _read(reader, asked)
+        _readings[key] = _read(reader, inputs)
     return list(_readings[key])
 
 
 # Arguments of `setattr`.
 REMEMBERED = ((TransformerEncoder, "encode_passage_tokens", _encode_once), (Reader, "read", _read_once))
-# A program that serves as `python -m qa` does.
+# The same as `python -m qa`.
 PROGRAM = (
-    "from tests.qa.remembered import *\nfor one in REMEMBERED: setattr(*one)\nfrom qa.__main__ import main\nmain()"
+    "from tests.qa.remembered import *\nfor new in REMEMBERED: setattr(*new)\nfrom qa.__main__ import main\nmain()"
 )

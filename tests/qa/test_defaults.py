@@ -54,30 +54,30 @@ def fused(root: Path) -> Found:
     """The first two pools of a question, and the keyword scores of passages with matching neighbours."""
     with Snapshot(root / ".qa") as snapshot:
         first, second = islice(hybrid.pools(snapshot, query(snapshot, "red fox"), Stopwatch()), 2)
-        beside = next(hybrid.pools(snapshot, query(snapshot, "owl", Mode.KEYWORD), Stopwatch()))
+        neighbours = next(hybrid.pools(snapshot, query(snapshot, "owl", Mode.KEYWORD), Stopwatch()))
     pools = {
-        f"pool of {one.depth}": [len(one.ids), *rounded(one.scores[[1, 2, 50]]), *rounded(one.scores.sum())]
-        for one in (first, second)
+        f"pool of {pool.depth}": [len(pool.ids), *rounded(pool.scores[[1, 2, 50]]), *rounded(pool.scores.sum())]
+        for pool in (first, second)
     }
-    return {**pools, "beside": rounded(beside.keyword)}
+    return {**pools, "beside": rounded(neighbours.keyword)}
 
 
 def keyword_scores(root: Path) -> Found:
     """BM25 scores of a rare word and of a frequent one."""
     with Snapshot(root / ".qa") as snapshot:
-        return {word: rounded([one.score for one in snapshot.keyword(word, 3)]) for word in ("fox", "red")}
+        return {word: rounded([hit.score for hit in snapshot.keyword(word, 3)]) for word in ("fox", "red")}
 
 
 def deduplicated(root: Path) -> Found:
     """Levels of near-duplicates in one pool and in several, and of front matter."""
     with Snapshot(root / ".qa") as snapshot:
-        a, b, c = (one.id for one in snapshot.passages_of("near.md"))
+        a, b, c = (passage.id for passage in snapshot.passages_of("near.md"))
         last = snapshot.passages_of("gap100.md")[0].id
 
         def order(*pools: tuple[int, tuple[int, ...]]) -> str:
             scores = np.ones(9)
-            found = distinct.distinct(snapshot, (Pool(depth, ids, *[scores] * 3) for depth, ids in pools), 9)
-            return " ".join(f"{one.passage.heading[-1]}{one.level}" for one in found)
+            ranked = distinct.distinct(snapshot, (Pool(depth, ids, *[scores] * 3) for depth, ids in pools), 9)
+            return " ".join(f"{hit.passage.heading[-1]}{hit.level}" for hit in ranked)
 
         return {
             "in one pool": order((100, (a, b, c))),
@@ -91,15 +91,15 @@ def front_matter(root: Path) -> str:
     """The levels of the front matter of four notes."""
     with Snapshot(root / ".qa") as snapshot:
         ids = tuple(snapshot.passages_of(f"{name}.md")[0].id for name in "abcd")
-        found = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4)
-        return " ".join(str(one.level) for one in found)
+        ranked = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4)
+        return " ".join(str(hit.level) for hit in ranked)
 
 
 def quotation_first(words: int, lacking: int) -> bool:
     """Whether a quotation of so many words stays before a passage that lacks some of them."""
     text = " ".join("abcdefghijklmnopqrs"[:words])
     quotation, other = mail(f"> {text}", 0), mail(text[2 * lacking :], 1)
-    ranked = distinct.originals_first([distinct.RankedPassage(one, 1.0, 0.0) for one in (quotation, other)], 2)
+    ranked = distinct.originals_first([distinct.RankedPassage(passage, 1.0, 0.0) for passage in (quotation, other)], 2)
     return ranked[0].passage.id == 0
 
 
@@ -115,8 +115,8 @@ def highlighted(_: Path) -> Found:
     items = "Foxes:\n" + "".join(f"- item {number}\n" for number in range(14))
 
     def highlights(text: str, score: Callable[[str], float]) -> list[str]:
-        found = extract.extract(stored(text), lambda start, end: score(text[start:end])).highlights
-        return [light.text for light in found]
+        extracted = extract.extract(stored(text), lambda start, end: score(text[start:end])).highlights
+        return [light.text for light in extracted]
 
     return {
         "close": highlights(" ".join(close), close.__getitem__),
@@ -131,17 +131,17 @@ def highlighted(_: Path) -> Found:
 
 def confidences(_: Path) -> Found:
     """Probabilities, and the lowest that counts as found."""
-    each = np.eye(7, dtype=int).tolist()
-    cases = [Features(*one) for one in (*each, [0] * 7)]
+    single_features = np.eye(7, dtype=int).tolist()
+    cases = [Features(*values) for values in (*single_features, [0] * 7)]
     models = {
         "read": confidence.READ,
         "yes or no": confidence.READ_YES_NO,
         "reranked": confidence.RERANKED,
         "quick": confidence.QUICK,
     }
-    found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
+    probabilities = {name: rounded([probability(values, model) for values in cases]) for name, model in models.items()}
     lookups = [confidence.adjust_for_lookup(0.5, is_found=True, is_nowhere=nowhere) for nowhere in (False, True)]
-    return {**found, "lookups": lookups, "another": confidence.OTHER_SUBJECT, "threshold": confidence.THRESHOLD}
+    return {**probabilities, "lookups": lookups, "another": confidence.OTHER_SUBJECT, "threshold": confidence.THRESHOLD}
 
 
 def query(snapshot: Snapshot, question: str, mode: Mode = Mode.HYBRID) -> Query:
@@ -263,7 +263,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("stage", "name"), DEFAULTS, ids=lambda one: getattr(one, "__name__", one))
+@pytest.mark.parametrize(("stage", "name"), DEFAULTS, ids=lambda value: getattr(value, "__name__", value))
 def test_changing_a_default_by_a_tenth_changes_a_number(
     root: Path, stage: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

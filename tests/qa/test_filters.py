@@ -14,7 +14,7 @@ from corpus.errors import UsageError
 from index.dense.scope import Scope
 from index.snapshot import Snapshot
 from qa.explore.items import Items
-from qa.filters import Filter, merged, select
+from qa.filters import Filter, add_path, select
 from tests.corpus.readers.samples import archives
 from tests.encoders import BagEncoder
 from tests.qa.indexes import built, write
@@ -39,14 +39,14 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
         yield opened
 
 
-def selected(snapshot: Snapshot, **given: Any) -> list[str]:
-    found = select(snapshot, Filter.of(**given))
-    assert not isinstance(found, Scope)
-    return [one.path for one in snapshot.documents() if found is None or one.id in found]
+def matching_paths(snapshot: Snapshot, **conditions: Any) -> list[str]:
+    matching = select(snapshot, Filter.of(**conditions))
+    assert not isinstance(matching, Scope)
+    return [document.path for document in snapshot.documents() if matching is None or document.id in matching]
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("conditions", "expected"),
     [
         ({}, ["gauge.py", "plain.txt", "talks/boats.md", "talks/rust.md"]),
         ({"types": "md"}, ["talks/boats.md", "talks/rust.md"]),
@@ -72,12 +72,12 @@ def selected(snapshot: Snapshot, **given: Any) -> list[str]:
         ({"where": "author=ida", "path": "*.md", "types": "md", "since": "2023"}, ["talks/boats.md"]),
     ],
 )
-def test_matching_files(snapshot: Snapshot, given: dict[str, Any], expected: list[str]) -> None:
-    assert selected(snapshot, **given) == expected
+def test_matching_files(snapshot: Snapshot, conditions: dict[str, Any], expected: list[str]) -> None:
+    assert matching_paths(snapshot, **conditions) == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("conditions", "message"),
     [
         ({"path": "tlaks/"}, "no indexed file matches the path 'tlaks/'. Similar: talks/."),
         ({"types": "plai"}, "no indexed file is of type plai. There are: md, py, txt."),
@@ -92,14 +92,14 @@ def test_matching_files(snapshot: Snapshot, given: dict[str, Any], expected: lis
         ({"where": ["author=tom", "tags=sea"]}, "nothing in the collection has author=tom, and has tags=sea."),
     ],
 )
-def test_no_match_is_an_error_with_suggestions(snapshot: Snapshot, given: dict[str, Any], message: str) -> None:
+def test_no_match_is_an_error_with_suggestions(snapshot: Snapshot, conditions: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        selected(snapshot, **given)
+        matching_paths(snapshot, **conditions)
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "conditions",
     [
         *({"where": text} for text in ("author", "=Ida", "author=", "author= -")),
         *({"since": text} for text in ("yesterday", "2024-13", "2024-02-30", "9999999", "0000")),
@@ -107,9 +107,9 @@ def test_no_match_is_an_error_with_suggestions(snapshot: Snapshot, given: dict[s
         *({name: []} for name in ("path", "types")),
     ],
 )
-def test_an_invalid_filter_is_refused(given: dict[str, Any]) -> None:
+def test_an_invalid_filter_is_refused(conditions: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Filter.of(**given)
+        Filter.of(**conditions)
 
 
 @pytest.mark.parametrize("name", ["path", "types", "since", "until", "where"])
@@ -120,17 +120,17 @@ def test_a_condition_of_the_wrong_type_is_named(name: str) -> None:
 
 def test_paths_may_be_path_objects() -> None:
     assert Filter.of(path=Path("talks/a.md")) == Filter.of(path="talks/a.md")
-    assert merged([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")
+    assert add_path([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")
 
 
-def test_a_separate_path_is_merged_into_the_filter() -> None:
+def test_a_separate_path_is_added_to_the_filter() -> None:
     """If the filter already has a path, that is refused."""
-    assert merged(None, None) == merged("", None) == Filter() == Filter.of(where=())
+    assert add_path(None, None) == add_path("", None) == Filter() == Filter.of(where=())
     with pytest.raises(UsageError, match="path is an empty list"):
-        merged([], None)
-    assert merged("a/", Filter.of(types="md")) == Filter.of(path="a/", types="md")
+        add_path([], None)
+    assert add_path("a/", Filter.of(types="md")) == Filter.of(path="a/", types="md")
     with pytest.raises(UsageError, match="not both"):
-        merged("a/", Filter.of(path="b/"))
+        add_path("a/", Filter.of(path="b/"))
 
 
 MAILS = """From a Thu
@@ -171,13 +171,13 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
         yield opened
 
 
-def places(snapshot: Snapshot, **given: Any) -> list[str]:
+def matching_records(snapshot: Snapshot, **conditions: Any) -> list[str]:
     """Matching records without repetition, by file and title or page."""
-    found = select(snapshot, Filter.of(**given))
-    assert found is not None
-    numbers = found.passages if isinstance(found, Scope) else snapshot.columns(found).passages
-    passages = snapshot.passages(numbers.tolist())
-    return sorted({f"{one.document.path} {one.title or one.page or ''}".strip() for one in passages})
+    matching = select(snapshot, Filter.of(**conditions))
+    assert matching is not None
+    row_ids = matching.passages if isinstance(matching, Scope) else snapshot.columns(matching).passages
+    passages = snapshot.passages(row_ids.tolist())
+    return sorted({f"{passage.document.path} {passage.title or passage.page or ''}".strip() for passage in passages})
 
 
 @pytest.mark.parametrize(
@@ -209,16 +209,16 @@ def places(snapshot: Snapshot, **given: Any) -> list[str]:
     ],
 )
 def test_matching_records(records: Snapshot, where: Any, expected: list[str]) -> None:
-    assert places(records, where=where) == expected
+    assert matching_records(records, where=where) == expected
 
 
 def test_all_passages_of_a_record_match(records: Snapshot) -> None:
-    """This includes those that do not repeat its fields; in a table, only passages with the row match."""
-    found = select(records, Filter.of(where="subject=re boats", types="mbox"))
-    assert isinstance(found, Scope)
-    own = [one.id for one in records.passages_of("box.mbox") if one.title == "Re: Boats"]
-    assert len(own) > 1
-    assert sorted(found.passages.tolist()) == own
+    """Even if they do not repeat its fields; in a table, only passages with the row match."""
+    matching = select(records, Filter.of(where="subject=re boats", types="mbox"))
+    assert isinstance(matching, Scope)
+    row_ids = [passage.id for passage in records.passages_of("box.mbox") if passage.title == "Re: Boats"]
+    assert len(row_ids) > 1
+    assert sorted(matching.passages.tolist()) == row_ids
     table = select(records, Filter.of(where="author=ida", path="wide.csv"))
     assert isinstance(table, Scope)
     (row,) = records.passages(table.passages.tolist())
@@ -233,8 +233,8 @@ def test_only_matching_records_are_ranked(records: Snapshot) -> None:
     among = select(records, Filter.of(where="author=ida"))
     assert isinstance(among, Scope)
     chosen = set(among.passages.tolist())
-    assert {one.passage for one in records.keyword("oars author", 1000, documents=among)} <= chosen
+    assert {hit.passage for hit in records.keyword("oars author", 1000, documents=among)} <= chosen
     vector = BagEncoder().encode_query("oars")
-    assert {one.passage for one in records.dense(vector, 1000, documents=among)} == chosen
-    texts = {one.id for one in records.passages(sorted(chosen)) if not one.is_front_matter}
+    assert {hit.passage for hit in records.dense(vector, 1000, documents=among)} == chosen
+    texts = {hit.id for hit in records.passages(sorted(chosen)) if not hit.is_front_matter}
     assert set(Items.read(records, "passages", among).passages.tolist()) == texts < chosen

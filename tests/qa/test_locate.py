@@ -9,7 +9,7 @@ import pytest
 
 from corpus.errors import CorpusError, NoIndexError
 from qa.collection.build import build_index
-from qa.locate import command_for, find_index, find_or_here, has_index, near_paths, root_of, working_directory
+from qa.locate import find_index, find_root_or_here, has_index, index_command, root_of, suggest_paths, working_directory
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_without_an_index_the_error_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And QA_INDEX, if that named the folder: it is easily forgotten."""
+    """It also names QA_INDEX if the folder is from there, as that is easily forgotten."""
     here = tmp_path / "my notes"
     here.mkdir()
     with pytest.raises(NoIndexError) as caught:
@@ -76,9 +76,7 @@ def test_without_an_index_the_error_names_the_command(tmp_path: Path, monkeypatc
         find_index()
 
 
-def test_without_an_index_a_disk_or_a_home_folder_is_not_advised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_an_index_no_disk_or_home_folder_is_suggested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for folder in (tmp_path, Path(tmp_path.anchor)):
         monkeypatch.chdir(folder)
@@ -95,10 +93,10 @@ def test_folders_above_a_named_one_are_not_searched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "words"), [("typo", "does not exist"), ("talk.md", "is a file")])
-def test_a_named_folder_that_is_none_is_a_usage_error(
+def test_a_wrong_named_folder_is_a_usage_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
 ) -> None:
-    """As in all commands that read documents; one from QA_INDEX, which is easily forgotten, is said to be so."""
+    """As in all commands that read documents; the message says if the folder is from QA_INDEX."""
     (tmp_path / "talk.md").touch()
     with pytest.raises(CorpusError, match=rf"/{name} {words}\. Give a folder of documents\.$"):
         find_index(index=tmp_path / name)
@@ -113,11 +111,11 @@ def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(folder)
     folder.rmdir()
     assert working_directory() is None
-    for find in (find_index, find_or_here):
+    for find in (find_index, find_root_or_here):
         with pytest.raises(NoIndexError, match="working directory no longer exists"):
             find()
     monkeypatch.chdir(tmp_path)
-    assert find_or_here() == working_directory() == tmp_path
+    assert find_root_or_here() == working_directory() == tmp_path
 
 
 def test_a_path_that_is_too_long_has_no_index() -> None:
@@ -128,15 +126,15 @@ def test_a_path_that_is_too_long_has_no_index() -> None:
     ("wanted", "similar"),
     [("tlaks/*", "talks/"), ("travle.md", "old/travel.md"), ("2025", "b-2025.md, talks/a-2025.md"), ("xyz", "")],
 )
-def test_near_paths(wanted: str, similar: str) -> None:
+def test_suggest_paths(wanted: str, similar: str) -> None:
     paths = ["talks/a-2025.md", "old/travel.md", "b-2025.md"]
-    assert near_paths(wanted, paths) == (f" Similar: {similar}." if similar else "")
+    assert suggest_paths(wanted, paths) == (f" Similar: {similar}." if similar else "")
 
 
 def test_command_survives_the_shell() -> None:
     """Blanks are quoted, and a leading dash is not taken for an option."""
-    assert command_for("a b") == "qa index 'a b'"
-    assert command_for("-x") == "qa index -- -x"
+    assert index_command("a b") == "qa index 'a b'"
+    assert index_command("-x") == "qa index -- -x"
 
 
 def test_symbolic_links_are_not_resolved(tmp_path: Path) -> None:
@@ -145,8 +143,8 @@ def test_symbolic_links_are_not_resolved(tmp_path: Path) -> None:
     assert root_of(tmp_path / "link" / ".qa") == tmp_path / "link"
 
 
-def test_a_folder_that_may_not_be_entered_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have an index, so it is not called a folder without one."""
+def test_an_inaccessible_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have an index, so the message must not deny that."""
     (closed := tmp_path / "closed").mkdir()
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (closed, os.X_OK) and access(path, mode))

@@ -142,7 +142,7 @@ def _questions(
 
     def shown(place: str) -> Any:
         view = show(root, place, context=1)
-        return [view.path, [list(line) for line in view.lines], view.marked, str(view.state), view.stored]
+        return [view.path, [list(line) for line in view.lines], view.requested, str(view.state), view.stored]
 
     def duplicate() -> str:
         return snapshot.passages_of(questions.duplicate)[0].key

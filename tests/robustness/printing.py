@@ -62,7 +62,7 @@ def _result(some: list[str]) -> Result:
 
 def answers(some: list[str]) -> None:
     place = screen.Places(Path("/notes"), Path("/notes"))
-    screen.out(screen.result(_result(some), screen.TerminalStyle.of(sys.stdout), place))
+    screen.write_stdout(screen.render_result(_result(some), screen.TerminalStyle.of(sys.stdout), place))
 
 
 def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
@@ -73,11 +73,11 @@ def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
 def views(some: list[str]) -> None:
     name, look = screen.Places(Path("/notes"), None), screen.TerminalStyle.of(sys.stdout)
     for whole in (True, False):
-        screen.out(reports.view(_view(some[0], some, whole=whole, stored=False), look, name))
+        screen.write_stdout(reports.render_view(_view(some[0], some, whole=whole, stored=False), look, name))
     for text in some:
         view = _view(text, ["x", "y", "z"], whole=False, stored=True)
-        screen.note(f"{clean_name(name(text))}: {reports.view_state(view)}")
-        screen.out(reports.view(view, look, name))
+        screen.write_stderr(f"{clean_name(name(text))}: {reports.describe_view_state(view)}")
+        screen.write_stdout(reports.render_view(view, look, name))
 
 
 def _status(some: list[str]) -> Status:
@@ -85,16 +85,16 @@ def _status(some: list[str]) -> Status:
         model=some[-1], fingerprint="", dimension=64, splitter=1, generation=1, files=1, documents=1, passages=1,
         vectors=1, skipped=0, segments=(),
     )  # fmt: skip
-    command = locate.command_for(some[0])
+    command = locate.index_command(some[0])
     return Status(some[0], info, 8, 1, _skipped(some), tuple(some), problem=some[1], command=command)
 
 
 def states(some: list[str]) -> None:
     look = screen.TerminalStyle.of(sys.stdout)
-    screen.out(reports.status(_status(some), look))
+    screen.write_stdout(reports.render_status(_status(some), look))
     for text in some:
-        screen.out(reports.status(_status([text, text]), look))
-        screen.out(reports.check(CheckReport(text, 1, 1), look))
+        screen.write_stdout(reports.render_status(_status([text, text]), look))
+        screen.write_stdout(reports.render_check(CheckReport(text, 1, 1), look))
 
 
 def _skipped(some: list[str]) -> tuple[SkippedFile, ...]:
@@ -107,14 +107,14 @@ def _report(some: list[str]) -> BuildReport:
 
 def builds(some: list[str]) -> None:
     look = screen.TerminalStyle.of(sys.stdout)
-    screen.out(reports.build(_report(some), look))
-    screen.out(reports.preview(_report(some), look))
-    screen.out(reports.refreshed(_report(some)))
+    screen.write_stdout(reports.render_build(_report(some), look))
+    screen.write_stdout(reports.render_preview(_report(some), look))
+    screen.write_stdout(reports.render_changes(_report(some)))
     repaired = CheckReport(some[0], 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
-    screen.out(reports.check(repaired, look))
+    screen.write_stdout(reports.render_check(repaired, look))
     events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
     for report, problem in ((_report(some), ""), (None, some[0])):
-        screen.out(reports.watched(Update(datetime.now(), events, report, problem), look))
+        screen.write_stdout(reports.render_update(Update(datetime.now(), events, report, problem), look))
 
 
 def errors(some: list[str]) -> None:
@@ -194,7 +194,7 @@ def drawing(some: list[str]) -> None:
 def objects(some: list[str]) -> None:
     """Print a line of JSON of each kind."""
     for value in _values(some):
-        screen.out(session.as_line(value))
+        screen.write_stdout(session.json_line(value))
 
 
 def _values(some: list[str]) -> list[dict[str, Any]]:

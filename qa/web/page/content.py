@@ -67,7 +67,7 @@ class PageContent:
 
 def _asking(served: Served, state: PageState) -> dict[str, Any]:
     """Return the arguments of a question: from the page's state, else from the collection's settings."""
-    return served.asking(
+    return served.ask_arguments(
         {
             "k": k if (k := number_in(state.k)) and k <= MAX_HITS else None,
             "mode": state.mode if state.mode in tuple(Mode) else None,

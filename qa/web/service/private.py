@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from corpus import INDEX_FOLDER
-from qa.collection.opening import NOT_UPDATED
+from qa.collection.opening import UPDATE_FAILED
 from qa.collection.settings import user_file
 
-_NOT_UPDATED = f"{NOT_UPDATED}see the server's terminal for details. Answering from the index as it is."
+_UPDATE_FAILED = f"{UPDATE_FAILED}see the server's terminal for details. Answering from the index as it is."
 
 
 def without_folder(message: str, root: Path) -> str:
@@ -23,7 +23,7 @@ def without_folder(message: str, root: Path) -> str:
 
 def public_note(note: str, root: Path) -> str:
     """Return a note on the index as clients may see it: what failed may name other folders, or a host."""
-    return _NOT_UPDATED if note.startswith(NOT_UPDATED) else without_folder(note, root)
+    return _UPDATE_FAILED if note.startswith(UPDATE_FAILED) else without_folder(note, root)
 
 
 def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from qa import Retriever
 from qa.answer.which_documents import topic_of_documents
-from qa.terminal.answers import Places, TerminalStyle, result
+from qa.terminal.answers import Places, TerminalStyle, render_result
 from tests.qa.indexes import build, opened
 
 
@@ -87,7 +87,7 @@ def test_documents_that_are_not_shown_are_counted(notes: Retriever) -> None:
     assert (len(answer.answer.text.split("\n")), answer.answer.more) == (2, 4)
     assert answer.as_json()["answer"]["more"] == 4
     assert "more" not in answered.as_json()["answer"]
-    assert "and 4 more; -k 6 shows them" in result(answer, TerminalStyle(), Places(notes.root, notes.root))
+    assert "and 4 more; -k 6 shows them" in render_result(answer, TerminalStyle(), Places(notes.root, notes.root))
     assert answered.answer is not None
     assert (answered.answer.text, answered.answer.citations) == ("Bees", (1,))
 
@@ -98,7 +98,7 @@ def test_documents_of_one_title_are_told_apart_by_their_paths_and_each_is_cited(
     paths = [hit.source.path for hit in answered.passages[:2]]
     expected = f"- Thursday ({paths[0]}) [1]\n- Thursday ({paths[1]}) [2]\n"
     assert sorted(paths) == ["2024-03-14.md", "2024-03-21.md"]
-    assert expected in result(answered, TerminalStyle(), Places(notes.root, notes.root))
+    assert expected in render_result(answered, TerminalStyle(), Places(notes.root, notes.root))
     assert expected in str(answered)
     assert answered.as_json()["answer"]["cited_by_line"] == [[1], [2]]
     assert "cited_by_line" not in notes.ask("notes about bees").as_json()["answer"]

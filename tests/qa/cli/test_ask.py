@@ -19,8 +19,8 @@ from tests.qa.commands import BagRetriever, qa
 HARP = "The harp stands in the hall."
 
 
-def asked_json(*words: str | Path) -> Any:
-    """What `qa ask --json` prints."""
+def ask_json(*words: str | Path) -> Any:
+    """Return the output of `qa ask --json`."""
     return json.loads(qa("ask", "--json", *words).stdout)
 
 
@@ -63,10 +63,10 @@ def test_ask_k_out_of_range(indexed: Path, k: str) -> None:
 def test_filters_of_all_kinds(indexed: Path) -> None:
     """Each option reaches the filter under its own name; the files are from September 2001."""
     every = ("--where", "title=travel", "--type", "md", "--since", "2001-09", "--until", "2001-09-10", "--path", "sub/")
-    (hit,) = asked_json("the train keynote", *every)["passages"]
+    (hit,) = ask_json("the train keynote", *every)["passages"]
     assert hit["source"]["path"] == "sub/travel.md"
-    found = asked_json("--path", "sub/", "--path", "talks.md", "the train keynote")
-    assert {hit["source"]["path"] for hit in found["passages"]} == {"talks.md", "sub/travel.md"}
+    answer = ask_json("--path", "sub/", "--path", "talks.md", "the train keynote")
+    assert {hit["source"]["path"] for hit in answer["passages"]} == {"talks.md", "sub/travel.md"}
     for option, value in (("--where", "title=boats"), ("--type", "pdf"), ("--since", "2002"), ("--until", "2000")):
         done = qa("ask", "the train keynote", option, value)
         assert (done.exit_code, done.stderr[:6]) == (2, "qa: no")
@@ -124,7 +124,7 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ask_without_a_question(
     indexed: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], start: str, command: str
 ) -> None:
-    """One on stdin is a batch."""
+    """The error suggests --batch for questions on stdin."""
     monkeypatch.chdir(indexed.parent)
     done = qa("ask", *words, stdin=b"when is soup served?\n")
     batch = f"or read questions from stdin: {command} --batch -"
@@ -133,41 +133,41 @@ def test_ask_without_a_question(
 
 @pytest.mark.parametrize("words", [("sub", "soup"), ("soup/bread", "served"), ("who is in", "sub"), ("soup", "sub")])
 def test_words_that_only_look_like_folders_are_part_of_the_question(indexed: Path, words: tuple[str, ...]) -> None:
-    assert asked_json(*words)["question"] == " ".join(words)
+    assert ask_json(*words)["question"] == " ".join(words)
 
 
 def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, str, bool]] = []
-    plain = Retriever.ask
+    arguments: list[tuple[int, str, bool]] = []
+    original_ask = Retriever.ask
 
     def ask(self: Retriever, question: str, **how: Any) -> results.Result:
-        asked.append((how["k"], how["mode"].value, how["rerank"]))
-        return plain(self, question, **how)
+        arguments.append((how["k"], how["mode"].value, how["rerank"]))
+        return original_ask(self, question, **how)
 
     monkeypatch.setattr(Retriever, "ask", ask)
     qa("ask", "soup")
     (indexed / "qa.toml").write_text('k = 1\nmode = "keyword"\nrerank = false\n')
     qa("ask", "soup")
     qa("ask", "soup", "-k", "2", "--mode", "dense", "--rerank")
-    assert asked == [(5, "hybrid", True), (1, "keyword", False), (2, "dense", True)]
+    assert arguments == [(5, "hybrid", True), (1, "keyword", False), (2, "dense", True)]
 
 
 def test_ask_in_other_formats(indexed: Path) -> None:
     assert qa("ask", "soup", "-k", "1", "--format", "vimgrep").stdout == "talks.md:7:1:Soup is served at noon.\n"
     assert qa("ask", "soup", "--format", "markdown").stdout.startswith("**soup**\n")
     assert qa("ask", "soup", "--format", "json").stdout.startswith('{"version": 1')
-    for other in ("--json", "--batch=-"):
-        assert qa("ask", other, "--format", "bibtex", stdin=b"soup").exit_code == 2
+    for option in ("--json", "--batch=-"):
+        assert qa("ask", option, "--format", "bibtex", stdin=b"soup").exit_code == 2
 
 
 def test_ask_with_a_rerank_model(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It re-ranks even if the collection's settings disable that, in a batch too."""
     opened: list[dict[str, object]] = []
-    plain = BagRetriever.open
+    original_open = BagRetriever.open
 
     def open_retriever(path: Path, *, encoder: Encoder | None = None, **models: object) -> Retriever:
         opened.append(models)
-        return plain(path, encoder=encoder, reader=False)
+        return original_open(path, encoder=encoder, reader=False)
 
     monkeypatch.setattr(BagRetriever, "open", open_retriever)
     (indexed / "qa.toml").write_text("rerank = false\n")
@@ -199,7 +199,7 @@ def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("other", "named"),
+    ("options", "named"),
     [
         (["--index", "."], "--index"),
         (["--no-update"], "--no-update"),
@@ -207,9 +207,9 @@ def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytes
         (["--no-update", "./sub"], "sub and --no-update"),
     ],
 )
-def test_ask_corpus_excludes_contradictory_options(indexed: Path, other: list[str], named: str) -> None:
-    """The message names those that were given."""
-    done = qa("ask", "--corpus", ".", *other, "when is the soup?")
+def test_ask_corpus_excludes_contradictory_options(indexed: Path, options: list[str], named: str) -> None:
+    """The message names the options that were given."""
+    done = qa("ask", "--corpus", ".", *options, "when is the soup?")
     assert done.exit_code == 2
     assert done.stderr.endswith(f"leave out {named}.\n")
 
@@ -246,7 +246,7 @@ def test_ask_while_another_process_writes(indexed: Path, monkeypatch: pytest.Mon
 
 
 def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question never rebuilds a whole collection, but a note says that this is necessary, and how."""
+    """A question never rebuilds a whole collection, but a note says that it is necessary, and how."""
     (indexed / "new.md").write_text(HARP)
     monkeypatch.setattr("corpus.chunking.splitter.VERSION", 10_000)
     done = qa("ask", "soup")

@@ -20,7 +20,7 @@ def test_a_line_is_a_question_or_a_json_object() -> None:
         '{"question": "why", "id": 3, "file": 0}\n{"question":"x"}'
     )
     expected = ((1, None, "who won?"), (2, "q7", "when?"), (5, 3, "why"), (6, None, "x"))
-    assert parse_batch(lines.encode()) == tuple(BatchItem(*each) for each in expected)
+    assert parse_batch(lines.encode()) == tuple(BatchItem(*fields) for fields in expected)
 
 
 @pytest.mark.parametrize(
@@ -46,24 +46,24 @@ def test_batch_answers_in_order(indexed: Path, tmp_path: Path) -> None:
     batch.write_text('soup\n{"id": "b", "question": "xylophone"}\n{"id": 3, "question": "train"}\n')
     done = qa("ask", "--batch", batch)
     values = [json.loads(line) for line in done.stdout.splitlines()]
-    found = [(value["id"], value["question"], value["found"]) for value in values]
+    answers = [(value["id"], value["question"], value["found"]) for value in values]
     assert done.exit_code == 0
-    assert found == [(None, "soup", True), ("b", "xylophone", False), (3, "train", True)]
+    assert answers == [(None, "soup", True), ("b", "xylophone", False), (3, "train", True)]
 
 
 def test_a_batch_in_the_collection_is_not_searched(indexed: Path) -> None:
-    """Neither the questions nor the answers, nor anything else that qa printed as JSON, are passages."""
+    """Questions, answers and other JSON output of qa are no passages."""
     (indexed / "questions").write_text("soup\n" * 2)
     outputs = {
         "answers.jsonl": qa("ask", "--batch", "questions"),
-        "one.txt": qa("ask", 'train "to" Lyon', "--json"),
+        "saved.txt": qa("ask", 'train "to" Lyon', "--json"),
     }
     for name, done in outputs.items():
         (indexed / name).write_bytes(done.stdout_bytes)
     assert "questions" in qa("ask", "soup").stdout
     shown = [json.loads(line)["passages"] for line in qa("ask", "--batch", "questions").stdout.splitlines()]
-    assert [{each["source"]["path"] for each in passages} for passages in shown] == [{"talks.md", "sub/travel.md"}] * 2
-    assert "output of qa, not a document (2): answers.jsonl, one.txt" in qa("status").stdout
+    assert [{hit["source"]["path"] for hit in passages} for passages in shown] == [{"talks.md", "sub/travel.md"}] * 2
+    assert "output of qa, not a document (2): answers.jsonl, saved.txt" in qa("status").stdout
 
 
 def test_batch_from_stdin(indexed: Path) -> None:

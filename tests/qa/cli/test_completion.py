@@ -13,11 +13,11 @@ from tests.qa.commands import run_python
 
 def _completed(*words: str) -> list[tuple[str, str]]:
     *args, incomplete = words
-    found = ShellComplete(app, {}, "qa", "_QA_COMPLETE").get_completions(args, incomplete)
-    return [(item.value, item.type) for item in found]
+    completions = ShellComplete(app, {}, "qa", "_QA_COMPLETE").get_completions(args, incomplete)
+    return [(item.value, item.type) for item in completions]
 
 
-def test_commands_and_files() -> None:
+def test_commands_and_files_are_completed() -> None:
     """Files and folders are completed by the shell itself."""
     assert _completed("st") == [("status", "plain")]
     assert _completed("show", "ta") == _completed("rm", "a.md", "ta") == _completed("eval", "ta") == [("ta", "file")]

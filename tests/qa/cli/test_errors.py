@@ -111,7 +111,7 @@ def app(): pass
 @app.command()
 def go():
     for number in range(20000):
-        answers.out(f"line {number} \\u203a\\n")
+        answers.write_stdout(f"line {number} \\u203a\\n")
 
 app(prog_name="qa")
 """
@@ -127,12 +127,12 @@ def test_head_ends_quietly(encoding: str, line: bytes) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, line, b"")
 
 
-def test_an_abandoned_stream_cannot_fail_again() -> None:
-    """Output for a reader that is gone is discarded, so that closing the stream succeeds."""
+def test_a_discarded_stream_cannot_fail_again() -> None:
+    """Its output for a reader that is gone is dropped, so that closing the stream succeeds."""
     reading, writing = os.pipe()
     stream = os.fdopen(writing, "w")
     os.close(reading)
     stream.write("too late")
-    errors_module._abandon(stream)
+    errors_module._flush_or_discard(stream)
     stream.close()
-    errors_module._abandon(stream)
+    errors_module._flush_or_discard(stream)

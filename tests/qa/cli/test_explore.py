@@ -50,12 +50,12 @@ def test_topics(indexed: Path) -> None:
     assert done.exit_code == 0
     assert done.stdout.startswith("2 topics of 3 passages\n")
     assert "sub/travel.md:1-3" in done.stdout
-    found = json.loads(qa("topics", "-n", "2", "--json").stdout)
-    assert found.keys() >= {"version", "topics", "unassigned"}
-    assert found["topics"][0].keys() == {"id", "label", "terms", "size", "passages", "topics"}
-    asked = qa("ask", "Lyon", "--topic", "9")
-    assert asked.exit_code == 2
-    assert "no topic 9" in asked.stderr
+    output = json.loads(qa("topics", "-n", "2", "--json").stdout)
+    assert output.keys() >= {"version", "topics", "unassigned"}
+    assert output["topics"][0].keys() == {"id", "label", "terms", "size", "passages", "topics"}
+    refused = qa("ask", "Lyon", "--topic", "9")
+    assert refused.exit_code == 2
+    assert "no topic 9" in refused.stderr
 
 
 def test_topics_tell_the_rows_of_a_sheet_apart(indexed: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_map_on_stdout(indexed: Path, name: str, capfd: pytest.CaptureFixture[
 
 
 def test_the_folder_may_come_first(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does in every command; a folder alone is what others are compared with."""
+    """As in every command; a folder alone is the item that others are compared with."""
     monkeypatch.chdir(tmp_path)
     done = qa("similar", "notes", "talks.md:3")
     assert done.exit_code == 0, done.output

@@ -108,7 +108,7 @@ def test_index_of_a_path_that_does_not_exist(notes: Path, paths: list[str]) -> N
 
 
 def test_paths_in_the_settings_that_do_not_exist(notes: Path) -> None:
-    """They are an error that names the file and the key, or a warning if there are others; neither changes an index."""
+    """They are an error that names file and key, or a warning if other paths exist; neither changes an index."""
     wrong = "paths in qa.toml names what does not exist: nope. Correct it there.\n"
     (notes / "qa.toml").write_text('paths = ["nope"]')
     done = qa("index")
@@ -183,23 +183,23 @@ def test_quiet_prints_only_what_went_wrong(notes: Path, monkeypatch: pytest.Monk
 
 def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
     """They are the reason only if there are documents without them."""
-    given, allow = "--include '*.pdf' and --exclude '*.txt' --exclude 'b d/'", "qa index --allow-empty"
+    patterns, allow = "--include '*.pdf' and --exclude '*.txt' --exclude 'b d/'", "qa index --allow-empty"
     options = ("--include", "*.pdf", "--exclude", "*.txt", "--exclude", "b d/")
-    assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {given}.\n"
+    assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {patterns}.\n"
     qa("index")
-    left, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
-    assert qa("index", *options).stderr == f"{left} with {given}, and the index has 2. {empty}"
+    problem, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
+    assert qa("index", *options).stderr == f"{problem} with {patterns}, and the index has 2. {empty}"
     (notes / "qa.toml").write_text('exclude = ["*"]')
-    assert qa("index").stderr == f'{left} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
+    assert qa("index").stderr == f'{problem} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
     (notes / "talks.md").write_bytes(b"\0" * 100)
     (notes / "sub" / "travel.md").unlink()
     (notes / "qa.toml").write_text('exclude = ["*.pdf"]')
-    assert qa("index").stderr == f"{left}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
     (notes / "talks.md").unlink()
-    assert qa("index").stderr == f"{left}, and the index has 2. All its files are hidden or ignored. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2. All its files are hidden or ignored. {empty}"
     (notes / "sub").rmdir()
     (notes / "qa.toml").unlink()
-    assert qa("index", "--exclude", "*.pdf").stderr == f"{left}, and the index has 2. Is the folder mounted? {empty}"
+    assert qa("index", "--exclude", "*.pdf").stderr == f"{problem}, and the index has 2. Is the folder mounted? {empty}"
 
 
 def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytes
 
 
 def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The device is the named one, by default any available."""
+    """Models run on the named device, by default on any available."""
     used: list[Device] = []
 
     def load(name: str, *, device: Device, **_: object) -> BagEncoder:

@@ -137,10 +137,10 @@ def test_without_a_command_the_usage_is_shown() -> None:
 
 @pytest.mark.parametrize("command", main.app.list_commands(click.Context(main.app)))
 def test_every_option_is_explained(command: str) -> None:
-    found = main.app.get_command(click.Context(main.app), command)
-    assert found is not None
-    assert found.help
-    for parameter in found.params:
+    definition = main.app.get_command(click.Context(main.app), command)
+    assert definition is not None
+    assert definition.help
+    for parameter in definition.params:
         assert parameter.param_type_name == "argument" or getattr(parameter, "help", None), parameter.name
 
 

@@ -64,7 +64,7 @@ def show(root: Path, *args: str) -> Result:
     return qa("show", "--open", "--index", root, *args)
 
 
-def started(root: Path) -> list[str]:
+def logged_command(root: Path) -> list[str]:
     """Wait until a program has logged its name and arguments, and return them."""
     log = root.parent / "log"
     for _ in range(30_000):
@@ -89,7 +89,7 @@ def test_an_editor_opens_the_line(root: Path, programs: Programs, editor: str, a
     done = show(root, "talks.md:3")
     where = "" if name == "own" else " at line 3"
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"Opened talks.md{where} with {name}.\n")
-    assert started(root) == [argument.format(root / "talks.md") for argument in arguments]
+    assert logged_command(root) == [argument.format(root / "talks.md") for argument in arguments]
 
 
 @pytest.mark.parametrize("name", ["-n.md", "a b$(touch x);#%20'é.txt", "tide.py"])
@@ -99,7 +99,7 @@ def test_odd_names_are_harmless(root: Path, programs: Programs, monkeypatch: pyt
     monkeypatch.setenv("VISUAL", "nano")
     done = show(root, "--", f"{name}:1")
     assert done.exit_code == 0, done.stderr
-    assert started(root) == ["nano", "+1", str(root / name)]
+    assert logged_command(root) == ["nano", "+1", str(root / name)]
     assert not (root / "x").exists()
 
 
@@ -121,7 +121,7 @@ def test_a_viewer_opens_the_page(root: Path, programs: Programs, viewer: str, pl
     file = root / place.partition(",")[0]
     with_what = " with the default program." if viewer == "xdg-open" else f" at page 2 with {viewer}."
     assert done.stderr == f"Opened {file.name}{with_what}\n"
-    assert started(root) == [argument.format(file) for argument in arguments]
+    assert logged_command(root) == [argument.format(file) for argument in arguments]
 
 
 def test_without_a_display_the_text_is_shown(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_pdf_named_like_a_script_goes_to_the_editor(root: Path, programs: Prog
     trap = root / "trap.js"
     trap.write_bytes((root / "river.pdf").read_bytes())
     open_file.open_file(ShowTarget(trap, 2, 1, State.CHANGED), root)
-    assert started(root) == ["nano", "+1", str(trap)]
+    assert logged_command(root) == ["nano", "+1", str(trap)]
 
 
 @pytest.mark.parametrize(

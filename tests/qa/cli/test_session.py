@@ -9,7 +9,7 @@ import pytest
 
 from index import Progress
 from qa.cli import session
-from qa.terminal.answers import problem
+from qa.terminal.answers import error_line
 from tests.qa.commands import TerminalStream
 
 
@@ -31,9 +31,9 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors_wrap_at_words_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", TerminalStream())
     monkeypatch.setenv("COLUMNS", "30")
-    assert problem("the folder cannot be read because") == "qa: the folder cannot be read\nbecause"
+    assert error_line("the folder cannot be read because") == "qa: the folder cannot be read\nbecause"
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert problem("the folder cannot be read because") == "qa: the folder cannot be read because"
+    assert error_line("the folder cannot be read because") == "qa: the folder cannot be read because"
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])

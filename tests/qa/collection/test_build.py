@@ -37,7 +37,7 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_model_of_a_damaged_index(talks: Path) -> None:
-    """It is still read if possible, otherwise the default model is used, so that lost data can be embedded again."""
+    """Its name is still read if possible, else the default model is used, so that lost data can be embedded again."""
     with closing(sqlite3.connect(talks / ".qa" / "index.db", isolation_level=None)) as database:
         assert build.model_of(talks) == "bag"
         database.execute("UPDATE meta SET value = '7' WHERE key IN ('generation', 'model')")
@@ -76,10 +76,10 @@ def test_workers_load_the_model_on_the_requested_device(talks: Path, monkeypatch
     assert loaded == [Device.CPU, Device.CUDA]
 
 
-def test_a_locked_collection_in_a_database_is_waited_for(
+def test_a_build_waits_for_a_locked_database(
     talks: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """There is a pause before each attempt, and the wait is named once, as are paths that do not exist."""
+    """There is a pause before each attempt; the wait is logged once, as are paths that do not exist."""
     (talks / "qa.toml").write_text('paths = ["talks.md", "nope"]')
     update, pauses = index.update_index, [1, 2, 3]
 
@@ -99,7 +99,7 @@ def test_a_locked_collection_in_a_database_is_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"mode": "whole"}, "mode must be incremental or full, not 'whole'."),
         ({"mode": None}, "mode must be incremental or full, not None."),
@@ -108,9 +108,9 @@ def test_a_locked_collection_in_a_database_is_waited_for(
         ({"device": "tpu"}, "device must be auto, cpu, cuda or mps, not 'tpu'."),
     ],
 )
-def test_choices_that_do_not_exist_are_refused(talks: Path, given: dict[str, Any], message: str) -> None:
+def test_choices_that_do_not_exist_are_refused(talks: Path, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
-        build.build_index(talks, encoder=BagEncoder(), **given)
+        build.build_index(talks, encoder=BagEncoder(), **arguments)
 
 
 def test_choices_may_be_given_by_name(talks: Path) -> None:
@@ -123,9 +123,9 @@ def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytes
     events: list[object] = []
 
     def logged(name: str, function: Callable[..., object]) -> Callable[..., object]:
-        def call(*args: Any, **how: Any) -> object:
+        def call(*args: Any, **options: Any) -> object:
             events.append(name)
-            return function(*args, **how)
+            return function(*args, **options)
 
         return call
 

@@ -27,7 +27,7 @@ def test_an_intact_index(talks: Path) -> None:
 
 
 def test_a_passage_without_a_document(talks: Path, database: sqlite3.Connection) -> None:
-    """It is damage even if the text is intact; further problems are counted."""
+    """That is damage even if the text is intact; further problems are counted."""
     database.execute("UPDATE passages SET document = 77 WHERE id = 1")
     with pytest.raises(DamagedIndexError, match=r"the number of passages of a document .* \(1 more problem\)$"):
         check(talks)
@@ -53,8 +53,8 @@ def test_damage_to_the_internal_structure_of_sqlite(talks: Path, database: sqlit
     file.write_bytes(data)
     with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: (row|wrong)"):
         check(talks)
-    found = repair(talks)
-    assert (found.kind, found.rebuilt) == (RepairKind.DERIVED, None)
+    report = repair(talks)
+    assert (report.kind, report.rebuilt) == (RepairKind.DERIVED, None)
 
 
 def test_damaged_topics(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +69,8 @@ def test_damaged_topics(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr(os, "access", lambda *_: False)
         with pytest.raises(StorageError, match=r"cannot read .*topics\.bin: Permission denied"):
             check(talks)
-    found = repair(talks)
-    assert (found.kind, len(found.problems), found.rebuilt) == (RepairKind.DERIVED, 1, None)
+    report = repair(talks)
+    assert (report.kind, len(report.problems), report.rebuilt) == (RepairKind.DERIVED, 1, None)
     assert repair(talks).kind is RepairKind.NONE
 
 
@@ -93,6 +93,6 @@ def test_derived_data_is_rebuilt_without_files_or_model(talks: Path, database: s
         file.unlink()
     with pytest.raises(DamagedIndexError):
         check(talks)
-    found = repair(talks)
-    assert (found.kind, found.rebuilt, found.passages) == (RepairKind.DERIVED, None, intact.passages)
+    report = repair(talks)
+    assert (report.kind, report.rebuilt, report.passages) == (RepairKind.DERIVED, None, intact.passages)
     assert check(talks) == intact

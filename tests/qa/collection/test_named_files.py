@@ -48,24 +48,24 @@ def test_a_folder_is_its_own_collection(home: Path, monkeypatch: pytest.MonkeyPa
 def test_a_folder_inside_a_collection_is_part_of_it(home: Path) -> None:
     """A folder is its own collection if it is one already, or if the one above can never contain it."""
     (home / ".qa").mkdir()
-    found = collection(home / "papers" / "deep")
-    assert (found.root, found.paths) == (home, ("papers/deep/",))
-    assert found.note == (
+    part = collection(home / "papers" / "deep")
+    assert (part.root, part.paths) == (home, ("papers/deep/",))
+    assert part.note == (
         f"Part of the collection {home}; updating all of it. "
         f"For a collection of its own: qa index --index {home / 'papers' / 'deep'}"
     )
     (home / ".hidden" / "deep").mkdir(parents=True)
     (home / "link").symlink_to(home / "papers")
     (home / "notes" / ".qa").mkdir()
-    for own in (".hidden/deep", "link", "notes", "none"):
-        assert collection(home / own) == Collection(home / own)
+    for path in (".hidden/deep", "link", "notes", "none"):
+        assert collection(home / path) == Collection(home / path)
 
 
 def test_several_paths_form_a_collection_in_their_common_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "notes")
-    found = collection("../papers", ".", "../talk.md", "../papers/deep", "../papers/a.md")
-    assert (found.root, found.paths) == (home, ("notes/", "papers/", "talk.md"))
-    assert found.note == f"Collection: {home}, limited to the paths given."
+    common = collection("../papers", ".", "../talk.md", "../papers/deep", "../papers/a.md")
+    assert (common.root, common.paths) == (home, ("notes/", "papers/", "talk.md"))
+    assert common.note == f"Collection: {home}, limited to the paths given."
     assert collection(home / "papers" / "a.md", home / "papers" / "deep" / "c.md").root == home / "papers"
 
 
@@ -76,21 +76,21 @@ def test_a_folder_that_contains_the_others_is_the_collection(home: Path) -> None
 
 def test_a_file_forms_a_collection_or_belongs_to_the_one_above(home: Path) -> None:
     deep = home / "papers" / "deep"
-    found = collection(deep / "c.md")
-    assert (found.root, found.paths) == (deep, ("c.md",))
+    formed = collection(deep / "c.md")
+    assert (formed.root, formed.paths) == (deep, ("c.md",))
     (home / ".qa").mkdir()
     assert collection(deep, home / "papers" / "a.md").paths == ("papers/a.md", "papers/deep/")
-    found = collection(deep / "c.md")
-    assert (found.root, found.paths) == (home, ("papers/deep/c.md",))
-    assert found.note == f"Part of the collection {home}; updating all of it."
+    formed = collection(deep / "c.md")
+    assert (formed.root, formed.paths) == (home, ("papers/deep/c.md",))
+    assert formed.note == f"Part of the collection {home}; updating all of it."
 
 
 def test_links_are_resolved(home: Path, tmp_path: Path) -> None:
     """Files are searched without following links, so the collection has their targets."""
     (tmp_path / "link").symlink_to(home / "papers")
     (tmp_path / "link.md").symlink_to(home / "talk.md")
-    found = collection(tmp_path / "link", tmp_path / "link.md")
-    assert (found.root, found.paths) == (home, ("papers/", "talk.md"))
+    resolved = collection(tmp_path / "link", tmp_path / "link.md")
+    assert (resolved.root, resolved.paths) == (home, ("papers/", "talk.md"))
 
 
 def test_paths_that_cannot_be_indexed_are_refused(home: Path) -> None:
@@ -181,13 +181,13 @@ def test_a_folder_is_named_by_a_string_or_a_path_object(call: Callable[..., obje
 
 
 @pytest.mark.parametrize("call", [build.build_index, Retriever.open])
-def test_a_model_s_name_is_not_an_encoder(home: Path, call: Callable[..., object]) -> None:
+def test_a_model_name_is_not_an_encoder(home: Path, call: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match=r"^encoder must be of type Encoder, not str$"):
         call(home, encoder="bag")
 
 
 def test_a_negative_number_of_workers_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would wait for them for ever."""
-    monkeypatch.setattr(build, "existing_root", lambda path: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(build, "require_root", lambda path: pytest.fail(f"{path} was opened"))
     with pytest.raises(UsageError, match="workers must be 0 or more, not -1"):
         build.build_index(home, workers=-1)

@@ -1,4 +1,4 @@
-"""What a question indexes first: only files whose bytes differ, and only if no other process is doing so."""
+"""What a question indexes first: only files with changed bytes, and only if no other process is doing so."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def touch(root: Path, seconds: int) -> None:
 
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> BagEncoder:
-    """It embeds what a question indexes."""
-    found = BagEncoder()
-    monkeypatch.setattr(opening, "load_encoder", lambda *_, **__: found)
-    return found
+    """The encoder that embeds what a question indexes."""
+    bag_encoder = BagEncoder()
+    monkeypatch.setattr(opening, "load_encoder", lambda *_, **__: bag_encoder)
+    return bag_encoder
 
 
 @pytest.fixture
@@ -39,36 +39,36 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the files that were read to compare them."""
     paths: list[str] = []
 
-    def noted(root: Path, path: str) -> bytes:
+    def read_and_log(root: Path, path: str) -> bytes:
         paths.append(path)
         return read_file(root, path)
 
-    monkeypatch.setattr(diff, "read_file", noted)
+    monkeypatch.setattr(diff, "read_file", read_and_log)
     return paths
 
 
 @pytest.fixture
 def retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Retriever]:
     """A collection of more files than a question indexes, all of them old."""
-    monkeypatch.setattr(diff, "_RACY_NS", 0)  # else what is touched now would have to be read again for two seconds
+    monkeypatch.setattr(diff, "_RACY_NS", 0)  # else files touched now would be read again for two seconds
     write(tmp_path, MANY)
     touch(tmp_path, 1_000_000_000)
     build(tmp_path)
-    with opened(tmp_path) as found:
-        yield found
+    with opened(tmp_path) as old_collection:
+        yield old_collection
 
 
 def test_files_that_were_only_touched_are_read_once(retriever: Retriever, read: list[str]) -> None:
-    """Nothing is to be said about them, and neither a later question nor another process reads them again."""
+    """There is no note, and neither a later question nor another process reads them again."""
     touch(retriever.root, 1_100_000_000)
     assert status.status(retriever.root).changes == 0
     assert {file.state for file in listing.listing(retriever.root)} == {"unchanged"}
     read.clear()
-    found = opening.refresh_if_small(retriever)
-    assert (found.note, found.report, sorted(read)) == ("", None, sorted(MANY))
+    refreshed = opening.refresh_if_small(retriever)
+    assert (refreshed.note, refreshed.report, sorted(read)) == ("", None, sorted(MANY))
     assert opening.refresh_if_small(retriever).note == ""
-    with opened(retriever.root) as other:
-        assert opening.refresh_if_small(other).note == ""
+    with opened(retriever.root) as second:
+        assert opening.refresh_if_small(second).note == ""
     assert len(read) == len(MANY)
     assert retriever.snapshot.info.generation == 1
 
@@ -77,10 +77,10 @@ def test_only_changed_bytes_count_as_a_change(retriever: Retriever, encoder: Bag
     touch(retriever.root, 1_100_000_000)
     (retriever.root / "n07.md").write_text("Harp 07.\n")
     (retriever.root / "n08.md").write_text("A longer note.\n")
-    found = opening.refresh_if_small(retriever)
-    assert found.note == ""
-    assert found.report is not None
-    assert (found.report.changed, found.report.unchanged, len(encoder.embedded)) == (2, 68, 2)
+    refreshed = opening.refresh_if_small(retriever)
+    assert refreshed.note == ""
+    assert refreshed.report is not None
+    assert (refreshed.report.changed, refreshed.report.unchanged, len(encoder.embedded)) == (2, 68, 2)
 
 
 def test_a_build_does_not_parse_files_that_were_only_touched(
@@ -88,11 +88,11 @@ def test_a_build_does_not_parse_files_that_were_only_touched(
 ) -> None:
     loaded: list[str] = []
 
-    def noted(_: Path, files: Sequence[FoundFile], **__: object) -> tuple[()]:
-        loaded.extend(one.path for one in files)
+    def load_nothing(_: Path, files: Sequence[FoundFile], **__: object) -> tuple[()]:
+        loaded.extend(file.path for file in files)
         return ()
 
-    monkeypatch.setattr(run, "load_all", noted)
+    monkeypatch.setattr(run, "load_all", load_nothing)
     touch(retriever.root, 1_100_000_000)
     assert build(retriever.root).unchanged == len(MANY)
     assert (len(read), loaded) == (len(MANY), [])
@@ -111,7 +111,7 @@ def test_a_question_reads_a_limited_amount(
 
 
 def test_files_that_were_only_touched_need_no_writing(retriever: Retriever, read: list[str]) -> None:
-    """While another process writes the index, there is nothing to wait for, and nothing to say."""
+    """While another process writes the index, a question neither waits for it nor has a note."""
     touch(retriever.root, 1_100_000_000)
     with writer_lock(retriever.root / ".qa"):
         assert opening.refresh_if_small(retriever).note == ""
@@ -119,10 +119,10 @@ def test_files_that_were_only_touched_need_no_writing(retriever: Retriever, read
     assert len(read) == 2 * len(MANY)
 
 
-def test_another_writer_is_waited_for(
+def test_a_question_waits_for_another_writer(
     retriever: Retriever, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once it has published the same changes, the question is answered from them without indexing anything."""
+    """Once that has indexed the same changes, the question is answered from them without indexing anything."""
     (retriever.root / "new.md").write_text("A harp.\n")
     waits: list[Path] = []
     with ExitStack() as lock:
@@ -134,22 +134,22 @@ def test_another_writer_is_waited_for(
             build(retriever.root)
 
         monkeypatch.setattr(opening, "wait_for_writer", publish)
-        found = opening.refresh_if_small(retriever)
-    assert (found.note, found.report, encoder.embedded) == ("", None, [])
+        refreshed = opening.refresh_if_small(retriever)
+    assert (refreshed.note, refreshed.report, encoder.embedded) == ("", None, [])
     assert waits == [retriever.root / ".qa"]
     assert [hit.source.path for hit in retriever.ask("harp").passages][:1] == ["new.md"]
 
 
 def test_a_folder_that_was_moved_is_followed_at_once(retriever: Retriever, encoder: BagEncoder) -> None:
-    """However many files it has: all their passages are known, so nothing is embedded."""
+    """However many files it has, as all their passages are known and nothing is embedded."""
     (retriever.root / "old").mkdir()
     for name in MANY:
         (retriever.root / name).rename(retriever.root / "old" / name)
     (retriever.root / "new.md").write_text("A harp.\n")
-    found = opening.refresh_if_small(retriever)
-    assert found.note == ""
-    assert found.report is not None
-    assert (found.report.added, found.report.removed, encoder.embedded) == (71, 70, ["A harp."])
+    refreshed = opening.refresh_if_small(retriever)
+    assert refreshed.note == ""
+    assert refreshed.report is not None
+    assert (refreshed.report.added, refreshed.report.removed, encoder.embedded) == (71, 70, ["A harp."])
 
 
 def test_files_that_were_moved_and_changed_are_not_indexed_at_once(retriever: Retriever) -> None:
@@ -160,7 +160,7 @@ def test_files_that_were_moved_and_changed_are_not_indexed_at_once(retriever: Re
     assert opening.refresh_if_small(retriever).note.startswith("66 new or changed files are not indexed yet")
 
 
-def test_only_so_much_that_was_moved_is_read(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_limited_amount_of_moved_files_is_read(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_MAX_MOVED_BYTES", 5 * 20_100)
     (retriever.root / "old").mkdir()
     for name in MANY:

@@ -1,4 +1,4 @@
-"""A served collection answers while it indexes changes in the background, and says so."""
+"""A served collection answers while it indexes changes in the background, with a note."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = {f"n{number:02}.md": f"Note {number:02}.\n" for number in range(70)}
 
 
 class SlowEncoder(BagEncoder):
-    """Embeds passages when it is let go, or after 20 seconds, so that a failing test ends."""
+    """Embeds passages once `go` is set, or after 20 seconds, so that a failing test ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,25 +38,25 @@ class SlowEncoder(BagEncoder):
 
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> SlowEncoder:
-    """It embeds what the server indexes."""
-    found = SlowEncoder()
+    """The encoder that embeds what the server indexes."""
+    slow_encoder = SlowEncoder()
     for module in (opening, retriever):
-        monkeypatch.setattr(module, "load_encoder", lambda *_, **__: found)
+        monkeypatch.setattr(module, "load_encoder", lambda *_, **__: slow_encoder)
     monkeypatch.setattr(retriever, "shared_reader", lambda: None)
     monkeypatch.setattr(served, "_UPDATE_SECONDS", 0.0)
-    monkeypatch.setattr(served, "_REST", 0.0)
-    return found
+    monkeypatch.setattr(served, "_REST_FACTOR", 0.0)
+    return slow_encoder
 
 
 @pytest.fixture
 def collection(tmp_path: Path, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedCollection]:
     build(tmp_path, {"ferry.md": "The ferry leaves at nine.\n"})
-    monkeypatch.setattr(served, "_PATIENCE", 0.0)
-    found = ServedCollection(tmp_path)
-    finish_updating(found)
-    yield found
+    monkeypatch.setattr(served, "_MAX_WAIT_SECONDS", 0.0)
+    served_collection = ServedCollection(tmp_path)
+    finish_updating(served_collection)
+    yield served_collection
     encoder.go.set()
-    found.close()
+    served_collection.close()
 
 
 def finish_updating(collection: ServedCollection) -> None:
@@ -64,7 +64,7 @@ def finish_updating(collection: ServedCollection) -> None:
         wait([update])
 
 
-def until_updating(collection: ServedCollection) -> Future[None]:
+def wait_for_update_to_start(collection: ServedCollection) -> Future[None]:
     """Wait until the update has begun, and return it."""
     update = collection._update
     assert update is not None
@@ -74,22 +74,22 @@ def until_updating(collection: ServedCollection) -> Future[None]:
 
 
 def ask(collection: ServedCollection) -> dict[str, Any]:
-    with collection.reading() as now:
-        return now.body("ask", QUESTION)
+    with collection.reading() as state:
+        return state.body("ask", QUESTION)
 
 
 def test_questions_are_answered_while_a_large_change_is_indexed(
     collection: ServedCollection, encoder: SlowEncoder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """By the state before, with a note for clients; the next one knows the change. A server has no limit of files."""
+    """From the previous generation, with a note for clients, and then from the new one, however many files changed."""
     write(collection.root, MANY)
     assert ask(collection)["index"]["generation"] == 1
-    until_updating(collection)
+    wait_for_update_to_start(collection)
     body = ask(collection)
     assert body["index"]["generation"] == collection.generation == 1
     assert body["index"]["note"] == "files have changed and are being indexed now. Answering from the index as it was."
-    with collection.reading() as now:
-        assert now.body("search", QUESTION)["index"]["note"] == body["index"]["note"]
+    with collection.reading() as state:
+        assert state.body("search", QUESTION)["index"]["note"] == body["index"]["note"]
     encoder.go.set()
     finish_updating(collection)
     index = ask(collection)["index"]
@@ -97,11 +97,11 @@ def test_questions_are_answered_while_a_large_change_is_indexed(
     assert caplog.messages == []
 
 
-def test_a_small_change_is_waited_for(
+def test_questions_wait_for_a_small_change(
     collection: ServedCollection, encoder: SlowEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For a moment, so that an edit shows at once."""
-    monkeypatch.setattr(served, "_PATIENCE", 20.0)
+    """They wait for a moment, so that an edit shows at once."""
+    monkeypatch.setattr(served, "_MAX_WAIT_SECONDS", 20.0)
     encoder.go.set()
     write(collection.root, {"ferry.md": "The ferry leaves at ten.\n"})
     assert ask(collection)["passages"][0]["text"] == "The ferry leaves at ten."
@@ -111,7 +111,7 @@ def test_closing_ends_an_update(collection: ServedCollection, encoder: SlowEncod
     """It does not wait for thousands of passages, and leaves the index as it was."""
     write(collection.root, MANY)
     ask(collection)
-    update = until_updating(collection)
+    update = wait_for_update_to_start(collection)
     closing = threading.Thread(target=collection.close)
     closing.start()
     while not collection._is_closed:
@@ -119,14 +119,14 @@ def test_closing_ends_an_update(collection: ServedCollection, encoder: SlowEncod
     encoder.go.set()
     closing.join()
     assert update.exception() is None
-    with retriever.Retriever.open(collection.root, reader=False) as now:
-        assert now.snapshot.info.generation == 1
+    with retriever.Retriever.open(collection.root, reader=False) as reopened:
+        assert reopened.snapshot.info.generation == 1
 
 
 def test_a_failed_update_is_a_note(
     collection: ServedCollection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In each answer, and once in the log, which alone names folders."""
+    """It is in each answer, and once in the log; only the log names folders."""
 
     def fail(*_: object, **__: object) -> BagEncoder:
         raise ValueError("no such file: /home/ida/model.")
@@ -144,23 +144,24 @@ def test_a_failed_update_is_a_note(
     assert note == "index not updated: see the server's terminal for details. Answering from the index as it is."
 
 
-def test_a_failed_update_is_not_tried_again_at_once_nor_much_later(
+def test_a_failed_update_is_retried_after_a_limited_rest(
     collection: ServedCollection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After an unforeseen error as after others, it rests for as long as it took, times some; but within limits."""
+    """After any error, the rest is a multiple of the time that the update took, within a limit."""
     write(collection.root, MANY)
-    monkeypatch.setattr(served, "_REST", 1e12)
+    monkeypatch.setattr(served, "_REST_FACTOR", 1e12)
     for error in (KeyError("vectors"), StorageError("the disk is full.")):
 
         def fail(*_: object, error: Exception = error, **__: object) -> BagEncoder:
             raise error
 
         monkeypatch.setattr(opening, "load_encoder", fail)
-        collection._update_at = 0.0
+        collection._next_update_at = 0.0
         ask(collection)
         finish_updating(collection)
         finished = time.monotonic()
-        assert collection._began + served._LONGEST_REST <= collection._update_at <= finished + served._LONGEST_REST
+        rest = served._MAX_REST_SECONDS
+        assert collection._update_began + rest <= collection._next_update_at <= finished + rest
 
 
 def test_clients_do_not_learn_where_a_user_keeps_settings(
@@ -176,17 +177,15 @@ def test_clients_do_not_learn_where_a_user_keeps_settings(
     assert note.endswith("Until then, the previous settings apply.")
 
 
-def test_the_note_of_a_search_is_that_of_its_generation(
-    collection: ServedCollection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Although the update ends during the search."""
+def test_a_search_has_the_note_of_its_generation(collection: ServedCollection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if an update ends during the search."""
 
     def search(*_: object, **__: object) -> tuple[()]:
         collection._retriever.note = ""
         return ()
 
     monkeypatch.setattr(retriever.Retriever, "search", search)
-    with collection.reading() as now:
+    with collection.reading() as state:
         finish_updating(collection)
         collection._retriever.note = "files have changed"
-        assert now.body("search", QUESTION)["index"]["note"] == "files have changed"
+        assert state.body("search", QUESTION)["index"]["note"] == "files have changed"

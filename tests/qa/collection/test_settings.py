@@ -12,20 +12,20 @@ from index import Info, Request, open_index, update_index
 from index.storage.metadata import info_values
 from qa.answer.results import Mode
 from qa.collection import build
-from qa.collection.settings import CollectionSettings, not_applied, read_settings
+from qa.collection.settings import CollectionSettings, read_settings, settings_difference
 from tests.encoders import BagEncoder
 from tests.qa.commands import built_documents, documents
 from tests.qa.indexes import write
 
-ALL = 'include = ["*.md"]\nexclude = ["old/"]\nk = 3\nmode = "keyword"\nrerank = false\n'
-SET = CollectionSettings(include=("*.md",), exclude=("old/",), k=3, mode=Mode.KEYWORD, rerank=False)
+EVERY_KEY = 'include = ["*.md"]\nexclude = ["old/"]\nk = 3\nmode = "keyword"\nrerank = false\n'
+EVERY_SETTING = CollectionSettings(include=("*.md",), exclude=("old/",), k=3, mode=Mode.KEYWORD, rerank=False)
 
 
-def set_own(root: Path, text: str | bytes) -> None:
+def write_settings(root: Path, text: str | bytes) -> None:
     (root / "qa.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-def set_project(root: Path, text: str) -> None:
+def write_project(root: Path, text: str) -> None:
     (root / "pyproject.toml").write_text(text, encoding="utf-8")
 
 
@@ -51,23 +51,23 @@ def test_without_settings(tmp_path: Path) -> None:
     """There is no file, an empty one, another tool's project, or not even a folder."""
     assert read_settings(tmp_path) == read_settings(tmp_path / "gone") == CollectionSettings()
     for other in ("[tool.ruff]\nline-length = 120\n", "[tool.qa-other]\nk = 'x'\n"):
-        set_project(tmp_path, other)
+        write_project(tmp_path, other)
         assert read_settings(tmp_path) == CollectionSettings()
-    set_own(tmp_path, "")
+    write_settings(tmp_path, "")
     assert read_settings(tmp_path) == CollectionSettings()
 
 
 def test_every_key(tmp_path: Path) -> None:
-    set_own(tmp_path, b"\xef\xbb\xbf" + ALL.encode())
-    assert read_settings(tmp_path) == SET
+    write_settings(tmp_path, b"\xef\xbb\xbf" + EVERY_KEY.encode())
+    assert read_settings(tmp_path) == EVERY_SETTING
     (tmp_path / "qa.toml").unlink()
-    set_project(tmp_path, "[tool.ruff]\nk = 1\n[tool.qa]\n" + ALL)
-    assert read_settings(tmp_path) == SET
+    write_project(tmp_path, "[tool.ruff]\nk = 1\n[tool.qa]\n" + EVERY_KEY)
+    assert read_settings(tmp_path) == EVERY_SETTING
 
 
 def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
-    set_own(tmp_path, "k = 7")
-    set_project(tmp_path, "[tool.qa]\nk = 9\nmode = 'dense'\n")
+    write_settings(tmp_path, "k = 7")
+    write_project(tmp_path, "[tool.qa]\nk = 9\nmode = 'dense'\n")
     assert read_settings(tmp_path) == CollectionSettings(k=7)
 
 
@@ -91,12 +91,12 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_names_the_file_the_key_and_valid_values(tmp_path: Path, line: str, words: str) -> None:
-    set_own(tmp_path, line)
+    write_settings(tmp_path, line)
     error = error_of(tmp_path)
     assert str(tmp_path / "qa.toml") in error
     assert words in error
     (tmp_path / "qa.toml").unlink()
-    set_project(tmp_path, "[tool.qa]\n" + line)
+    write_project(tmp_path, "[tool.qa]\n" + line)
     assert f"[tool.qa] in {tmp_path / 'pyproject.toml'}" in error_of(tmp_path)
 
 
@@ -112,7 +112,7 @@ def test_an_error_names_the_file_the_key_and_valid_values(tmp_path: Path, line: 
     ],
 )
 def test_a_hostile_file_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
-    set_own(tmp_path, data)
+    write_settings(tmp_path, data)
     error = error_of(tmp_path)
     assert "qa.toml" in error
     assert words in error
@@ -138,25 +138,25 @@ def test_problems_of_pyproject_outside_our_table_are_ignored(tmp_path: Path) -> 
     assert read_settings(tmp_path) == CollectionSettings()
     (tmp_path / "pyproject.toml").unlink()
     for text in ("[[[ broken", "#" * 2_000_000 + "\n[tool.qa]\nk = 3"):
-        set_project(tmp_path, text)
+        write_project(tmp_path, text)
         assert read_settings(tmp_path) == CollectionSettings()
     for text, words in (
         ("[[[ broken\n[tool.qa]\n", "is not valid TOML"),
         ("#" * 70_000 + "\n[tool.qa]\nk = 3", "Put the settings into qa.toml"),
         ("[tool]\nqa = 1 # tool.qa", "must be a table"),
     ):
-        set_project(tmp_path, text)
+        write_project(tmp_path, text)
         assert words in error_of(tmp_path)
 
 
 def test_a_build_uses_the_settings(root: Path) -> None:
     """Arguments override the file, which overrides the last build; if the file is deleted, its settings are too."""
-    set_own(root, ALL)
+    write_settings(root, EVERY_KEY)
     assert build.preview_index(root).added == 1
     assert built_documents(root) == ["a.md"]
     assert built_documents(root, include=("*.txt",)) == ["b.txt"]
     assert built_documents(root) == ["a.md"]
-    set_own(root, 'include = ["*.md"]')
+    write_settings(root, 'include = ["*.md"]')
     assert built_documents(root) == ["a.md", "old/c.md"]
     (root / "qa.toml").unlink()
     assert build.preview_index(root).added == 1
@@ -164,7 +164,7 @@ def test_a_build_uses_the_settings(root: Path) -> None:
 
 
 def test_arguments_are_remembered_when_the_file_is_deleted(root: Path) -> None:
-    set_own(root, 'include = ["*.md"]\nexclude = ["a.md"]')
+    write_settings(root, 'include = ["*.md"]\nexclude = ["a.md"]')
     built_documents(root, exclude=("old/",))
     assert info_of(root).from_file == ("include",)
     (root / "qa.toml").unlink()
@@ -175,67 +175,67 @@ def test_the_index_records_which_settings_are_from_a_file(root: Path) -> None:
     """If none are, nothing is recorded; an update that does not read the file changes nothing."""
     built_documents(root)
     assert "from_file" not in info_values(info_of(root))
-    set_own(root, 'paths = ["old"]')
+    write_settings(root, 'paths = ["old"]')
     built_documents(root)
     (root / "old" / "d.md").write_text("More.")
     update_index(Request(root, BagEncoder()))
     assert (documents(root), info_of(root).from_file) == (["old/c.md", "old/d.md"], ("paths",))
 
 
-def test_settings_that_the_index_does_not_have_are_reported(root: Path) -> None:
-    """Changed and deleted ones are reported, of either file, but not those that only affect questions."""
-    set_own(root, ALL)
+def test_settings_that_differ_from_the_index_are_reported(root: Path) -> None:
+    """Changed and deleted settings of either file are reported, unless they only affect questions."""
+    write_settings(root, EVERY_KEY)
     built_documents(root)
     info = info_of(root)
-    assert not_applied(root, info) == ""
-    set_own(root, 'include = ["*.md"]\nk = 9')
-    assert not_applied(root, info) == "qa.toml and the index differ in exclude"
+    assert settings_difference(root, info) == ""
+    write_settings(root, 'include = ["*.md"]\nk = 9')
+    assert settings_difference(root, info) == "qa.toml and the index differ in exclude"
     (root / "qa.toml").unlink()
     for project in (None, "[tool.ruff]\n", "[tool.qa-other]\n"):
         if project is not None:
-            set_project(root, project)
-        assert not_applied(root, info) == "the settings and the index differ in include, exclude"
-    set_project(root, '[tool.qa]\ninclude = ["*.md"]\nexclude = ["old/"]\nformats = {".foo" = "csv"}\n')
-    assert not_applied(root, info) == "pyproject.toml and the index differ in formats"
+            write_project(root, project)
+        assert settings_difference(root, info) == "the settings and the index differ in include, exclude"
+    write_project(root, '[tool.qa]\ninclude = ["*.md"]\nexclude = ["old/"]\nformats = {".foo" = "csv"}\n')
+    assert settings_difference(root, info) == "pyproject.toml and the index differ in formats"
 
 
 def test_include_applies_within_paths(root: Path) -> None:
     """It does not extend a limited collection."""
     built_documents(root, paths=("old/",))
     (root / "old" / "d.txt").write_text("x")
-    set_own(root, 'include = ["*.txt"]')
+    write_settings(root, 'include = ["*.txt"]')
     assert built_documents(root) == ["old/d.txt"]
     assert built_documents(root, paths=("a.md",)) == ["a.md", "old/d.txt"]
 
 
 def test_paths_limit_the_collection(root: Path) -> None:
     """Paths passed to a build are added for that build."""
-    set_own(root, 'paths = ["old"]')
+    write_settings(root, 'paths = ["old"]')
     assert built_documents(root) == ["old/c.md"]
     assert built_documents(root, paths=("a.md",)) == ["a.md", "old/c.md"]
-    set_own(root, "paths = []")
+    write_settings(root, "paths = []")
     assert built_documents(root) == ["a.md", "b.txt", "old/c.md"]
 
 
 def test_an_invalid_file_stops_a_build_before_it_writes(root: Path) -> None:
-    set_own(root, "include = 1")
+    write_settings(root, "include = 1")
     with pytest.raises(UsageError, match=r"qa\.toml"):
         built_documents(root)
     assert not (root / ".qa").exists()
 
 
 @pytest.fixture
-def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def user_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The path of the user's settings, which do not exist yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
     (tmp_path / "home" / "qa").mkdir(parents=True)
     return tmp_path / "home" / "qa" / "config.toml"
 
 
-def test_settings_of_the_user(tmp_path: Path, own_file: Path) -> None:
+def test_user_settings(tmp_path: Path, user_settings: Path) -> None:
     """They apply unless the collection overrides them, and the file may be a link."""
     (tmp_path / "dotfiles.toml").write_text('k = 8\nmode = "keyword"\n')
-    own_file.symlink_to(tmp_path / "dotfiles.toml")
+    user_settings.symlink_to(tmp_path / "dotfiles.toml")
     assert read_settings(tmp_path) == CollectionSettings(k=8, mode=Mode.KEYWORD)
     (tmp_path / "qa.toml").write_text('k = 2\nexclude = ["x"]\n')
     assert read_settings(tmp_path) == CollectionSettings(exclude=("x",), k=2, mode=Mode.KEYWORD)
@@ -249,6 +249,6 @@ def test_settings_of_the_user(tmp_path: Path, own_file: Path) -> None:
         ("k = 0", "k must be a number from 1 to 1000."),
     ],
 )
-def test_invalid_settings_of_the_user(tmp_path: Path, own_file: Path, text: str, words: str) -> None:
-    own_file.write_text(text)
-    assert error_of(tmp_path) == f"{own_file}: {words}"
+def test_invalid_user_settings(tmp_path: Path, user_settings: Path, text: str, words: str) -> None:
+    user_settings.write_text(text)
+    assert error_of(tmp_path) == f"{user_settings}: {words}"

@@ -31,9 +31,9 @@ def river(tmp_path: Path) -> Path:
 def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
     """The whole text and single lines can be shown, but no line that it never had."""
     (talks / "talks.md").unlink()
-    whole = show(talks, "talks.md")
-    assert (whole.stored, whole.state, whole.marked) == (True, State.MISSING, None)
-    assert [number for number, _ in whole.lines] == [1, 2, 3, 5, 6, 7]
+    view = show(talks, "talks.md")
+    assert (view.stored, view.state, view.requested) == (True, State.MISSING, None)
+    assert [number for number, _ in view.lines] == [1, 2, 3, 5, 6, 7]
     assert show(talks, "talks.md:7").lines == ((7, "Soup at noon."),)
     with pytest.raises(UsageError, match=r"these lines are not in the index"):
         show(talks, "talks.md:99")
@@ -51,24 +51,24 @@ def test_a_cited_range_is_shown_as_cited(texts: list[str], tmp_path_factory: pyt
     root = tmp_path_factory.mktemp("texts")
     files = {f"{number}.md": text for number, text in enumerate(texts)}
     with built(root, files) as snapshot:
-        passages = [one for path in files for one in snapshot.passages_of(path)]
+        passages = [passage for path in files for passage in snapshot.passages_of(path)]
     for is_gone in (False, True):
-        for one in passages:
-            first, last = one.lines or (0, 0)
-            cited = files[one.document.path].split("\n")[first - 1 : last]
-            done = qa("show", "--index", root, f"{one.document.path}:{first}-{last}", "-C", "0")
+        for passage in passages:
+            first, last = passage.lines or (0, 0)
+            cited = files[passage.document.path].split("\n")[first - 1 : last]
+            done = qa("show", "--index", root, f"{passage.document.path}:{first}-{last}", "-C", "0")
             shown = [line[len(f"> {last}  ") :] for line in done.stdout.split("\n")[1:-1]]
             expected = [row for line in cited for row in line.removesuffix("\r").splitlines() or [""]]
             assert shown == expected or (is_gone and "".join(shown).split() == "".join(expected).split())
-        for one in passages:
-            (root / one.document.path).unlink(missing_ok=True)
+        for passage in passages:
+            (root / passage.document.path).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("place", ["river.pdf#page=2", "river.pdf, p. 2"])
 def test_a_page(river: Path, place: str) -> None:
     """All its lines are shown without context, from the file or from the index."""
-    found = show(river, place, context=3)
-    assert (found.marked, found.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
+    view = show(river, place, context=3)
+    assert (view.requested, view.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
     with pytest.raises(UsageError, match=r"^river.pdf has 2 pages; there is no page 3$"):
         show(river, "river.pdf#page=3")
     (river / "river.pdf").unlink()
@@ -162,14 +162,15 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_printed_place_can_be_shown(office: Path) -> None:
     """A whole printed line can be pasted, at any width, with or without "›"."""
     with opened(office) as retriever:
-        found = retriever.search("rent dog cats pays text note line another ida", k=50)
+        hits = retriever.search("rent dog cats pays text note line another ida", k=50)
+    places = Places(office, office)
     printed = {
-        (answers.hits([hit], TerminalStyle(width, separator=separator), Places(office, office))[0].split("\n")[0], hit)
-        for hit in found
+        (answers.render_hits([hit], TerminalStyle(width, separator=separator), places)[0].split("\n")[0], hit)
+        for hit in hits
         for width in (30, 60, 100)
         for separator in (" › ", " > ")
     }
-    assert len(found) == 13
+    assert len(hits) == 13
     for line, hit in printed:
         view = show(office, line.partition(" ")[2], context=0)
         assert "".join(hit.text.split()) in "".join("".join(text for _, text in view.lines).split()), line
@@ -210,12 +211,12 @@ def test_a_missing_place_is_reported_in_its_own_terms(office: Path, place: str, 
 def test_a_row_of_a_sheet_is_marked_alone(tmp_path: Path, place: str) -> None:
     """The rows of another sheet may have the same numbers."""
     rows: list[list[str | float]] = [["Hook", "Opens"], ["left", "Shed"], ["right", "Gate"]]
-    other: list[list[str | float]] = [["Oar", "Side"], ["long", "port"], ["short", "bow"]]
-    (tmp_path / "keys.xlsx").write_bytes(archives.xlsx({"Oars": other, "Keys": rows}))
+    other_rows: list[list[str | float]] = [["Oar", "Side"], ["long", "port"], ["short", "bow"]]
+    (tmp_path / "keys.xlsx").write_bytes(archives.xlsx({"Oars": other_rows, "Keys": rows}))
     build(tmp_path)
-    marked = [line for _, line in show(tmp_path, place, context=0).lines]
-    assert "Opens: Gate" in marked
-    assert "Opens: Shed" not in marked
+    lines = [line for _, line in show(tmp_path, place, context=0).lines]
+    assert "Opens: Gate" in lines
+    assert "Opens: Shed" not in lines
     assert {"Opens: Gate", "Opens: Shed"} <= {text for _, text in show(tmp_path, "keys.xlsx, sheet 2  Keys").lines}
     assert "Side: bow" in [line for _, line in show(tmp_path, "keys.xlsx, row 3", context=0).lines]
 

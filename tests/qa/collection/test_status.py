@@ -21,10 +21,10 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
         raise CorpusError("cannot read the folder")
 
     monkeypatch.setattr(status, "find_changes", refuse)
-    found = status.status(talks)
-    assert (found.info.documents, found.info.passages, found.changes) == (1, 2, 0)
-    assert found.as_json()["changes"]["problem"] == "cannot read the folder"
-    assert "Changes     unknown: cannot read the folder\n" in reports.status(found, TerminalStyle())
+    state = status.status(talks)
+    assert (state.info.documents, state.info.passages, state.changes) == (1, 2, 0)
+    assert state.as_json()["changes"]["problem"] == "cannot read the folder"
+    assert "Changes     unknown: cannot read the folder\n" in reports.render_status(state, TerminalStyle())
 
 
 def test_skipped_files_are_listed_with_their_reasons(talks: Path) -> None:
@@ -33,12 +33,12 @@ def test_skipped_files_are_listed_with_their_reasons(talks: Path) -> None:
     for number in range(5):
         (talks / f"scan-{number}.txt").write_bytes(b"\0")
     build_index(talks, encoder=BagEncoder())
-    found = status.status(talks)
-    assert found.as_json()["skipped"] == [
+    state = status.status(talks)
+    assert state.as_json()["skipped"] == [
         {"path": "half.json", "reason": "damaged: not valid JSON"},
         *({"path": f"scan-{number}.txt", "reason": "binary, not text"} for number in range(5)),
     ]
-    assert reports.status(found, TerminalStyle()).endswith(
+    assert reports.render_status(state, TerminalStyle()).endswith(
         "\nSkipped 6 files:\n  - binary, not text (5): scan-0.txt, scan-1.txt, scan-2.txt and 2 more\n"
         "  - damaged: not valid JSON: half.json\n"
     )
@@ -50,12 +50,13 @@ def test_settings_that_are_not_applied(tmp_path: Path) -> None:
     build_index(tmp_path, encoder=BagEncoder())
     assert status.status(tmp_path).as_json()["settings"] is None
     (tmp_path / "qa.toml").write_text('exclude = ["b.md"]\n')
-    found = status.status(tmp_path)
-    assert found.as_json()["settings"] == "qa.toml and the index differ in exclude"
-    shown = reports.status(found, TerminalStyle())
+    state = status.status(tmp_path)
+    assert state.as_json()["settings"] == "qa.toml and the index differ in exclude"
+    shown = reports.render_status(state, TerminalStyle())
     assert "Settings    qa.toml and the index differ in exclude\n" in shown
     assert f"To update: qa index {tmp_path}\n" in shown
     (tmp_path / "qa.toml").write_text("exclude = 1\n")
-    found = status.status(tmp_path)
-    assert found.settings == "qa.toml: exclude must be a list of patterns."
-    assert f"To update: correct the settings, then: qa index {tmp_path}\n" in reports.status(found, TerminalStyle())
+    state = status.status(tmp_path)
+    assert state.settings == "qa.toml: exclude must be a list of patterns."
+    shown = reports.render_status(state, TerminalStyle())
+    assert f"To update: correct the settings, then: qa index {tmp_path}\n" in shown

@@ -49,24 +49,24 @@ class Watching:
 
     def _run(self, updates: Iterator[Update]) -> None:
         try:
-            for found in updates:
-                self._updates.put(found)
+            for update in updates:
+                self._updates.put(update)
         except QAError as error:
             self._updates.put(error)
 
     def next(self) -> Update:
-        found = self._updates.get(timeout=PATIENCE)
-        assert isinstance(found, Update), found
-        return found
+        update = self._updates.get(timeout=PATIENCE)
+        assert isinstance(update, Update), update
+        return update
 
     def events(self) -> list[tuple[str, EventKind]]:
         """The events of the next update."""
         return [(event.path, event.kind) for event in self.next().events]
 
     def error(self) -> QAError:
-        found = self._updates.get(timeout=PATIENCE)
-        assert isinstance(found, QAError), found
-        return found
+        error = self._updates.get(timeout=PATIENCE)
+        assert isinstance(error, QAError), error
+        return error
 
     def __enter__(self) -> Watching:
         self._thread.start()
@@ -97,13 +97,13 @@ def test_rest_after_an_update() -> None:
     """Comparing many files takes a tenth of the time at most, but a large change does not delay the next."""
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 60.0)
     update = Update(datetime.now().astimezone(), (), report)
-    assert watch._rest(2.0, None) == 18
-    assert watch._rest(2.0, update) == 23
-    assert watch._rest(0.0, replace(update, report=replace(report, seconds=0.5))) == 4.5
+    assert watch._rest_seconds(2.0, None) == 18
+    assert watch._rest_seconds(2.0, update) == 23
+    assert watch._rest_seconds(0.0, replace(update, report=replace(report, seconds=0.5))) == 4.5
 
 
 class Stop(threading.Event):
-    """Records for how long it was waited for, without waiting."""
+    """Records the timeouts of waits, without waiting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,8 +115,8 @@ class Stop(threading.Event):
 
 
 @pytest.mark.usefixtures("encoder")
-def test_having_waited_for_another_writer_needs_no_rest(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next changes would not be noticed for long."""
+def test_no_rest_after_waiting_for_another_writer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, the next changes would go unnoticed for long."""
     stop, now = Stop(), [0.0]
     updates = watch.watch(root, stop=stop, every=1.0)
     next(updates)
@@ -130,7 +130,7 @@ def test_having_waited_for_another_writer_needs_no_rest(root: Path, monkeypatch:
 
 
 @pytest.mark.usefixtures("encoder")
-def test_a_locked_database_is_asked_again_after_a_pause(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_database_is_tried_again_after_a_pause(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop, update, tries = Stop(), update_index, [1, 2, 3]
 
     def locked(request: Request) -> BuildReport:
@@ -156,20 +156,20 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> BagEncoder:
-    """It embeds what is watched."""
-    found = BagEncoder()
-    monkeypatch.setattr(watch, "load_encoder", lambda *_, **__: found)
-    return found
+    """The encoder that embeds what is watched."""
+    bag_encoder = BagEncoder()
+    monkeypatch.setattr(watch, "load_encoder", lambda *_, **__: bag_encoder)
+    return bag_encoder
 
 
 @pytest.fixture
 def watching(root: Path, encoder: BagEncoder) -> Iterator[Watching]:
     """The folder is being watched, and its first update is done."""
-    with Watching(root) as found:
-        report = found.next().report
+    with Watching(root) as started:
+        report = started.next().report
         assert report is not None
         assert (report.added, report.documents) == (2, 2)
-        yield found
+        yield started
 
 
 def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encoder: BagEncoder) -> None:
@@ -178,10 +178,10 @@ def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encode
     put(root / "new.md", HARP)
     assert watching.events() == [("new.md", ADDED)]
     put(root / "sub" / "b.md", "Soup is served at one.")
-    found = watching.next()
-    assert found.events == (FileEvent("sub/b.md", CHANGED),)
-    assert found.report is not None
-    assert (found.report.changed, found.report.embedded) == (1, 1)
+    update = watching.next()
+    assert update.events == (FileEvent("sub/b.md", CHANGED),)
+    assert update.report is not None
+    assert (update.report.changed, update.report.embedded) == (1, 1)
     (root / "a.md").rename(root / "sub" / "z.md")
     assert watching.events() == [("a.md", REMOVED), ("sub/z.md", ADDED)]
     (root / "new.md").unlink()
@@ -242,20 +242,20 @@ def test_a_temporary_failure_is_reported_once_and_retried(
 ) -> None:
     """Examples are invalid settings, a folder that is suddenly empty, and a full disk."""
     tries: list[Path] = []
-    plain = settings.read_settings
+    original = settings.read_settings
 
     def read_settings(root: Path) -> settings.CollectionSettings:
         tries.append(root)
-        return plain(root)
+        return original(root)
 
     monkeypatch.setattr(watch, "_RETRY_SECONDS", 0.1)
     monkeypatch.setattr(watch, "read_settings", read_settings)
     put(root / "qa.toml", "exclude = 1")
-    found = watching.next()
-    assert (found.report, found.events) == (None, ())
-    assert "exclude must be a list of patterns" in found.problem
-    seen = len(tries)
-    wait_until(lambda: len(tries) >= seen + 2)
+    update = watching.next()
+    assert (update.report, update.events) == (None, ())
+    assert "exclude must be a list of patterns" in update.problem
+    tries_before = len(tries)
+    wait_until(lambda: len(tries) >= tries_before + 2)
     put(root / "qa.toml", 'exclude = ["sub/"]')
     assert watching.events() == [("sub/b.md", REMOVED)]
     (root / "a.md").rename(root.parent / "a.md")
@@ -289,8 +289,8 @@ def test_the_model_of_the_index_is_used(root: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(watch, "load_encoder", load)
     with Watching(root, device=Device.CUDA) as watching:
         watching.next()
-        other = BagEncoder(name="another", fingerprint="a" * 64)
-        build.build_index(root, encoder=other, on_locked=build.OnLocked.WAIT)
+        other_encoder = BagEncoder(name="another", fingerprint="a" * 64)
+        build.build_index(root, encoder=other_encoder, on_locked=build.OnLocked.WAIT)
         put(root / "new.md", HARP)
         report = watching.next().report
     assert report is not None
@@ -314,7 +314,7 @@ def test_polling(root: Path) -> None:
         assert "no longer exists" in str(watching.error())
 
 
-FEW = """
+WITHOUT_EVENTS = """
 import logging, sys
 from pathlib import Path
 from qa.collection import watch
@@ -343,7 +343,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("what", ["1 > /proc/sys/user/max_inotify_watches", "0 > /proc/sys/user/max_inotify_instances"])
 def test_without_events_files_are_polled(root: Path, what: str) -> None:
     limit = f'echo {what} && exec "$@"'
-    done = run("unshare", "-rU", "sh", "-c", limit, "sh", sys.executable, "-c", FEW, str(root))
+    done = run("unshare", "-rU", "sh", "-c", limit, "sh", sys.executable, "-c", WITHOUT_EVENTS, str(root))
     assert (done.returncode, done.stdout) == (0, "['new.md']\n"), done.stderr
     assert re.fullmatch(r"no file system events \(.*\); polling all files every 1 s instead\n", done.stderr)
 

@@ -52,8 +52,8 @@ def questions(tmp_path: Path) -> Path:
 @pytest.fixture
 def retriever(root: Path) -> Iterator[Retriever]:
     build_index(root, encoder=BagEncoder())
-    with Retriever.open(root, encoder=BagEncoder()) as found:
-        yield found
+    with Retriever.open(root, encoder=BagEncoder()) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -82,23 +82,23 @@ def test_each_question_is_judged(run: Evaluation) -> None:
 
 def test_settings_reach_the_search(retriever: Retriever, questions: Path) -> None:
     """In keyword mode, a question with no word of the collection finds nothing."""
-    asked = tuple(each for each in read_questions(questions) if each.id in {"train", "cheese"})
-    found = evaluate(retriever, asked, EvalSettings(Mode.KEYWORD, rerank=False, k=1))
-    assert [(row.id, row.confidence > 0) for row in found.scores] == [("train", True), ("cheese", False)]
-    assert set(found.scores[0].values) >= {"hit@1", "MRR@1", "nDCG@1"}
-    assert "hit@3" not in found.scores[0].values
+    chosen = tuple(question for question in read_questions(questions) if question.id in {"train", "cheese"})
+    run = evaluate(retriever, chosen, EvalSettings(Mode.KEYWORD, rerank=False, k=1))
+    assert [(row.id, row.confidence > 0) for row in run.scores] == [("train", True), ("cheese", False)]
+    assert set(run.scores[0].values) >= {"hit@1", "MRR@1", "nDCG@1"}
+    assert "hit@3" not in run.scores[0].values
 
 
 def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
-    asked = "when is soup served"
-    shown = retriever.search(asked, k=3)
+    question = "when is soup served"
+    passages = retriever.search(question, k=3)
     file = tmp_path / "graded.jsonl"
-    file.write_text(json.dumps({"question": asked, "relevant": {shown[0].id: 1, shown[2].id: 2, "f" * 16: 1}}))
-    found = evaluate(retriever, read_questions(file))
-    values = found.scores[0].values
+    file.write_text(json.dumps({"question": question, "relevant": {passages[0].id: 1, passages[2].id: 2, "f" * 16: 1}}))
+    run = evaluate(retriever, read_questions(file))
+    values = run.scores[0].values
     assert (values["recall@1"], values["recall@3"]) == pytest.approx((1 / 3, 2 / 3))
     assert values["nDCG@10"] == pytest.approx((1 + 2 / 2) / (2 + 1 / 1.584962500721156 + 1 / 2))
-    assert found.partly[0].reason == "ffffffffffffffff is not in the collection"
+    assert run.partly[0].reason == "ffffffffffffffff is not in the collection"
 
 
 def test_two_runs_share_one_progress(retriever: Retriever, questions: Path) -> None:
@@ -112,9 +112,9 @@ def test_two_runs_share_one_progress(retriever: Retriever, questions: Path) -> N
 
 def test_only_unanswerable_or_lost_questions(retriever: Retriever, questions: Path) -> None:
     *_, unanswerable, lost = read_questions(questions)
-    found = evaluate(retriever, [unanswerable])
-    assert found.metrics.measures == ()
-    text = eval_report.report(EvalReport(found), TerminalStyle())
+    run = evaluate(retriever, [unanswerable])
+    assert run.metrics.measures == ()
+    text = eval_report.render_report(EvalReport(run), TerminalStyle())
     assert "Ranking" not in text
     assert re.search(r"^answerable +0 +0$", text, re.MULTILINE)
     with pytest.raises(UsageError, match=r"no question has its answer.*lost: lost"):
@@ -123,9 +123,9 @@ def test_only_unanswerable_or_lost_questions(retriever: Retriever, questions: Pa
 
 def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: Path) -> None:
     (root / "travel.md").write_text(TRAVEL + "More.\n")
-    found = evaluate(retriever, read_questions(questions))
-    assert found.changed > 0
-    assert "changed since they were indexed" in eval_report.warnings(found, ())
+    run = evaluate(retriever, read_questions(questions))
+    assert run.changed > 0
+    assert "changed since they were indexed" in eval_report.render_caveats(run, ())
 
 
 # What is printed
@@ -133,7 +133,7 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 
 def test_the_table(run: Evaluation) -> None:
     """It has every measure, confidence, verdicts and times, in lines that fit a screen."""
-    text = eval_report.report(EvalReport(run), TerminalStyle())
+    text = eval_report.render_report(EvalReport(run), TerminalStyle())
     summary = "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10."
     assert summary in text.replace("\n", " ", 1)
     assert re.search(r"^hit@k +0\.667  1\.000  1\.000  1\.000  ", text, re.MULTILINE)
@@ -147,10 +147,10 @@ def test_the_table(run: Evaluation) -> None:
 
 def test_control_characters_are_escaped(run: Evaluation) -> None:
     """Names come from files that anybody may have written."""
-    what = "1 question left out, as the answer is not in the collection"
-    assert eval_report.warnings(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
+    caveat = "1 question left out, as the answer is not in the collection"
+    assert eval_report.render_caveats(run, ()) == caveat + r": lost (lost\x1b[2J.md is not in the collection)"
     names = ("\x1b[31mfirst.json", "\u202esecond")
-    compared = eval_report.report(EvalReport(run, compare(run.scores, run.scores), names), TerminalStyle())
+    compared = eval_report.render_report(EvalReport(run, compare(run.scores, run.scores), names), TerminalStyle())
     assert r"First: \x1b[31mfirst.json. Second: \u202esecond. 4 questions in both." in compared
     assert "\x1b" not in compared
 
@@ -163,7 +163,7 @@ def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
         Difference("auroc", first=0.75, second=0.5, low=-0.375, high=-0.125, p=0.0499, questions=99),
         Difference("recall@1", first=0.75, second=0.5, low=-0.5, high=0.25, p=0.05, questions=99),
     )
-    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, differences), ("a", "b")), TerminalStyle())
+    text = eval_report.render_report(EvalReport(run, Comparison(99, 0, 1, differences), ("a", "b")), TerminalStyle())
     assert text[text.index("First: ") :].splitlines() == [
         "First: a. Second: b. 99 questions in both; 1 in only one of them.",
         "",
@@ -192,7 +192,7 @@ def test_eval_compares_with_an_earlier_run(built: Path, questions: Path, tmp_pat
     value: dict[str, Any] = json.loads(first.stdout)
     assert (value["version"], value["questions"], value["answerable"], value["compare"]) == (1, 4, 3, None)
     assert value["settings"] == {"mode": "hybrid", "rerank": True, "k": 10}
-    assert [each["id"] for each in value["per_question"]] == ["keynote", "train", "soup", "cheese"]
+    assert [row["id"] for row in value["per_question"]] == ["keynote", "train", "soup", "cheese"]
     earlier = tmp_path / "earlier.json"
     earlier.write_text(first.stdout)
     done = qa("eval", questions, "--index", built, "--compare", earlier)
@@ -209,7 +209,7 @@ def test_eval_compares_settings(built: Path, questions: Path) -> None:
     assert (value["first"], value["second"]) == ("hybrid, re-ranked", "keyword, not re-ranked")
     assert value["second_run"]["settings"] == {"mode": "keyword", "rerank": False, "k": 10}
     assert value["questions"] == len(value["second_run"]["per_question"])
-    assert {each["name"] for each in value["measures"]} == {*value["second_run"]["measures"], "ece", "auroc"}
+    assert {measure["name"] for measure in value["measures"]} == {*value["second_run"]["measures"], "ece", "auroc"}
 
 
 def test_questions_in_the_collection_are_not_searched(root: Path) -> None:

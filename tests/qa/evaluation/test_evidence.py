@@ -1,4 +1,4 @@
-"""What counts as answered: passages found for a question, and how its measures judge them."""
+"""Measures of the passages found for a question: what counts as an answer."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tests.qa.answers import hit, result
 
 FILES = ("a.md", "sub/b.txt", "sub/deep/c.txt")
 # Takes a question's line and passages, returns the measures.
-Judged = Callable[..., dict[str, float]]
+Measure = Callable[..., dict[str, float]]
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> Judged:
+def measure(tmp_path: Path) -> Measure:
     """A function that scores the passages found for a question."""
 
     def values(question: dict[str, Any], *hits: Hit, k: int = 10) -> dict[str, float]:
         file = tmp_path / "questions.jsonl"
         file.write_text(json.dumps({"question": "?"} | question), encoding="utf-8")
-        (asked,) = read_questions(file)
-        gold = resolve_evidence(asked, DocumentLookup(tmp_path, FILES))
+        (parsed,) = read_questions(file)
+        gold = resolve_evidence(parsed, DocumentLookup(tmp_path, FILES))
         (row,) = score([TimedResult(gold, result(*hits), 1.0)], k=k)
         return row.values
 
@@ -57,21 +57,21 @@ def span(start: int, end: int, file: str = "a.md") -> dict[str, Any]:
         ({"alt_spans": [span(50, 60), span(0, 10)]}, ("a.md", (0, 10)), True),
     ],
 )
-def test_what_a_passage_hits(judged: Judged, gold: dict[str, Any], shown: tuple[Any, Any], is_hit: bool) -> None:
-    assert judged(gold, hit(1, *shown))["hit@1"] == is_hit
+def test_what_a_passage_hits(measure: Measure, gold: dict[str, Any], shown: tuple[Any, Any], is_hit: bool) -> None:
+    assert measure(gold, hit(1, *shown))["hit@1"] == is_hit
 
 
-def test_ranks(judged: Judged) -> None:
-    """Of the first passage that hits, and for recall, of the first that hits each piece."""
+def test_ranks(measure: Measure) -> None:
+    """A question's rank is that of the first passage that hits; for recall, each piece has its own."""
     two = {"evidence": [span(0, 10), span(100, 110)]}
     hits = [hit(rank, "a.md", chars) for rank, chars in enumerate([(30, 40), (0, 10), (0, 10)], 1)]
-    values = judged(two, *hits)
+    values = measure(two, *hits)
     assert [values[f"hit@{k}"] for k in (1, 3, 5, 10)] == [0, 1, 1, 1]
     assert [values[f"recall@{k}"] for k in (1, 3, 5, 10)] == [0, 0.5, 0.5, 0.5]
-    assert (values["MRR@10"], judged(two, hits[1], hits[0], hits[2])["MRR@10"]) == (0.5, 1)
-    late = judged(two, *[hit(1, "sub/b.txt", (0, 10))] * 10, hit(11, "a.md", (30, 40)), *hits, k=20)
+    assert (values["MRR@10"], measure(two, hits[1], hits[0], hits[2])["MRR@10"]) == (0.5, 1)
+    late = measure(two, *[hit(1, "sub/b.txt", (0, 10))] * 10, hit(11, "a.md", (30, 40)), *hits, k=20)
     assert (late["MRR@10"], late["file@10"], late["file@20"], late["hit@10"], late["hit@20"]) == (0, 0, 1, 0, 1)
-    either = judged({"alt_spans": two["evidence"]}, hit(1, "a.md", (100, 110)))
+    either = measure({"alt_spans": two["evidence"]}, hit(1, "a.md", (100, 110)))
     assert (either["recall@1"], either["nDCG@10"]) == (1, 1)
 
 
@@ -85,12 +85,12 @@ def test_ranks(judged: Judged) -> None:
         ([(2000, 3000), (100, 110)], False),
     ],
 )
-def test_covered_within_a_thousand_characters(judged: Judged, shown: list[tuple[int, int]], is_covered: bool) -> None:
+def test_covered_within_a_thousand_characters(measure: Measure, shown: list[tuple[int, int]], is_covered: bool) -> None:
     hits = [hit(rank, "a.md", chars) for rank, chars in enumerate(shown, 1)]
-    assert judged(span(100, 110), *hits)["covered@1000"] == is_covered
+    assert measure(span(100, 110), *hits)["covered@1000"] == is_covered
     if is_covered:
-        assert judged({"file": "a.md"}, *hits)["covered@1000"] == 1
-        assert judged(span(100, 110, "sub/b.txt"), *hits)["covered@1000"] == 0
+        assert measure({"file": "a.md"}, *hits)["covered@1000"] == 1
+        assert measure(span(100, 110, "sub/b.txt"), *hits)["covered@1000"] == 0
 
 
 @pytest.mark.parametrize(
@@ -98,35 +98,35 @@ def test_covered_within_a_thousand_characters(judged: Judged, shown: list[tuple[
     [([], 0), ([(0, 10)], 1), ([(50, 60), (0, 10)], 0), ([(0, 400)], 1), ([(0, 401)], 0)],
 )
 def test_the_first_highlight_hits_and_is_short(
-    judged: Judged, lights: list[tuple[int, int]], is_highlighted: int
+    measure: Measure, lights: list[tuple[int, int]], is_highlighted: int
 ) -> None:
-    assert judged(span(0, 10), hit(1, "a.md", (0, 900), highlights=lights))["highlight@1"] == is_highlighted
-    assert judged(span(0, 10))["highlight@1"] == 0
+    assert measure(span(0, 10), hit(1, "a.md", (0, 900), highlights=lights))["highlight@1"] == is_highlighted
+    assert measure(span(0, 10))["highlight@1"] == 0
 
 
-def test_one_passage_with_every_piece_is_a_perfect_ranking(judged: Judged) -> None:
+def test_one_passage_with_every_piece_is_a_perfect_ranking(measure: Measure) -> None:
     """Separate passages at ranks 1 and 3 are not."""
     evidence = [{"file": "a.md", "start": 0, "end": 9}, {"file": "a.md", "start": 20, "end": 29}]
-    both = judged({"evidence": evidence}, hit(1, "a.md", (0, 40)))
-    apart = judged(
+    both = measure({"evidence": evidence}, hit(1, "a.md", (0, 40)))
+    apart = measure(
         {"evidence": evidence}, hit(1, "a.md", (0, 9)), hit(2, "sub/b.txt", (0, 9)), hit(3, "a.md", (20, 40))
     )
     assert both["nDCG@10"] == 1
     assert apart["nDCG@10"] == pytest.approx((1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3)))
 
 
-def test_documents_rank_by_their_best_passage(judged: Judged) -> None:
+def test_documents_rank_by_their_best_passage(measure: Measure) -> None:
     """If paths are graded, further passages of a document take up no ranks."""
     hits = (hit(1, "sub/deep/c.txt", (0, 5)), hit(2, "sub/deep/c.txt", (5, 9)), hit(3, "a.md", (0, 5)))
-    values = judged({"relevant": {"sub/b.txt": 1, "a.md": 3}}, *hits)
+    values = measure({"relevant": {"sub/b.txt": 1, "a.md": 3}}, *hits)
     assert (values["MRR@10"], values["hit@1"], values["hit@3"]) == (0.5, 0, 1)
     assert values["recall@10"] == 0.5
     assert values["nDCG@10"] == pytest.approx((3 / math.log2(3)) / (3 + 1 / math.log2(3)))
     assert not {"covered@1000", "highlight@1", "file@1"} & values.keys()
 
 
-def test_measures_are_limited_to_the_first_k(judged: Judged) -> None:
+def test_measures_are_limited_to_the_first_k(measure: Measure) -> None:
     hits = (hit(1, "sub/b.txt", (0, 5)), hit(2, "a.md", (0, 5)))
-    values = judged({"file": "a.md"}, *hits, k=1)
+    values = measure({"file": "a.md"}, *hits, k=1)
     names = {"hit@1", "file@1", "recall@1", "MRR@1", "nDCG@1"}
     assert values == dict.fromkeys(names, 0) | {"covered@1000": 1, "highlight@1": 0}

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from corpus.errors import UsageError
 from qa.answer.results import Mode
 from qa.evaluation.comparison import compare, read_scores
-from qa.evaluation.evaluate import EvalSettings, settings_from
+from qa.evaluation.evaluate import EvalSettings, apply_changes
 from qa.evaluation.metrics import FoundCounts, RiskPoint, auroc, calibration_error, metrics_of
 from qa.evaluation.scoring import QuestionScore
 
 
-def row(number: int, **known: Any) -> QuestionScore:
+def row(number: int, **fields: Any) -> QuestionScore:
     usual: dict[str, Any] = {"answerable": True, "found": True, "confidence": 0.5, "right": True, "ms": 1, "values": {}}
-    return QuestionScore(f"q{number}", **usual | known)
+    return QuestionScore(f"q{number}", **usual | fields)
 
 
 # One run
@@ -59,19 +59,19 @@ def test_metrics_of_a_run() -> None:
         row(4, confidence=0.3, right=False, answerable=False, found=False, ms=40),
         row(5, confidence=0.7, right=False, answerable=False, ms=50),
     ]
-    found = metrics_of(rows)
-    assert {each.name: (each.value, each.questions) for each in found.measures} == {
+    metrics = metrics_of(rows)
+    assert {item.name: (item.value, item.questions) for item in metrics.measures} == {
         "hit@1": (pytest.approx(1 / 3), 3),
         "covered@1000": (1.0, 1),
     }
-    assert found.verdicts == FoundCounts(2, 1, 1, 1)
-    assert found.auroc == pytest.approx((1 + 1 + 0 + 1 + 0.5 + 0) / 6)
-    assert found.median_ms == 30
-    assert found.p95_ms == pytest.approx(48)
-    assert found.brier == pytest.approx((0.01 + 0.36 + 0.49 + 0.09 + 0.49) / 5)
-    assert {each.threshold: each for each in found.risk}[0.6] == RiskPoint(0.6, 3 / 5, 1 / 3)
-    assert {each.threshold: each for each in found.risk}[0.0] == RiskPoint(0.0, 1.0, 2 / 5)
-    assert sum(each.questions for each in found.bins) == 5
+    assert metrics.verdicts == FoundCounts(2, 1, 1, 1)
+    assert metrics.auroc == pytest.approx((1 + 1 + 0 + 1 + 0.5 + 0) / 6)
+    assert metrics.median_ms == 30
+    assert metrics.p95_ms == pytest.approx(48)
+    assert metrics.brier == pytest.approx((0.01 + 0.36 + 0.49 + 0.09 + 0.49) / 5)
+    assert {item.threshold: item for item in metrics.risk}[0.6] == RiskPoint(0.6, 3 / 5, 1 / 3)
+    assert {item.threshold: item for item in metrics.risk}[0.0] == RiskPoint(0.0, 1.0, 2 / 5)
+    assert sum(item.questions for item in metrics.bins) == 5
 
 
 # Two runs
@@ -82,30 +82,30 @@ def test_a_run_does_not_differ_from_itself() -> None:
         row(at, confidence=at / 20, right=at % 2 == 0, answerable=at % 3 > 0, values={"hit@1": at % 2})
         for at in range(20)
     ]
-    found = compare(rows, rows)
-    assert (found.questions, found.only_first, found.only_second) == (20, 0, 0)
-    assert [each.name for each in found.differences] == ["hit@1", "ece", "auroc"]
-    assert {(each.difference, each.low, each.high, each.p, each.is_significant) for each in found.differences} == {
+    comparison = compare(rows, rows)
+    assert (comparison.questions, comparison.only_first, comparison.only_second) == (20, 0, 0)
+    assert [row.name for row in comparison.differences] == ["hit@1", "ece", "auroc"]
+    assert {(row.difference, row.low, row.high, row.p, row.is_significant) for row in comparison.differences} == {
         (0, 0, 0, 1, False)
     }
 
 
 @pytest.mark.parametrize(
-    "apart", [[1, 1, 1, 1, 1, 1, 0, 0], [1, 1, -1, 1, 0.5, 0.25, -0.5, 1], [1, -1, 0, 0, 0, 0, 0, 0]]
+    "differences", [[1, 1, 1, 1, 1, 1, 0, 0], [1, 1, -1, 1, 0.5, 0.25, -0.5, 1], [1, -1, 0, 0, 0, 0, 0, 0]]
 )
-def test_p_approximates_the_exact_permutation_test(apart: list[float]) -> None:
+def test_p_approximates_the_exact_permutation_test(differences: list[float]) -> None:
     """The exact value is computed from all 256 assignments of signs."""
-    seen = abs(sum(apart))
-    ways = [
-        abs(sum(sign * value for sign, value in zip(signs, apart, strict=True)))
+    observed = abs(sum(differences))
+    totals = [
+        abs(sum(sign * value for sign, value in zip(signs, differences, strict=True)))
         for signs in itertools.product((1, -1), repeat=8)
     ]
-    exact = np.mean([way >= seen - 1e-9 for way in ways])
-    runs = [[row(at, values={"hit@1": value}) for at, value in enumerate(values)] for values in ([0] * 8, apart)]
-    found = compare(*runs).differences[0]
-    assert found.p == pytest.approx(exact, abs=0.015)
-    assert found.difference == pytest.approx(np.mean(apart))
-    assert found.low < found.difference < found.high
+    exact = np.mean([total >= observed - 1e-9 for total in totals])
+    runs = [[row(at, values={"hit@1": value}) for at, value in enumerate(values)] for values in ([0] * 8, differences)]
+    measured = compare(*runs).differences[0]
+    assert measured.p == pytest.approx(exact, abs=0.015)
+    assert measured.difference == pytest.approx(np.mean(differences))
+    assert measured.low < measured.difference < measured.high
 
 
 def test_metrics_of_whole_runs_are_compared() -> None:
@@ -113,23 +113,23 @@ def test_metrics_of_whole_runs_are_compared() -> None:
     random = np.random.default_rng(3)
     blind = [row(at, confidence=float(random.random()), answerable=at % 2 > 0, right=at % 2 > 0) for at in range(120)]
     sighted = [row(at, confidence=(at % 2) * 0.8 + 0.1, answerable=at % 2 > 0, right=at % 2 > 0) for at in range(120)]
-    found = {each.name: each for each in compare(blind, sighted).differences}
-    assert found["auroc"].second == 1
-    assert found["auroc"].is_significant
-    assert found["auroc"].low > 0.3
-    assert found["ece"].second == pytest.approx(0.1)
-    assert found["ece"].is_significant
-    assert found["ece"].high < 0
+    by_name = {measure.name: measure for measure in compare(blind, sighted).differences}
+    assert by_name["auroc"].second == 1
+    assert by_name["auroc"].is_significant
+    assert by_name["auroc"].low > 0.3
+    assert by_name["ece"].second == pytest.approx(0.1)
+    assert by_name["ece"].is_significant
+    assert by_name["ece"].high < 0
 
 
 def test_only_questions_of_both_runs_are_compared() -> None:
-    """Questions are matched by id, in any order; those of only one run are counted."""
+    """Questions are matched by id, in any order; questions of only one run are counted."""
     first = [row(at, values={"hit@1": 1.0}) for at in range(6)]
     second = [row(at, values={"hit@1": 0.0}) for at in (7, 5, 3, 1)]
     first[1].values["file@1"], second[3].values["file@1"] = 1.0, 0.0  # a measure of one question
-    found = compare(first, second)
-    assert (found.questions, found.only_first, found.only_second) == (3, 3, 1)
-    assert [(each.name, each.questions, each.p) for each in found.differences[:2]] == [
+    comparison = compare(first, second)
+    assert (comparison.questions, comparison.only_first, comparison.only_second) == (3, 3, 1)
+    assert [(measure.name, measure.questions, measure.p) for measure in comparison.differences[:2]] == [
         ("hit@1", 3, pytest.approx(0.25)),
         ("file@1", 1, 1),
     ]
@@ -148,14 +148,14 @@ def test_only_questions_of_both_runs_are_compared() -> None:
     ],
 )
 def test_settings_of_the_second_run(text: str, expected: EvalSettings) -> None:
-    """They are applied to those of the first run, whose number of passages is kept."""
-    assert settings_from(text, EvalSettings(k=7)) == expected
+    """They change the settings of the first run, whose number of passages is kept."""
+    assert apply_changes(text, EvalSettings(k=7)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "mode=fast", "rerank", "no-rerank,", "rerank=on,mode=hybrid"])
 def test_invalid_settings_of_the_second_run(text: str) -> None:
     with pytest.raises(UsageError, match="--compare"):
-        settings_from(text, EvalSettings())
+        apply_changes(text, EvalSettings())
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "per_question": []}', '{"version": 1}'])
@@ -171,5 +171,5 @@ def test_a_file_that_is_not_an_earlier_run(text: str, tmp_path: Path) -> None:
 def test_scores_are_read_from_an_earlier_run(tmp_path: Path) -> None:
     rows = [row(1, values={"hit@1": 0.25}), row(2, answerable=False, found=False, right=False)]
     file = tmp_path / "earlier.json"
-    file.write_text(json.dumps({"version": 1, "per_question": [asdict(each) for each in rows]}))
+    file.write_text(json.dumps({"version": 1, "per_question": [asdict(score) for score in rows]}))
     assert read_scores(file) == tuple(rows)

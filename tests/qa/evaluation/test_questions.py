@@ -21,9 +21,9 @@ LOST = {"file": "d.md", "text": "it"}
 def write(tmp_path: Path) -> Write:
     """A function that writes lines to a file, objects as JSON."""
 
-    def lines(*given: Any) -> Path:
+    def lines(*lines_given: Any) -> Path:
         file = tmp_path / "questions.jsonl"
-        text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in given)
+        text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines_given)
         file.write_text(text, encoding="utf-8")
         return file
 
@@ -36,7 +36,7 @@ def write(tmp_path: Path) -> Write:
 def test_every_form_of_gold(write: Write) -> None:
     """Evidence, spans, alternatives of the first span, one span, a file, grades, and none."""
     span = {"file": "b.md", "start": 3, "end": 5}
-    found = read_questions(
+    questions = read_questions(
         write(
             {"id": "e", "question": "?", "evidence": [{"file": "a.md", "text": "it"}, span]},
             {"id": "s", "question": "?", "file": "a.md", "start": 1, "end": 2, "spans": [span, [7, 9]]},
@@ -50,7 +50,7 @@ def test_every_form_of_gold(write: Write) -> None:
         )
     )
     b = EvidenceSpan("b.md", (3, 5))
-    assert found == (
+    assert questions == (
         EvalQuestion("e", "?", evidence=((EvidenceSpan("a.md", text="it"),), (b,)), file="a.md"),
         EvalQuestion("s", "?", evidence=((b,), (EvidenceSpan("a.md", (7, 9)),)), file="a.md"),
         EvalQuestion("o", "?", evidence=((EvidenceSpan("a.md", (1, 2)), b),), file="a.md"),
@@ -67,7 +67,7 @@ def test_blank_lines_and_a_byte_order_mark_are_ignored(write: Write) -> None:
     """Lines keep their numbers."""
     file = write("", {"question": "?", "file": "a"}, "  ")
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
-    assert [asked.id for asked in read_questions(file)] == ["2"]
+    assert [question.id for question in read_questions(file)] == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_no_questions(write: Write, tmp_path: Path) -> None:
 
 def test_long_questions_are_cut(write: Write) -> None:
     """They are cut to the longest that can be asked, and the characters left out are counted."""
-    (asked,) = read_questions(write({"question": "ö" * 10_007, "file": "a"}))
-    assert (asked.question, asked.cut) == ("ö" * 10_000, 7)
+    (question,) = read_questions(write({"question": "ö" * 10_007, "file": "a"}))
+    assert (question.question, question.cut) == ("ö" * 10_000, 7)
 
 
 def test_a_sample_is_the_same_in_every_run() -> None:
@@ -132,7 +132,7 @@ def test_a_sample_is_the_same_in_every_run() -> None:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> DocumentLookup:
-    """Files, two of which have the same name."""
+    """Four files, two with the same name."""
     paths = ["a.md", "notes/b.md", "old/b.md", "notes/c.md"]
     for path in paths:
         (tmp_path / path).parent.mkdir(exist_ok=True)
@@ -140,9 +140,9 @@ def collection(tmp_path: Path) -> DocumentLookup:
     return DocumentLookup(tmp_path, paths)
 
 
-def gold(asked: dict[str, Any], collection: DocumentLookup, write: Write) -> Gold:
-    (found,) = read_questions(write({"id": "q", "question": "?"} | asked))
-    return resolve_evidence(found, collection)
+def gold(fields: dict[str, Any], collection: DocumentLookup, write: Write) -> Gold:
+    (question,) = read_questions(write({"id": "q", "question": "?"} | fields))
+    return resolve_evidence(question, collection)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collect
 
 
 @pytest.mark.parametrize(
-    ("asked", "evidence", "missing"),
+    ("fields", "evidence", "missing"),
     [
         # Positions are in code points, with newlines unchanged; the first occurrence counts.
         (
@@ -184,10 +184,10 @@ def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collect
     ],
 )
 def test_evidence_is_looked_up(
-    asked: dict[str, Any], evidence: Any, missing: tuple[str, ...], collection: DocumentLookup, write: Write
+    fields: dict[str, Any], evidence: Any, missing: tuple[str, ...], collection: DocumentLookup, write: Write
 ) -> None:
-    found = gold(asked, collection, write)
-    assert (found.evidence, found.missing, found.resolved) == (evidence, missing, True)
+    resolved = gold(fields, collection, write)
+    assert (resolved.evidence, resolved.missing, resolved.resolved) == (evidence, missing, True)
 
 
 def test_a_question_without_any_evidence_is_unresolved(
@@ -197,13 +197,13 @@ def test_a_question_without_any_evidence_is_unresolved(
     assert not gold({"evidence": [LOST, {"file": "c.md", "text": "is not"}]}, collection, write).resolved
     assert not gold({"relevant": {"d.md": 2}}, collection, write).resolved
     (tmp_path / "a.md").unlink()
-    found = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
-    assert (found.missing, found.resolved) == (("its text is not in a.md",), False)
+    resolved = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
+    assert (resolved.missing, resolved.resolved) == (("its text is not in a.md",), False)
 
 
 def test_missing_graded_documents_still_count(collection: DocumentLookup, write: Write) -> None:
     """They are part of a perfect ranking."""
-    found = gold({"relevant": {"c.md": 1, "d.md": 2}}, collection, write)
-    assert found.grades == (("notes/c.md", 1), ("d.md", 2))
-    assert (found.by_document, found.resolved) == (True, True)
-    assert found.missing == ("d.md is not in the collection",)
+    resolved = gold({"relevant": {"c.md": 1, "d.md": 2}}, collection, write)
+    assert resolved.grades == (("notes/c.md", 1), ("d.md", 2))
+    assert (resolved.by_document, resolved.resolved) == (True, True)
+    assert resolved.missing == ("d.md is not in the collection",)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from qa.answer.results import Alternative, Answer, Highlight, Hit, Location, Source, State
 from qa.terminal import answers
-from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, as_json
+from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, encode_json
 from tests.qa.answers import result
 from tests.qa.commands import TerminalStream
 
@@ -33,7 +33,7 @@ def _hit(
 
 def _shown(*hits: Hit, style: TerminalStyle | None = None, confidence: float = 0.87, **more: Any) -> str:
     value = result(*hits, confidence=confidence, **more)
-    return answers.result(value, style or TerminalStyle(), Places(ROOT, ROOT))
+    return answers.render_result(value, style or TerminalStyle(), Places(ROOT, ROOT))
 
 
 LIST = """## Winners
@@ -80,8 +80,8 @@ def test_a_passage_is_shown_unchanged(text: str, width: int, data: st.DataObject
 
 def test_answer_golden() -> None:
     """The answer and its confidence come first, then each passage with place, headings, state and other places."""
-    others = (Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4))
-    first = _hit(LIST, title="Awards", heading=("Awards", "Winners"), also_in=others)
+    locations = (Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4))
+    first = _hit(LIST, title="Awards", heading=("Awards", "Winners"), also_in=locations)
     second = _hit("Nothing new.", rank=2, path="sub/b.md", state=State.CHANGED)
     answer = Answer("The 2025 award went to *Adam*.", (1, 2))
     expected = """\
@@ -106,8 +106,8 @@ Confidence: high (87%)
 
 
 def test_other_values_are_below_the_answer() -> None:
-    others = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
-    answer = Answer("5", (1,), "Put 5 for 4.", others)
+    alternatives = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
+    answer = Answer("5", (1,), "Put 5 for 4.", alternatives)
     assert _shown(_hit("Put 5 for 4."), _hit("x", rank=2), answer=answer).startswith(
         "5 [1]\n    Put 5 for 4.\nEarlier: 4 [2]\nLater: 6 [2]\nBut another passage says 9 [1] [2]\nConfidence: "
     )
@@ -208,7 +208,7 @@ def test_place_that_looks_like_an_option() -> None:
 
 def test_json_is_exact_and_safe() -> None:
     value = {"text": "é漢\x1b\x9b\u202e\ud800\U000e0041😀"}
-    text = as_json(value, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    text = encode_json(value, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert text == '{"text": "é漢\\u001b\\u009b\\u202e\\ud800\\udb40\\udc41😀"}'
     assert json.loads(text) == value
 
@@ -216,19 +216,19 @@ def test_json_is_exact_and_safe() -> None:
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_json_for_narrow_streams(encoding: str) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    assert as_json({"a": "漢"}, stream) == '{"a": "\\u6f22"}'
-    assert as_json({"a": "x"}, stream) == '{"a": "x"}'
+    assert encode_json({"a": "漢"}, stream) == '{"a": "\\u6f22"}'
+    assert encode_json({"a": "x"}, stream) == '{"a": "x"}'
 
 
 @given(st.text(st.characters(codec=None)))
 def test_json_round_trip(text: str) -> None:
-    assert json.loads(as_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
+    assert json.loads(encode_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
 
 
 def test_style_of_streams() -> None:
     """Text is styled on a terminal that is not dumb; NO_COLOR only disables colour."""
     environments: list[dict[str, str]] = [{}, {"NO_COLOR": ""}, {"NO_COLOR": "1"}, {"TERM": "dumb"}]
-    styles = [TerminalStyle.of(TerminalStream(), each) for each in environments]
+    styles = [TerminalStyle.of(TerminalStream(), environ) for environ in environments]
     assert [style.paint("x", BOLD) != "x" for style in styles] == [True, True, True, False]
     assert [style.paint("x", WARN) != "x" for style in styles] == [True, True, False, False]
     assert not any(TerminalStyle.of(stream, {}).styled for stream in (io.StringIO(), None))

@@ -93,11 +93,11 @@ def test_bibtex_of_a_bibliography(tmp_path: Path, place: Places) -> None:
     notes = [_hit(f"{name}.md", "text/markdown", lines=(4, 4)) for name in "abc"]
     hits = [_hit("refs.bib", "text/x-bibtex", lines=lines) for lines in ((4, 5), (2, 3), (9, 9))]
     hits[2] = replace(hits[2], title="Tar")
-    found = bibtex(_result(*hits, *notes), place)
-    assert found.startswith(f"{entry}\n\n@misc(tar, title = {{Tar}})\n\n@misc{{lund2003,\n")
-    assert found.count("ida2001") == 1
-    assert "@misc{b-abcdef,\n" in found
-    assert "@misc{c-abcdef,\n" in found
+    entries = bibtex(_result(*hits, *notes), place)
+    assert entries.startswith(f"{entry}\n\n@misc(tar, title = {{Tar}})\n\n@misc{{lund2003,\n")
+    assert entries.count("ida2001") == 1
+    assert "@misc{b-abcdef,\n" in entries
+    assert "@misc{c-abcdef,\n" in entries
     changed = replace(hits[0], source=replace(hits[0].source, state=State.CHANGED))
     assert bibtex(_result(changed), place).startswith("@misc{refs-abcdef,\n")
 
@@ -109,15 +109,15 @@ def test_bibtex_of_a_paper_with_an_entry(tmp_path: Path, place: Places) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "damaged.bib").write_bytes(b"\0")
     paper = _hit("sub/a.pdf", "application/pdf", page=3)
-    own = _hit("refs.bib", "text/x-bibtex", lines=(2, 3))
-    assert bibtex(_result(paper, own), place) == f"{entry}\n"
-    others = [
+    entry_hit = _hit("refs.bib", "text/x-bibtex", lines=(2, 3))
+    assert bibtex(_result(paper, entry_hit), place) == f"{entry}\n"
+    other_papers = [
         replace(paper, title="Food"),
         replace(paper, title=""),
         replace(paper, source=replace(paper.source, state=State.UNCHECKED)),
     ]
-    for other in others:
-        assert bibtex(_result(other), place).startswith("@misc{a-abcdef,\n")
+    for other_paper in other_papers:
+        assert bibtex(_result(other_paper), place).startswith("@misc{a-abcdef,\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)

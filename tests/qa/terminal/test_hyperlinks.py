@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qa.answer.results import Hit, Source, State
 from qa.terminal import answers
 from qa.terminal.answers import Places, TerminalStyle
-from qa.terminal.hyperlinks import are_understood, file_url, linked
+from qa.terminal.hyperlinks import file_url, hyperlink, terminal_shows_links
 from qa.terminal.text import cells
 from tests.qa.answers import result
 
@@ -39,7 +39,7 @@ def test_a_url_can_be_decoded_to_the_file_name(name: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environ", "terminal", "expected"),
+    ("environ", "is_terminal", "expected"),
     [
         ({"TERM": "xterm-256color"}, True, False),
         ({"TERM": "xterm-256color", "VTE_VERSION": "7003"}, True, True),
@@ -55,9 +55,9 @@ def test_a_url_can_be_decoded_to_the_file_name(name: bytes) -> None:
         ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "", "NO_COLOR": "1"}, True, True),
     ],
 )
-def test_which_terminals_get_links(environ: dict[str, str], terminal: bool, expected: bool) -> None:
+def test_which_terminals_get_links(environ: dict[str, str], is_terminal: bool, expected: bool) -> None:
     """Terminals known to support links, unless FORCE_HYPERLINK decides; NO_COLOR has no effect."""
-    assert are_understood(environ, terminal=terminal) is expected
+    assert terminal_shows_links(environ, is_terminal=is_terminal) is expected
 
 
 def _hit(media_type: str, path: str, page: int | None, state: State = State.VERIFIED) -> Hit:
@@ -66,7 +66,7 @@ def _hit(media_type: str, path: str, page: int | None, state: State = State.VERI
 
 
 def _shown(hit: Hit, style: TerminalStyle) -> str:
-    return answers.result(result(hit), style, Places(Path("/notes"), Path("/notes")))
+    return answers.render_result(result(hit), style, Places(Path("/notes"), Path("/notes")))
 
 
 def test_a_citation_is_a_link() -> None:
@@ -84,9 +84,9 @@ def test_links_do_not_affect_line_width(width: int) -> None:
     hit = _hit("text/markdown", "a.md", None)
     url = Places(Path("/notes"), None).url("a.md")
     plain = _shown(hit, TerminalStyle(width=width))
-    assert _shown(hit, TerminalStyle(width=width, linked=True)) == plain.replace("a.md:3", linked("a.md:3", url), 1)
+    assert _shown(hit, TerminalStyle(width=width, linked=True)) == plain.replace("a.md:3", hyperlink("a.md:3", url), 1)
     assert all(cells(line) <= width for line in plain.splitlines())
 
 
 def test_a_url_too_long_for_terminals_is_not_linked() -> None:
-    assert linked("text", file_url("/" + "x" * 3000)) == "text"
+    assert hyperlink("text", file_url("/" + "x" * 3000)) == "text"

@@ -12,7 +12,7 @@ from index.update.report import BuildReport, Note
 from qa.answer.display import count
 from qa.collection.watch import EventKind, FileEvent, Update
 from qa.terminal.answers import TerminalStyle
-from qa.terminal.reports import build, duration, megabytes, preview, watched
+from qa.terminal.reports import format_duration, format_size, render_build, render_preview, render_update
 
 
 def _report(
@@ -22,14 +22,14 @@ def _report(
     return BuildReport(added, changed, removed, unchanged, skipped, 9, 1234, embedded, reused, 1.25, notes)
 
 
-def test_duration() -> None:
-    assert [duration(s) for s in (0.04, 59.94, 125, 7260)] == ["0.0 s", "59.9 s", "2 min 5 s", "2 h 1 min"]
+def test_format_duration() -> None:
+    assert [format_duration(s) for s in (0.04, 59.94, 125, 7260)] == ["0.0 s", "59.9 s", "2 min 5 s", "2 h 1 min"]
 
 
 def test_counts_and_sizes() -> None:
     """Nouns are singular or plural; sizes have a suitable unit."""
     assert [count(n, "file") for n in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
-    assert [megabytes(n) for n in (500, 99_999, 12_345_678)] == ["0.5 kB", "100.0 kB", "12.3 MB"]
+    assert [format_size(n) for n in (500, 99_999, 12_345_678)] == ["0.5 kB", "100.0 kB", "12.3 MB"]
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_counts_and_sizes() -> None:
         (_report(unchanged=5, embedded=1234), "Indexed 5 files (9 documents, 1,234 passages) in 1.2 s\n"),
     ],
 )
-def test_build(report: BuildReport, lines: str) -> None:
+def test_render_build(report: BuildReport, lines: str) -> None:
     """Reports of a first build, no changes, changes, and a new model; zeros are left out."""
-    assert build(report, TerminalStyle()) == lines
+    assert render_build(report, TerminalStyle()) == lines
 
 
 def test_skipped_files_are_grouped_by_reason() -> None:
@@ -56,7 +56,7 @@ def test_skipped_files_are_grouped_by_reason() -> None:
     refused = [SkippedFile(f"{name}.pdf", "cannot be read: no process (Permission denied)") for name in "cde"]
     skipped = (SkippedFile("p.txt", "marked as UTF-16, but not valid (byte 7)"), *large, *refused)
     report = _report(unchanged=1, skipped=skipped, notes=(Note("c.md", "odd"),))
-    assert build(report, TerminalStyle()).splitlines()[1:] == [
+    assert render_build(report, TerminalStyle()).splitlines()[1:] == [
         "Skipped 6 files:",
         "  - cannot be read: no process (Permission denied) (3): c.pdf, d.pdf, e.pdf",
         "  - larger than 256 MiB (2): a.md, b.md",
@@ -66,11 +66,11 @@ def test_skipped_files_are_grouped_by_reason() -> None:
     ]
 
 
-def test_preview() -> None:
-    assert preview(_report(added=2, changed=1), TerminalStyle()) == (
+def test_render_preview() -> None:
+    assert render_preview(_report(added=2, changed=1), TerminalStyle()) == (
         "Dry run: 2 files added, 1 changed. Nothing was written.\n"
     )
-    assert preview(_report(unchanged=2), TerminalStyle()) == "Dry run: nothing to do. Nothing was written.\n"
+    assert render_preview(_report(unchanged=2), TerminalStyle()) == "Dry run: nothing to do. Nothing was written.\n"
 
 
 def test_each_update_is_reported_on_one_line() -> None:
@@ -78,7 +78,7 @@ def test_each_update_is_reported_on_one_line() -> None:
 
     def line(*events: FileEvent, embedded: int = 3, problem: str = "") -> str:
         done = None if problem else replace(_report(embedded=embedded), seconds=0.2149)
-        return watched(Update(at, events, done, problem), TerminalStyle())
+        return render_update(Update(at, events, done, problem), TerminalStyle())
 
     changed = FileEvent("talks/a.md", EventKind.CHANGED)
     assert line(changed) == "14:03:22  talks/a.md changed: 3 passages embedded, 0.21 s\n"
