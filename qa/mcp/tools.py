@@ -27,7 +27,7 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         "search",
         "Search passages",
         "The passages that match a query best, without an answer: for reading around a subject.",
-        (replace(QUESTION, name="query", about="A question, or words to look for."), K, *FILTERS),
+        (replace(QUESTION, name="query", description="A question, or words to look for."), K, *FILTERS),
     ),
     (
         "show",
@@ -41,7 +41,7 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         "similar",
         "More like this",
         "The passages most like a place, a document or a text, by meaning.",
-        (replace(PLACE, about=f"{PLACE.about[:-1]}; or any text."), K, *FILTERS),
+        (replace(PLACE, description=f"{PLACE.description[:-1]}; or any text."), K, *FILTERS),
     ),
     (
         "topics",
@@ -75,7 +75,7 @@ def _input_schema(parameters: Sequence[Parameter]) -> _Schema:
     properties = {
         each.name: {
             **({"type": ["string", "array"], "items": each.schema} if each.repeated else each.schema),
-            "description": each.about,
+            "description": each.description,
         }
         for each in parameters
     }
@@ -87,7 +87,7 @@ def _output_schema(name: str) -> _Schema:
     """Return the self-contained schema of a tool's result."""
     schemas = Schemas("#/$defs/")
     body = body_schema(name, schemas)
-    return {**body, "$defs": schemas.found} if schemas.found else body
+    return {**body, "$defs": schemas.definitions} if schemas.definitions else body
 
 
 def check_arguments(tool: types.Tool, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,5 +43,5 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def retriever(folder: Path) -> Iterator[Retriever]:
-    with opened(folder) as found:
-        yield found
+    with opened(folder) as retriever:
+        yield retriever
