@@ -43,7 +43,7 @@ def write_model(path: Path, words: Sequence[str]) -> None:
         "tokenizer.ggml.token_type": (_INT32, kinds),
         "tokenizer.ggml.bos_token_id": (_UINT32, _START),
         "tokenizer.ggml.eos_token_id": (_UINT32, _END),
-        "tokenizer.chat_template": (_STRING, "{% for one in messages %}{{ one.content }}{% endfor %}<go>"),
+        "tokenizer.chat_template": (_STRING, "{% for message in messages %}{{ message.content }}{% endfor %}<go>"),
     }
     embeddings = np.random.default_rng(0).standard_normal((len(tokens), _WIDTH)).astype(np.float32)
     choices = np.zeros_like(embeddings)
@@ -77,7 +77,7 @@ def _file(
 def _value(kind: int, value: Any) -> bytes:
     if not isinstance(value, list):
         return struct.pack("<I", kind) + _plain(kind, value)
-    return struct.pack("<IIQ", _ARRAY, kind, len(value)) + b"".join(_plain(kind, one) for one in value)
+    return struct.pack("<IIQ", _ARRAY, kind, len(value)) + b"".join(_plain(kind, item) for item in value)
 
 
 def _plain(kind: int, value: Any) -> bytes:
