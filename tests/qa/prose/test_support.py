@@ -1,4 +1,4 @@
-"""How often the support of a sentence is judged correctly, with the real encoder and sentences written before the rules."""
+"""How often a sentence's support is judged correctly, with the real encoder and sentences written before the rules."""
 
 from __future__ import annotations
 
