@@ -15,7 +15,7 @@ from qa.retrieval.question_text import checked_k
 from qa.retrieval.retriever import Retriever
 
 
-class AskedCollection:
+class LazyRetriever:
     """A folder's index, opened by the first question from any thread; each question uses the newest generation.
 
     A copy, or one that was pickled, opens it again.
@@ -29,9 +29,9 @@ class AskedCollection:
         self._opened: Retriever | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[AskedCollection], tuple[str]]:
+    def __reduce__(self) -> tuple[type[LazyRetriever], tuple[str]]:
         """Leave out what is open."""
-        return AskedCollection, (self._folder,)
+        return LazyRetriever, (self._folder,)
 
     def open(self) -> Retriever:
         """Open the index unless it is open already; see `Retriever.open` for errors."""
@@ -49,7 +49,7 @@ class AskedCollection:
         return retriever.ask(question, **options)
 
 
-def options(*, k: int, mode: Mode | ModeName, rerank: bool, only: Filter) -> dict[str, Any]:
+def checked_options(*, k: int, mode: Mode | ModeName, rerank: bool, only: Filter) -> dict[str, Any]:
     """Return the arguments of `Retriever.ask` after checking them, before there is a question.
 
     Raises:
