@@ -80,9 +80,7 @@ class Conversation:
         refresh: Brings the index up to date before a question.
     """
 
-    def __init__(
-        self, retriever: Retriever, options: AskOptions, screen: Screen, refresh: Callable[[], object]
-    ) -> None:
+    def __init__(self, retriever: Retriever, options: AskOptions, screen: Screen, refresh: Callable[[], Any]) -> None:
         self.options = options
         self._retriever, self._screen, self._refresh = retriever, screen, refresh
         self._previous_turn: Turn | None = None
@@ -135,11 +133,10 @@ class Conversation:
             self._screen.say(f"Asked: {question}")
         self._refresh()
         result = self.options.ask(self._retriever, question)
+        answer = result.answer if result.found else None
         # An answer that is a sentence names the topic of a follow-up no better than the question.
-        is_exact = (
-            result.found and result.answer is not None and result.answer.text.strip() != result.answer.sentence.strip()
-        )
-        exact = " ".join(result.answer.text.split()) if is_exact and result.answer else ""
+        is_exact = answer is not None and answer.text.strip() != answer.sentence.strip()
+        exact = " ".join(answer.text.split()) if is_exact and answer else ""
         self._previous_turn = Turn(question, exact, turn.topic_question)
         self._last_result = result
         self._screen.answer(result, self.options.form)

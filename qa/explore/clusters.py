@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from index import Vectors
 
-# Time and memory are quadratic in the sample: those of the tree, and of the silhouettes for each count tried.
+# Time and memory of the tree, and of the silhouettes for each count tried, are quadratic in the sample.
 _MAX_TREE_SAMPLE = 4000
 _MAX_SILHOUETTE_SAMPLE = 1500
 _COUNTS_TRIED = 24

@@ -73,9 +73,8 @@ class Items:
         is_item_start = np.diff(columns.documents, prepend=-1) != 0
         with_records = [document.id for document in snapshot.documents() if document.records]
         last = None
-        in_records = np.flatnonzero(np.isin(columns.documents, with_records))
-        for position, passage in _read_passages(snapshot, columns, in_records):
-            is_item_start[position], last = item_key(passage) != last, item_key(passage)
+        for at, passage in _read_passages(snapshot, columns, np.flatnonzero(np.isin(columns.documents, with_records))):
+            is_item_start[at], last = item_key(passage) != last, item_key(passage)
         item_numbers = np.cumsum(is_item_start) - 1
         return cls(unit, columns.passages, columns.vectors, item_numbers, int(item_numbers[-1]) + 1 if size else 0)
 

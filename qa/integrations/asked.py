@@ -18,7 +18,7 @@ from qa.retrieval.retriever import Retriever
 class LazyRetriever:
     """A folder's index, opened by the first question from any thread; each question uses the newest generation.
 
-    A copy, or one that was pickled, opens it again.
+    Copies, pickled or not, open it again.
 
     Args:
         folder: The corpus root, or its `.qa` folder.
@@ -30,7 +30,7 @@ class LazyRetriever:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[LazyRetriever], tuple[str]]:
-        """Leave out what is open."""
+        """Pickle without the open index."""
         return LazyRetriever, (self._folder,)
 
     def open(self) -> Retriever:

@@ -14,7 +14,7 @@ from qa.explore.schemas import Schemas, body_schema
 
 _Schema = dict[str, Any]
 
-# Name (also that of the command whose `--json` object it returns), title, description and arguments.
+# Name (also of the command whose `--json` object it returns), title, description and arguments.
 _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
     (
         "ask",

@@ -41,7 +41,7 @@ class _Fact:
 
 
 def swapped_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
-    """Return the first fact of a sentence whose context is that of another fact in the passages, or None."""
+    """Return the first fact of a sentence that has the context of another fact in the passages, or None."""
     names = {token.value for token in (*sentence, *passages) if token.kind == "name"}
     claimed = list(_facts_in(sentence, names))
     cited = list(_facts_in(passages, names))

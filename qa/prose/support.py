@@ -55,7 +55,7 @@ class Judge:
         return ""
 
     def _tokens(self, ranks: Sequence[int]) -> tuple[list[Token], list[Token]]:
-        """Return the tokens of passages, and those of their titles and headings."""
+        """Return the tokens of passages, and of their titles and headings."""
         hits = [self._passages[rank] for rank in ranks]
         return tokens_of("\n\n. ".join(hit.text for hit in hits)), tokens_of(". ".join(map(_headings, hits)))
 

@@ -42,7 +42,7 @@ class PageContent:
         result: The answer to the question.
         more: How many passages a link to more of them shows; 0 if there are no more.
         similar: Passages similar to a place.
-        note: What users should know, such as that the index is behind the files, or "".
+        note: What users should know about the index, such as that it is out of date, or "".
         source: The open source, or why it cannot be shown.
         problem: Why there is neither `result` nor `similar`.
     """

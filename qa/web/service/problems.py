@@ -78,7 +78,7 @@ KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return how an error is reported to a client, be it a refused request (an unknown path, too many requests) or not.
+    """Return how an error is reported to a client; HTTP exceptions are refused requests, such as unknown paths.
 
     Faults of the server itself are explained on its terminal only, as those messages name folders, hosts and commands.
     """
