@@ -62,7 +62,7 @@ def test_a_follow_up_is_completed(previous: Turn, question: str, completed: str)
     ],
 )
 def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], completed: str) -> None:
-    """Each is completed from the last complete question."""
+    """Each is completed from the last standalone question."""
     turn = None
     for question in questions:
         turn = next_turn(question, turn)

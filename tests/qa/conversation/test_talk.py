@@ -58,7 +58,7 @@ def output_lines(text: str) -> list[str]:
 
 
 def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> None:
-    """The first passage is shown in full, and only the citations of the others."""
+    """The first passage is shown in full, the others by their citations."""
     lines = output_lines(terminal.say(AWARD))
     assert lines[0] == f"{WINNER} [1]"
     assert lines[3].startswith("Confidence: ")
@@ -84,7 +84,7 @@ def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
 
 
 def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
-    """Until they are undone; the prompt shows which files are searched."""
+    """Changes last until they are undone; the prompt shows which files are searched."""
     terminal.say("/path talks/")
     # An invalid value changes nothing.
     assert "Similar: talks/" in terminal.say("/path tlaks/")
@@ -148,7 +148,7 @@ def test_typed_lines_are_kept_in_a_private_history(terminal: Terminal, state: Pa
 
 
 def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: Path) -> None:
-    """With the same history; Ctrl-C stops a slow question, and `exit` ends the conversation."""
+    """The history is the same; Ctrl-C stops a slow question, and `exit` ends the conversation."""
     (tmp_path / "qa").mkdir()
     (tmp_path / "qa" / "history").write_text("an earlier one\n")
     slow = (
@@ -180,21 +180,19 @@ def test_a_history_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> Non
 
 
 def test_follow_ups_find_their_passages(sample: Path) -> None:
-    """Without the reader, and as typed 20 and 31; `python -m tests.benchmarks.follow_ups` measures with it."""
+    """As typed they find 20 and 31, without the reader; `python -m tests.benchmarks.follow_ups` uses the reader."""
     rows = follow_ups.read()
     questions = [(row.completed, row.evidence) for row in rows if row.evidence]
     with Retriever.open(sample) as retriever:
-        first, among = follow_ups.found(retriever, questions, rerank=False)
+        first, in_top = follow_ups.found(retriever, questions, rerank=False)
     assert (len(rows), len(questions)) == (60, 50)
     assert first >= 36
-    assert among >= 44
-    assert [row.completed for row in rows if row.evidence is None] == [
-        row.alone for row in rows if row.evidence is None
-    ]
+    assert in_top >= 44
+    assert all(row.completed == row.alone for row in rows if row.evidence is None)
 
 
 def test_command_line_question_loads_no_other_interfaces(sample: Path) -> None:
-    """However many extras are installed, and not FAISS unless vectors are compressed."""
+    """Installed extras are not imported, nor is FAISS unless vectors are compressed."""
     program = (
         "import sys\nfrom qa.cli.main import app\n"
         "try: app(['ask', sys.argv[1], 'who won the award?'], prog_name='qa')\nexcept SystemExit: pass\n"

@@ -16,7 +16,7 @@ def snapshot(frequencies: dict[str, int], passages: int = 100) -> Any:
 
 
 def test_labels_are_words_as_written() -> None:
-    """Not stems, as terms are."""
+    """The index has only their stems."""
     (label,) = label_topics(snapshot({}), [["Normans ruled duchies.", "The Normans had duchies.", "Normans, duchies."]])
     assert set(label) == {"Normans", "duchies"}
 
@@ -43,7 +43,7 @@ def test_related_words_are_one_term() -> None:
 
 
 def test_two_consecutive_words_are_one_term() -> None:
-    """If one of them occurs mostly together with the other."""
+    """They are if one of them mostly occurs next to the other."""
     texts = ["the steam engine of Watt", "a steam engine and Watt", "steam engine", "steam, coal", "coal"]
     (label,) = label_topics(snapshot({}), [texts])
     assert "steam engine" in label

@@ -18,7 +18,7 @@ from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
-# How the three kinds of dichromats see linear RGB (Machado, Oliveira and Fernandes 2009).
+# Linear RGB as seen by everybody and by the three kinds of dichromats (Machado, Oliveira and Fernandes 2009).
 VISION = {
     "all": np.eye(3),
     "no red": np.array([[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]),
@@ -34,14 +34,14 @@ def linear(colour: str) -> np.ndarray:
 
 
 def lab(rgb: np.ndarray) -> np.ndarray:
-    """CIELAB of linear RGB."""
+    """Convert linear RGB to CIELAB."""
     xyz = XYZ @ np.clip(rgb, 0, 1) / np.array([0.9505, 1, 1.0888])
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
 def facts_of(page: str) -> dict[str, Any]:
-    """The facts embedded in a map's page."""
+    """Return the facts embedded in a map's page."""
     facts: dict[str, Any] = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
     return facts
 
@@ -70,7 +70,7 @@ def test_the_page_is_self_contained(retriever: Retriever) -> None:
 
 
 def test_the_map_is_the_same_every_time(folder: Path) -> None:
-    """Even if the index is opened again."""
+    """Opening the index again makes no difference."""
     with opened(folder) as retriever:
         first = retriever.map_html(), retriever.map_svg()
     with opened(folder) as retriever:

@@ -63,7 +63,7 @@ def test_every_point_is_painted(page: Page) -> None:
 
 
 def test_labels_are_legible(page: Page) -> None:
-    """There is one for each topic, inside the map, and none overlap."""
+    """Each topic has a label inside the map, and none overlap."""
     boxes = page.run(
         "names.filter((label) => !label.hidden).map((label) => { const b = label.getBoundingClientRect();"
         "return [b.left, b.top, b.right, b.bottom, label.textContent]; })"
@@ -139,7 +139,7 @@ def test_dark_and_light(map_file: Path, page: Page) -> None:
 
 
 def test_text_never_becomes_markup(page: Page) -> None:
-    """It is shown verbatim, and no part of it runs."""
+    """Texts are shown verbatim, and no part of them runs."""
     number = page.run("texts.findIndex((text) => text[1].startsWith('evil.md'))")
     page.run(f"show({number})")
     shown = page.run("at('shown').innerText")

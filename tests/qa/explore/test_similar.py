@@ -1,4 +1,4 @@
-"""What is similar to a place, a document, a record or a text."""
+"""Search for what is similar to a place, a document, a record or a text."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.qa.indexes import build, opened
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The steps by which topics are made, as they happen."""
+    """Record the steps by which topics are found and updated."""
     calls: list[str] = []
 
     def record(call: Any, *values: object) -> object:
@@ -35,7 +35,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def topics_of(folder: Path) -> list[tuple[str, tuple[str, ...], int]]:
-    """Number, terms and size of each topic."""
+    """Return the id, terms and size of each topic."""
     with opened(folder) as retriever:
         return [(topic.id, topic.terms, topic.size) for topic in retriever.topics().topics]
 
@@ -78,7 +78,7 @@ def test_records_are_documents(tmp_path: Path) -> None:
 
 
 def test_some_topics_are_not_saved(folder: Path, retriever: Retriever) -> None:
-    """Those of matching files are not those of the collection; and another process may be writing."""
+    """Topics of some files are not saved, nor is anything while another process writes."""
     assert retriever.topics(path="bread.md").total == 30
     with writer_lock(folder / ".qa"):
         assert len(retriever.topics().topics) == 3
@@ -97,7 +97,7 @@ def test_fewer_passages_than_topics(tmp_path: Path) -> None:
 
 
 def test_topics_are_stored_with_the_generation(folder: Path, retriever: Retriever, steps: list[str]) -> None:
-    """The second time they are read, and are the same; so are those that are found again."""
+    """They are read from the file the second time; without it, the same topics are found again."""
     first = retriever.topics().as_json()
     steps.clear()
     assert retriever.topics().as_json() == first
@@ -146,7 +146,7 @@ def test_a_damaged_file_is_replaced(folder: Path, retriever: Retriever) -> None:
 
 
 def test_a_forged_file_is_ignored(retriever: Retriever) -> None:
-    """Its checksum may be right and its content impossible: an unknown topic, a centroid of another length."""
+    """Its checksum is right, but its content is impossible, such as an unknown topic."""
     valid = topics.find_topics(retriever.snapshot)
     assert len(valid.parents)
     forged: dict[str, Any] = {
@@ -162,7 +162,7 @@ def test_a_forged_file_is_ignored(retriever: Retriever) -> None:
 
 
 def test_ask_within_a_topic(retriever: Retriever) -> None:
-    """Even words of another subject find only passages of the topic."""
+    """Words of other subjects find only passages of the topic."""
     topic_of = {Path(topic.passages[0].source.path).stem: topic for topic in retriever.topics().topics}
     inside = retriever.ask("whales and trains", topic=topic_of["trains"].id, k=50)
     assert {hit.source.path for hit in inside.passages} == {"trains.md"}
@@ -195,7 +195,7 @@ def test_clusters_are_found() -> None:
 
 
 def test_silhouettes_equal_those_of_scikit_learn() -> None:
-    """Even if a cluster has one member, or none."""
+    """They do even if a cluster has one member, or none."""
     from sklearn.metrics import silhouette_score
 
     random = np.random.default_rng(5)

@@ -109,7 +109,7 @@ def test_llama_index_query_engine() -> None:
 
 
 def test_haystack_pipeline_saved_and_loaded() -> None:
-    """A pipeline that was saved and loaded again gives the same prompt, and its async run the same passages."""
+    """A saved pipeline gives the same prompt when loaded, and its async run the same passages."""
     names, printed = run_example(2)
     assert "[awards.md:12-16]" in printed
     loaded = names["loaded"]
@@ -182,7 +182,7 @@ def test_newest_generation_is_used(tmp_path: Path) -> None:
 
 
 def test_every_framework_supports_the_filters() -> None:
-    """Misspelt filters are refused; a filter that matches nothing is our error."""
+    """Misspelt filters are refused; a filter that matches nothing raises a UsageError."""
     from qa.integrations import langchain, llama_index
 
     chain = langchain.QARetriever(folder="corpus/sample", where="title=ICLR 2025 awards", since="2001")
@@ -197,8 +197,8 @@ def test_every_framework_supports_the_filters() -> None:
         langchain.QARetriever(folder="corpus/sample", types="pdf").invoke(QUESTION)
 
 
-def test_changed_settings_count() -> None:
-    """Each question is asked with the settings of that moment, also by a copy of a retriever that was used."""
+def test_changed_settings_take_effect() -> None:
+    """Each question uses the current settings, also in a copy of a retriever that was used before."""
     from qa.integrations.langchain import QARetriever
 
     first = QARetriever(folder="corpus/sample", path="awards.md")
@@ -211,7 +211,7 @@ def test_changed_settings_count() -> None:
 
 @pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
 def test_used_retrievers_can_be_copied(framework: str) -> None:
-    """A deep copy, and one that was pickled, give the same passages and open the index for themselves."""
+    """A deep copy or an unpickled retriever gives the same passages and opens the index itself."""
     module = importlib.import_module(f"qa.integrations.{framework}")
     ask = {"langchain": "invoke", "llama_index": "retrieve", "haystack": "run"}[framework]
     retriever = module.QARetriever(folder=Path("corpus/sample"), k=1)
@@ -222,7 +222,7 @@ def test_used_retrievers_can_be_copied(framework: str) -> None:
 
 @pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
 def test_invalid_settings_are_our_errors(framework: str) -> None:
-    """They are those of `Retriever.ask`, before there is a question."""
+    """The errors are those of `Retriever.ask`, but raised before there is a question."""
     module = importlib.import_module(f"qa.integrations.{framework}")
     with pytest.raises(UsageError, match="mode must be hybrid, dense or keyword, not 'zzz'"):
         module.QARetriever(folder="corpus/sample", mode="zzz")

@@ -1,4 +1,4 @@
-"""Whatever an endpoint does, the exchange ends clearly within its time limit."""
+"""Whatever an endpoint does, the exchange ends within its time limit, with a clear error."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_servers_may_refuse_to_stream_or_to_take_a_temperature(behaviour: str, s
 
 
 def test_proxy_from_the_environment_is_used(server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But not for this machine; the proxy's password is sent only to the proxy."""
+    """It is not used for this machine; its password is sent only to the proxy itself."""
     server.pieces = ["Soup."]
     monkeypatch.setenv("http_proxy", f"http://me:pass@127.0.0.1:{server.server_address[1]}")
     url = "http://far.example/says/v1"

@@ -50,7 +50,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_generated_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
-    """By `qa ask --write`, without settings in the environment."""
+    """`qa ask --write` needs no settings in the environment."""
     done = subprocess.run(
         [sys.executable, "-m", "qa", "ask", "--index", str(notes), "--write", "--endpoint", llama, "--json",
          "When is soup served?", "--path", "lunch.md"],

@@ -177,7 +177,7 @@ def test_after_a_failure_the_quotation_is_printed(server: EndpointServer, notes:
 def test_nothing_is_sent_unless_prose_is_asked_for(
     server: EndpointServer, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the environment alone nor a file in the collection is enough; a refusal exits as not found."""
+    """Settings in the environment or the collection do not suffice; a refusal has the exit code of not found."""
     monkeypatch.setenv("QA_LLM_ENDPOINT", server.url("says"))
     assert qa("ask", "--index", notes, QUESTION).exit_code == 0
     ignored = qa("ask", "--index", notes, "--llm", "small", QUESTION)

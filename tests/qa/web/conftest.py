@@ -1,4 +1,4 @@
-"""Servers that are shared by all tests that only read from them."""
+"""Servers shared by the tests that only read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def server(served_folder: Path) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="session")
 def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server of the sample with documents of other formats and hostile ones, which remembers what its models did."""
+    """A server of the sample with documents of other formats and hostile ones, which caches what its models compute."""
     root = Path(shutil.copytree(sample, tmp_path_factory.mktemp("page") / "library"))
     fill(root)
     build_index(root)

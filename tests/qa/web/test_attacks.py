@@ -57,7 +57,7 @@ def is_guarded(reply: Reply) -> bool:
     ],
 )
 def test_other_names_and_origins_are_refused(server: RunningServer, header: str, value: str, status: int) -> None:
-    """DNS rebinding: an attacker's name that points to this machine; and pages of other sites."""
+    """Such requests come by DNS rebinding (an attacker's name for this machine) or from pages of other sites."""
     reply = server.get(ASK, {header: value})
     assert reply.status == status
     assert is_guarded(reply)
@@ -65,7 +65,7 @@ def test_other_names_and_origins_are_refused(server: RunningServer, header: str,
 
 @pytest.mark.parametrize("host", ["LOCALHOST", "localhost:9000", "127.1.2.3", "[::1]:8765"])
 def test_names_of_this_machine_are_accepted(server: RunningServer, host: str) -> None:
-    """Even with another port, as through a tunnel."""
+    """The port may differ, as through a tunnel."""
     assert server.get("/api/v1/health", {"Host": host}).status == 200
 
 
@@ -147,7 +147,7 @@ def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: s
     "place", ["{}.md", "{}.md:1", "{}.md, p. 1", "{}.md § A", "{}.md#a", "{}"], ids=lambda place: place
 )
 def test_an_unindexed_file_is_treated_like_a_missing_one(server: RunningServer, name: str, place: str) -> None:
-    """Nobody learns what else is on the disk."""
+    """So nobody learns what else is on the disk."""
 
     def outcome(stem: str) -> tuple[int, str]:
         reply = server.api(name, place=place.format(stem))
@@ -177,7 +177,7 @@ def test_filters_match_only_indexed_files(server: RunningServer, path: str) -> N
 
 
 def test_a_number_of_thousands_of_digits_counts_as_not_given(server: RunningServer) -> None:
-    """Python refuses to convert it."""
+    """Python would refuse to convert it."""
     reply = server.get(f"/?q=a+secret&k={'1' * 5000}&open=awards.md&at={'1' * 5000}")
     assert (reply.status, reply.body.count(b"<article ")) == (200, 5)
 
@@ -228,7 +228,7 @@ def test_oversized_requests_are_refused(server: RunningServer, request_: bytes, 
     ],
 )
 def test_ambiguous_requests_are_refused(server: RunningServer, request_: bytes) -> None:
-    """Header injection and request smuggling."""
+    """Otherwise headers could be injected and requests smuggled."""
     answer = send(server, request_)
     assert status_of(answer) in (400, 421, 501, 505)
     assert b"set-cookie" not in answer.lower()

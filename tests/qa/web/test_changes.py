@@ -103,7 +103,7 @@ def test_invalid_settings_are_ignored(following_server: RunningServer) -> None:
 
 
 def test_a_new_index_is_served_by_the_next_request(folder: Path) -> None:
-    """Even if the files are not watched."""
+    """The files need not be watched."""
     with running(folder, "--no-update") as server:
         (folder / "bus.md").write_text("The bus leaves at one.\n")
         assert sources(server, "bus") == {}

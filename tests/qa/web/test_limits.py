@@ -30,7 +30,7 @@ def anyio_backend() -> str:
 
 
 class BlockedCollection:
-    """A collection whose every answer waits for an event."""
+    """A collection whose answers all wait for an event."""
 
     generation = 7
 
@@ -94,7 +94,7 @@ QUESTION = b"GET /api/v1/ask?question=ferry HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def test_a_client_has_at_most_64_requests_in_progress() -> None:
-    """The 65th is told when to try again, and accepted once another is answered; health is answered meanwhile."""
+    """The 65th is refused with a time to retry, and accepted once another is answered; health always is."""
     collection = BlockedCollection()
     async with serving(collection) as connect:
         streams = [await connect() for _ in range(65)]
@@ -177,7 +177,7 @@ async def test_a_closed_lane_refuses_requests_and_counts_none() -> None:
 
 
 def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> None:
-    """As when the server is stopped while a question runs: nothing is logged."""
+    """Nothing is logged if the server is stopped while a question runs."""
     released = Event()
     lane = Lane("outlives", workers=1, capacity=1, per_client=1, seconds=0.01)
     with pytest.raises(HTTPException, match="no answer within"):
@@ -200,7 +200,7 @@ def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> 
 )
 @pytest.mark.parametrize("trickle", [b"", b"a"], ids=["silent", "a byte at a time"])
 async def test_an_incomplete_request_times_out(sent: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slowloris: even if a byte arrives now and then."""
+    """It does even if a byte arrives now and then (Slowloris)."""
     monkeypatch.setattr(protocol, "_REQUEST_SECONDS", 0.3)
 
     async with serving() as connect:

@@ -46,7 +46,7 @@ def checked_statuses(server: RunningServer) -> dict[str, int]:
 
 
 def test_answers_and_errors_do_not_reveal_folders(notes_server: RunningServer) -> None:
-    """Whether the index is intact, damaged or missing, or the folder is gone; the terminal shows the details."""
+    """The index may be intact, damaged or missing, or the folder gone; the terminal shows the details."""
     server, root, index = notes_server, notes_server.root, notes_server.root / ".qa"
     question = "/api/v1/ask?question=ferry"
     assert set(checked_statuses(server).values()) == {200, 400, 404}
@@ -67,7 +67,7 @@ def test_answers_and_errors_do_not_reveal_folders(notes_server: RunningServer) -
 
 
 def test_folders_in_responses_are_cut_to_their_names(tmp_path: Path) -> None:
-    """So is the folder of the model; a link to the collection counts as the collection."""
+    """This includes the model's folder; a link to the collection counts as the collection."""
     (tmp_path / "real").mkdir()
     (link := tmp_path / "notes").symlink_to(tmp_path / "real")
     assert without_folder(f"a is not in {link}, nor {tmp_path}/real/b", link) == "a is not in notes, nor notes/b"

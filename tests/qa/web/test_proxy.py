@@ -88,7 +88,7 @@ def test_other_requests_are_refused_through_the_proxy(
     ],
 )
 def test_the_public_name_is_the_only_new_one(proxied: RunningServer, name: str, status: int) -> None:
-    """DNS rebinding is refused as before, and so is any request without the token."""
+    """DNS rebinding and requests without the token are refused as before."""
     assert proxied.get("/api/v1/status", {**BEARER, "Host": name}).status == status
     assert proxied.get("/api/v1/status", {"Host": name}).status == (401 if status == 200 else 421)
 
@@ -101,7 +101,7 @@ def test_without_a_public_url_the_refusal_names_the_option(server: RunningServer
 
 
 def test_the_client_is_the_last_that_the_proxy_names(served_folder: Path) -> None:
-    """What the client itself sent comes before it. A token is needed even if none is set."""
+    """The client may forge those before it. A token is needed even if none is set."""
     with running(served_folder, "--log", "--public-url", ORIGIN, environ={"QA_TOKEN": ""}) as printed:
         assert len(printed.url.removeprefix(f"{ORIGIN}/?token=")) > 40
         server = as_reached_by_proxy(printed)

@@ -56,7 +56,7 @@ def query(page: Page) -> dict[str, str]:
 
 @cache
 def source_address(server: RunningServer, question: str) -> str:
-    """The address of the first passage's source, as in the page's links."""
+    """Return the address of the first passage's source, as in the page's links."""
     hit = server.api("ask", question=question, k=5).json["passages"][0]
     mark = hit["highlights"][0]["chars"]
     return address(server, q=question, open=hit["id"], mark="{}-{}".format(*mark)) + "#place"
@@ -89,7 +89,7 @@ def text(page: Page, selector: str) -> str:
 
 
 def marked(page: Page) -> str:
-    """The text of the strong marks in the source."""
+    """Return the text of the strong marks in the source."""
     return " ".join(page.run("[...document.querySelectorAll('#beside mark')].map((m) => m.innerText).join('')").split())
 
 
@@ -100,7 +100,7 @@ def citations_shown(page: Page) -> list[str]:
 
 
 def is_visible(page: Page, selector: str) -> bool:
-    """Whether the first element that matches is inside the window and not covered."""
+    """Return whether the first element that matches is inside the window and not covered."""
     return bool(
         page.run(
             f"(() => {{ const element = document.querySelector({selector!r}); if (!element) return false;"
@@ -112,7 +112,7 @@ def is_visible(page: Page, selector: str) -> bool:
 
 
 def violations(page: Page, options: str = "") -> list[Any]:
-    """What axe (https://github.com/dequelabs/axe-core) reports."""
+    """Return what axe (https://github.com/dequelabs/axe-core) reports."""
     if not page.run("'axe' in window"):
         page.run(files("axe_core_python").joinpath("axe.min.js").read_text() + "; 0")
     reported: list[Any] = page.run(
@@ -123,7 +123,7 @@ def violations(page: Page, options: str = "") -> list[Any]:
 
 
 def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
-    """From the start page to the answer, its sentence and its place; the address contains the question."""
+    """The start page leads to the answer, its sentence and its place; the address contains the question."""
     page.open(server.url)
     assert page.run("document.activeElement.id") == "q"
     assert "Ask library" in text(page, "#results")
@@ -323,7 +323,7 @@ def test_for_screen_readers(page: Page, server: RunningServer) -> None:
 
 
 def test_axe_finds_no_barrier(page: Page, server: RunningServer) -> None:
-    """In no kind of view, nor in its dark colours."""
+    """This holds for all kinds of views, in light and dark colours."""
     for view in (
         server.url,
         address(server, q=AWARD),
@@ -342,7 +342,7 @@ def test_axe_finds_no_barrier(page: Page, server: RunningServer) -> None:
 
 
 def test_no_answer_is_reported(page: Page, server: RunningServer) -> None:
-    """With the closest passages, in which no sentence is marked as an answer."""
+    """The closest passages are shown, without a marked sentence."""
     page.open(address(server, q="Who discovered penicillin?"))
     assert text(page, ".verdict").startswith("No passage answers this with confidence These are the closest")
     assert page.run("document.querySelectorAll('.passages li').length") == 5
@@ -363,7 +363,7 @@ def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
 
 
 def test_right_to_left(page: Page, server: RunningServer) -> None:
-    """The direction of a text is that of its language."""
+    """A text has the direction of its language."""
     page.open(address(server, q="הנחל זורם", open="rtl.txt:1"))
     assert page.run("getComputedStyle(document.querySelector('#beside .line')).direction") == "rtl"
     assert page.run("getComputedStyle(document.getElementById('q')).direction") == "rtl"
@@ -420,7 +420,7 @@ def test_documents_run_nothing(page: Page, server: RunningServer) -> None:
 
 
 def test_a_hostile_address_is_only_text(page: Page, server: RunningServer) -> None:
-    """In every parameter."""
+    """This holds for every parameter."""
     evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     names = ("q", "path", "type", "where", "since", "mode", "k", "open", "mark", "at")
     page.open(address(server, **dict.fromkeys(names, evil)))

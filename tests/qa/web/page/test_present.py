@@ -17,7 +17,7 @@ SWANS = hit(1, "birds.txt", (0, 16), text="Swans are white.", highlights=[(0, 16
 
 
 def visible_text(content: PageContent) -> str:
-    """The visible text of a page's results."""
+    """Return the visible text of a page's results."""
     page = render("page.html", PageState("?"), content)
     results = page.partition('id="results" tabindex="-1">')[2].partition("</main>")[0]
     return " ".join(re.sub("<[^>]*>", " ", results).split())
@@ -29,7 +29,7 @@ def test_uncited_answer_is_not_marked_in_any_passage() -> None:
 
 
 def test_everything_that_qualifies_an_answer_is_shown() -> None:
-    """The note on the index above it, other answers and corrections below it, and where else its passage is."""
+    """That is the note on the index, other answers, corrections, and other locations of its passage."""
     places = tuple(Location(f"{name}.txt", (0, 16), (1, 1), None) for name in "abcde")
     second = replace(SWANS, rank=2, also_in=places)
     answer = Answer("white", (1, 2), "Swans are white.", (Alternative("black", (2,)),))

@@ -50,7 +50,7 @@ class Library:
             return self.sources.view(self.root, snapshot, state, self._sandbox)
 
     def passages(self) -> list[tuple[str, str, int, str]]:
-        """Path, key, first character and text of each passage."""
+        """Return the path, key, first character and text of each passage."""
         with Snapshot(self.root / ".qa") as snapshot:
             return [
                 (document.path, passage.key, passage.start, passage.text)
@@ -91,7 +91,7 @@ def letters(text: str) -> str:
 
 
 def pieces_of(view: SourceView) -> list[MarkedText]:
-    """All pieces of a source, in order."""
+    """Return all pieces of a source, in order."""
     match view.body:
         case LinesView(lines):
             return [piece for line in lines for piece in line.pieces]
@@ -112,7 +112,7 @@ def marked_letters(view: SourceView, *marks: str) -> str:
 
 
 def test_every_passage_is_marked_exactly(samples: Library) -> None:
-    """In its lines, blocks or page; in a table, the values of its rows."""
+    """It is marked in its lines, blocks or page; in a table, the values of its rows are."""
     kinds: dict[str, int] = {}
     for path, key, _, text in samples.passages():
         view = samples.view(key)
@@ -132,7 +132,7 @@ def test_every_passage_is_marked_exactly(samples: Library) -> None:
 
 
 def test_each_sentence_of_markdown_is_marked_exactly(notes: Library) -> None:
-    """Whatever markup surrounds or interrupts its words."""
+    """Markup around or between its words makes no difference."""
     sentences = {
         "*Adam* won the prize.": "Adamwontheprize",
         "It was **by `Kingma` and _Ba_**.": "ItwasbyKingmaandBa",
@@ -162,7 +162,7 @@ def test_each_sentence_of_markdown_is_marked_exactly(notes: Library) -> None:
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(_MARKUP), max_size=30), st.data())
 def test_marks_do_not_change_the_rest_of_markdown(parts: list[str], data: st.DataObject) -> None:
-    """Apart from the marks, a text is rendered as it is without them, and no tag comes from the document."""
+    """Without the marks, the rendering is the same; no tag comes from the document."""
     text = "".join(parts)
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
     spans = ((first, last),) if first < last else ()
@@ -173,7 +173,7 @@ def test_marks_do_not_change_the_rest_of_markdown(parts: list[str], data: st.Dat
 
 
 def test_markdown_runs_and_fetches_nothing(notes: Library) -> None:
-    """Pictures become their text, only links to other sites are kept, and headings rank below those of the page."""
+    """Pictures become text, only links to other sites are kept, and headings rank below the page's."""
     text = (
         "### Deep\n\n<script>alert(1)</script> ![a cat](//example.org/x.png) [one](javascript:alert(1)) "
         "[two](/api/v1/health) [three](https://example.org/?a=1&b=2) <https://example.org>\n\n# Top\n\n#### Low\n"
@@ -207,7 +207,7 @@ def test_front_matter_is_shown_verbatim_and_marked_where_it_answers(notes: Libra
 
 
 def test_rows_are_shown_as_a_table(notes: Library) -> None:
-    """Even with cells of several lines, empty cells, and a row without a name."""
+    """Cells may be empty or have several lines, and a row may have no name."""
     rows = 'Elbe,1094,"rises: high\nflows north"\nMüglitz,,short\n,7,"has no name"\n'
     notes.index({"rivers.csv": f"name,length,notes\n{rows}"})
     body = notes.view("rivers.csv").body
