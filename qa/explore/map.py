@@ -29,7 +29,7 @@ LIGHT = ("#2525f4", "#da3f0b", "#72288a", "#758dd7", "#8a2828", "#a655f6", "#767
 DARK = ("#86dcf9", "#da3f0b", "#f4c025", "#c025f4", "#a6d775", "#0981aa", "#8a8a8a")
 COLOURS = len(LIGHT) - 1
 SHAPES = 4
-# Bytes of compressed text in a page, before base64 adds a third; texts are cut to shorter and shorter lengths to fit.
+# Bytes of compressed text in a page, before base64 adds a third; texts are cut to the first of these lengths that fits.
 _MAX_BYTES = 10_500_000
 _LENGTHS = (4000, 1200, 600, 400, 250, 120)
 _NO_TOPIC = 255

@@ -22,8 +22,8 @@ from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
 from qa.require import require_type
 
-# The share of vectors that are new or gone: below the first limit topics are kept, below the second they are refined,
-# otherwise they are found anew.
+# Limits for the share of vectors that are new or gone: below the first, topics are kept; below the second, refined;
+# otherwise found anew.
 _KEEP_BELOW, _REFINE_BELOW = 0.2, 0.6
 # The fewest items of a topic that is divided, and the most parts it is divided into.
 _MIN_DIVIDED = 24

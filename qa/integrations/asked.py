@@ -1,4 +1,4 @@
-"""Shared by the retrievers of all frameworks: a collection, opened when it is first asked, and passage metadata."""
+"""Shared by the retrievers of all frameworks: an index opened by the first question, and passage metadata."""
 
 from __future__ import annotations
 

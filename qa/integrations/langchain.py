@@ -53,7 +53,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
 
     @cached_property
     def _retrievers(self) -> dict[str, LazyRetriever]:
-        """The collections that were asked, by folder: copies with other settings share it."""
+        """The retrievers by folder, shared by copies with other settings."""
         return {}
 
     def _options(self, k: int) -> dict[str, Any]:

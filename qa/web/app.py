@@ -18,7 +18,7 @@ from qa.web.page.routes import page_routes
 from qa.web.service.problems import on_error
 from qa.web.service.service import Service
 
-# Of a request's body, in bytes; only the token form has one.
+# Bytes of a request's body; only the token form has a body.
 _MAX_BODY = 16 * 1024
 
 

@@ -24,7 +24,7 @@ from qa.web.service.service import Service
 _STOP_SECONDS = 30
 # How long an idle connection is kept open.
 _IDLE_SECONDS = 15
-# Where a proxy may say in `X-Forwarded-For` who its client is; from elsewhere, anyone could pass for another client.
+# Proxies whose `X-Forwarded-For` is believed; from elsewhere, anyone could pass for another client.
 _THIS_MACHINE = ("127.0.0.0/8", "::1", "::ffff:127.0.0.0/104")
 
 
