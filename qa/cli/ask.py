@@ -169,8 +169,8 @@ class AnswerPrinter:
 
 
 def _converse(printer: AnswerPrinter, arguments: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
-    """Hold a conversation until the user ends it; errors are printed on one line."""
-    from qa.conversation.conversation import ENDS, Asking, Conversation, Screen
+    """Hold a conversation until the user ends it; an error in a turn is printed on one line."""
+    from qa.conversation.conversation import END_COMMANDS, AskOptions, Conversation, Screen
     from qa.conversation.history import LineHistory, history_file
     from qa.conversation.line_input import line_input
 
@@ -181,9 +181,9 @@ def _converse(printer: AnswerPrinter, arguments: dict[str, Any], refresh: Callab
         open=partial(_show, retriever, opens=True),
         say=lambda line: answers.write_stdout(session.style().paint(clean(line), answers.DIM) + "\n"),
     )
-    started = Asking(**arguments, form=printer.form)
-    conversation = Conversation(retriever, started, screen, refresh)
-    read = line_input(LineHistory(history_file()), [*conversation.commands, *ENDS])
+    options = AskOptions(**arguments, form=printer.form)
+    conversation = Conversation(retriever, options, screen, refresh)
+    read = line_input(LineHistory(history_file()), [*conversation.commands, *END_COMMANDS])
     info = retriever.snapshot.info
     size = reports.describe_size(info.documents, info.passages)
     screen.say(f"{clean_name(name)}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
@@ -210,13 +210,13 @@ def _show(retriever: Retriever, place: str, *, opens: bool) -> None:
 def _take_turn(conversation: Conversation, read: ReadLine) -> bool:
     """Read and handle a line; return whether the conversation continues."""
     try:
-        line = read(conversation.asking.prompt)
+        line = read(conversation.options.prompt)
     except (EOFError, KeyboardInterrupt) as end:
         answers.write_stdout("\n")
         return isinstance(end, KeyboardInterrupt)
     if conversation.is_end(line):
         return False
-    run_guarded(lambda: conversation.take(line))
+    run_guarded(lambda: conversation.execute(line))
     return True
 
 

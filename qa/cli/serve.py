@@ -100,9 +100,9 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
 
 def _required_token(*, is_local: bool) -> str:
     """Return the token that requests need: from the environment, else "" for local use, else a new one."""
-    from qa.web.access import SHORTEST_TOKEN
+    from qa.web.access import MIN_TOKEN_LENGTH
 
     token = os.environ.get(TOKEN_VARIABLE, "")
-    if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
-        raise UsageError(f"{TOKEN_VARIABLE} needs {SHORTEST_TOKEN} or more letters and digits.")
+    if token and (len(token) < MIN_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token):
+        raise UsageError(f"{TOKEN_VARIABLE} needs {MIN_TOKEN_LENGTH} or more letters and digits.")
     return token or ("" if is_local else secrets.token_urlsafe())

@@ -1,4 +1,4 @@
-"""A conversation with a collection: each line, a question or a command, is answered on the screen."""
+"""A conversation with a collection: lines of input are questions or commands, answered on the screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qa.retrieval.question_text import LONGEST_QUESTION, ask_text
 if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
 
-ENDS = ("exit", "quit", "/exit", "/quit")
+END_COMMANDS = ("exit", "quit", "/exit", "/quit")
 HELP = """\
 2              show passage 2 in its context
 /open 2        open its file in your editor or viewer; /open and /show also take a place: /show awards.md:12
@@ -30,8 +30,8 @@ exit           or Ctrl-D; Ctrl-C drops a line or stops a question"""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """How questions are asked, until a command changes it; no command changes `rerank`."""
+class AskOptions:
+    """How to ask questions, until a command changes it; no command changes `rerank`."""
 
     k: int
     mode: Mode
@@ -42,15 +42,15 @@ class Asking:
 
     @property
     def prompt(self) -> str:
-        """The prompt, which names the part of the collection that is asked."""
+        """The prompt; it names the part of the collection that is searched."""
         part = [*self.only.paths, *([f"topic {self.topic}"] if self.topic else [])]
         return f"{', '.join(part)}> "
 
-    def ask(self, retriever: Retriever, question: str, **other: Any) -> Result:
-        """Ask a question with these settings."""
+    def ask(self, retriever: Retriever, question: str, **overrides: Any) -> Result:
+        """Ask a question with these options."""
         topic = {} if self.topic is None else {"topic": self.topic}
-        options = {"k": self.k, "mode": self.mode, "only": self.only, "rerank": self.rerank, **topic, **other}
-        return retriever.ask(question, **options)
+        arguments = {"k": self.k, "mode": self.mode, "only": self.only, "rerank": self.rerank, **topic, **overrides}
+        return retriever.ask(question, **arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +71,26 @@ class Screen:
 
 
 class Conversation:
-    """The state of a conversation: the last question and answer, and the settings for the next.
+    """The state of a conversation: the last question and answer, and the options for the next.
 
     Args:
         retriever: Answers the questions.
-        asking: The initial settings.
+        options: The initial options.
         screen: Shows all output.
         refresh: Brings the index up to date before a question.
     """
 
-    def __init__(self, retriever: Retriever, asking: Asking, screen: Screen, refresh: Callable[[], object]) -> None:
-        self.asking = asking
+    def __init__(self, retriever: Retriever, options: AskOptions, screen: Screen, refresh: Callable[[], Any]) -> None:
+        self.options = options
         self._retriever, self._screen, self._refresh = retriever, screen, refresh
-        self._previous: Turn | None = None
-        self._last: Result | None = None
+        self._previous_turn: Turn | None = None
+        self._last_result: Result | None = None
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: screen.say(HELP),
-            "/json": lambda _: self._set(form="json" if self.asking.form != "json" else "text"),
+            "/json": lambda _: self._set(form="json" if self.options.form != "json" else "text"),
             "/k": self._set_k,
             "/mode": self._set_mode,
-            "/new": lambda _: self._forget(),
+            "/new": lambda _: self._start_over(),
             "/open": lambda argument: screen.open(self._place(argument)),
             "/path": self._set_path,
             "/show": lambda argument: screen.show(self._place(argument)),
@@ -105,42 +105,41 @@ class Conversation:
     @staticmethod
     def is_end(line: str) -> bool:
         """Return whether a line ends the conversation."""
-        return line.strip().lower() in ENDS
+        return line.strip().lower() in END_COMMANDS
 
-    def take(self, line: str) -> None:
+    def execute(self, line: str) -> None:
         """Execute a line of input.
 
         Raises:
-            QAError: It cannot be done; the state is unchanged.
+            QAError: The line cannot be executed; the state is unchanged.
         """
         text = line.strip()
-        word, _, rest = text.partition(" ")
+        word, _, argument = text.partition(" ")
         if text.isdecimal():
             self._screen.show(self._place(text))
         elif command := self._commands.get(word):
-            command(rest.strip())
+            command(argument.strip())
         elif word.startswith("/"):
             raise UsageError(f"no command {word}. Commands: {', '.join(self._commands)}.")
         elif text:
             self._ask(text)
 
     def _ask(self, typed: str) -> None:
-        turn = next_turn(typed, self._previous)
-        question, cut = ask_text(turn.question)
-        if cut:
-            self._screen.say(f"Question cut to {LONGEST_QUESTION:,} characters; the last {cut:,} are ignored")
+        turn = next_turn(typed, self._previous_turn)
+        question, excess = ask_text(turn.question)
+        if excess:
+            self._screen.say(f"Question cut to {LONGEST_QUESTION:,} characters; the last {excess:,} are ignored")
         elif question != typed:
             self._screen.say(f"Asked: {question}")
         self._refresh()
-        result = self.asking.ask(self._retriever, question)
-        # A whole sentence names the topic of a follow-up no better than the question does.
-        is_exact = (
-            result.found and result.answer is not None and result.answer.text.strip() != result.answer.sentence.strip()
-        )
-        exact = " ".join(result.answer.text.split()) if is_exact and result.answer else ""
-        self._previous = Turn(question, exact, turn.first)
-        self._last = result
-        self._screen.answer(result, self.asking.form)
+        result = self.options.ask(self._retriever, question)
+        answer = result.answer if result.found else None
+        # An answer that is a sentence names the topic of a follow-up no better than the question.
+        is_exact = answer is not None and answer.text.strip() != answer.sentence.strip()
+        exact = " ".join(answer.text.split()) if is_exact and answer else ""
+        self._previous_turn = Turn(question, exact, turn.topic_question)
+        self._last_result = result
+        self._screen.answer(result, self.options.form)
 
     def _place(self, argument: str) -> str:
         """Return the id of the passage with a number, or the argument itself if it is a place."""
@@ -148,24 +147,24 @@ class Conversation:
             if not argument:
                 raise UsageError("which one? Give the number of a passage, or a place such as awards.md:12.")
             return argument
-        passages = () if self._last is None else self._last.passages
+        passages = () if self._last_result is None else self._last_result.passages
         passage_id = next((hit.id for hit in passages if str(hit.rank) == argument.lstrip("0")), None)
         if passage_id is None:
             raise UsageError(f"there is no passage {argument[:20]}; the last answer has {len(passages)}.")
         return passage_id
 
-    def _forget(self) -> None:
-        self._previous = None
+    def _start_over(self) -> None:
+        self._previous_turn = None
 
     def _set(self, **changes: Any) -> None:
-        asking = replace(self.asking, **changes)
-        if (asking.only, asking.topic) != (self.asking.only, self.asking.topic):
+        options = replace(self.options, **changes)
+        if (options.only, options.topic) != (self.options.only, self.options.topic):
             # Fail now if the files or topic do not exist, not at every later question.
-            asking.ask(self._retriever, "?", k=1, mode=Mode.KEYWORD, rerank=False)
-        self.asking = asking
+            options.ask(self._retriever, "?", k=1, mode=Mode.KEYWORD, rerank=False)
+        self.options = options
 
     def _set_path(self, pattern: str) -> None:
-        self._set(only=replace(self.asking.only, paths=(pattern,) if pattern else ()))
+        self._set(only=replace(self.options.only, paths=(pattern,) if pattern else ()))
 
     def _set_k(self, number: str) -> None:
         k = int(number) if number.isdecimal() and len(number) < 10 else 0

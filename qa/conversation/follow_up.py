@@ -18,7 +18,7 @@ _PREPOSITION = r"(?:in|on|at|from|to|for|of|by|with|during|about|before|after|ne
 _DETERMINER = r"(?:the|an?|my|our)"
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-_LEAD = re.compile(r"(?:(?:and|also|but)\b[\s,]*)+(?:(?:what|how) about\s+)?|(?:what|how) about\s+", re.I)
+_CONJUNCTION = re.compile(r"(?:(?:and|also|but)\b[\s,]*)+(?:(?:what|how) about\s+)?|(?:what|how) about\s+", re.I)
 _PERSON = re.compile(r"he|him|his|she|hers?", re.I)
 _PLURAL_PRONOUN = re.compile(r"they|them|theirs?|these|those", re.I)
 _THING = re.compile(r"its?", re.I)
@@ -32,10 +32,10 @@ _IMPERSONAL = re.compile(
 _DEMONSTRATIVE = re.compile(
     r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bwill ))th(?:is|at)\b|\bth(?:is|at)$", re.I
 )
-_OTHER = re.compile(r"\b(?:another|other|which|that|this) ones?\b|\belse$", re.I)
+_OTHER_ONE = re.compile(r"\b(?:another|other|which|that|this) ones?\b|\belse$", re.I)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
-# A question word on its own, as in "since when?".
+# A bare question word, as in "since when?".
 _BARE_QUESTION_WORD = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
 # A noun phrase at the end of a question: "the rent", "my sick leave".
 _LAST_PHRASE = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
@@ -63,45 +63,45 @@ _MAX_QUESTION_CHARS = 300
 class Turn:
     """A completed question and its exact answer, or "".
 
-    `first` is the earlier question that gives its topic, or "" if it names the topic itself.
+    `topic_question` is the earlier question that names its topic, or "" if it names the topic itself.
     """
 
     question: str
     answer: str = ""
-    first: str = ""
+    topic_question: str = ""
 
     @property
-    def complete(self) -> str:
-        """The last question that names its own topic."""
-        return self.first or self.question
+    def standalone(self) -> str:
+        """The last question that can be understood alone."""
+        return self.topic_question or self.question
 
 
-def next_turn(question: str, before: Turn | None) -> Turn:
+def next_turn(question: str, previous: Turn | None) -> Turn:
     """Return the turn for a question asked after another turn, without an answer yet."""
-    if before is None or len(question) > _MAX_QUESTION_CHARS:
+    if previous is None or len(question) > _MAX_QUESTION_CHARS:
         return Turn(question)
-    lead = _LEAD.match(question)
-    rest = _bare(question[lead.end() :] if lead else question)
-    previous, topic, first = _bare(before.complete), _topic(before), ""
-    if (resolved := _with_pronouns_resolved(rest, before)) != rest:
-        rest = f"{resolved}?"
-    elif _OTHER.search(rest):
-        rest, first = f"{rest}, {topic}?", before.complete
-    elif _BARE_QUESTION_WORD.fullmatch(rest):
-        rest, first = f"{previous}, and {rest.lower()}?", before.complete
-    elif lead is None or not rest:
-        rest = question
-    elif _CLAUSE.match(rest):
-        rest, first = (f"{rest}?", "") if names_of(rest) else (f"{rest}? ({topic})", before.complete)
-    elif replaced := _with_fragment(rest, previous):
-        rest = replaced
+    conjunction = _CONJUNCTION.match(question)
+    text = _without_end_mark(question[conjunction.end() :] if conjunction else question)
+    standalone, topic, topic_question = _without_end_mark(previous.standalone), _topic(previous), ""
+    if (resolved := _resolve_pronouns(text, previous)) != text:
+        text = f"{resolved}?"
+    elif _OTHER_ONE.search(text):
+        text, topic_question = f"{text}, {topic}?", previous.standalone
+    elif _BARE_QUESTION_WORD.fullmatch(text):
+        text, topic_question = f"{standalone}, and {text.lower()}?", previous.standalone
+    elif conjunction is None or not text:
+        text = question
+    elif _CLAUSE.match(text):
+        text, topic_question = (f"{text}?", "") if names_in(text) else (f"{text}? ({topic})", previous.standalone)
+    elif replaced := _replace_counterpart(text, standalone):
+        text = replaced
     else:
-        rest, first = f"{rest}, {topic}?", before.complete
-    return Turn(rest, first=first)
+        text, topic_question = f"{text}, {topic}?", previous.standalone
+    return Turn(text, topic_question=topic_question)
 
 
-def names_of(question: str) -> list[str]:
-    """Return the proper names in a question, in order; names joined by "and" are one, and a number alone is none."""
+def names_in(question: str) -> list[str]:
+    """Return the proper names in a question, in order; "Ann and Bo" is a single name, and a number alone is none."""
     names = []
     for match in _NAMES.finditer(question):
         name = match[0].rstrip(".,'’")
@@ -112,59 +112,59 @@ def names_of(question: str) -> list[str]:
     return names
 
 
-def _with_pronouns_resolved(question: str, before: Turn) -> str:
+def _resolve_pronouns(question: str, previous: Turn) -> str:
     """Return a question with the pronouns that refer to the previous turn replaced by their antecedents."""
     resolved, at = "", 0
     for match in _WORD.finditer(question):
-        antecedent = _antecedent(match, question, before)
+        antecedent = _antecedent(match, question, previous)
         if antecedent:
             resolved += question[at : match.start()] + antecedent
             at = match.end()
     return resolved + question[at:]
 
 
-def _antecedent(match: re.Match[str], question: str, before: Turn) -> str:
-    """Return what a pronoun refers to in the previous turn, or ""; other words have no antecedent."""
+def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str:
+    """Return the antecedent of a pronoun in the previous turn, or ""; other words have none."""
     word, preceding, following = match[0], question[: match.start()], question[match.end() :]
     if word.lower() == "there":
         is_place = not re.search(rf"\b{_BE}\s+$", preceding, re.I) and not re.match(rf"\s*{_BE}\b", following, re.I)
-        name = _named_answer(before, "where")
+        name = _answer_if_name(previous, "where")
         return f"in {name}" if is_place and name else ""
     if _PERSON.fullmatch(word):
         # Abbreviations, such as "GPUs", are not people.
-        is_in_question = any(re.search(r"[A-Z][a-z]{2}", name) for name in names_of(preceding))
-        antecedent = _named_answer(before, "who") or _first_name(before)
+        is_in_question = any(re.search(r"[A-Z][a-z]{2}", name) for name in names_in(preceding))
+        antecedent = _answer_if_name(previous, "who") or _first_name(previous)
     elif _PLURAL_PRONOUN.fullmatch(word):
-        is_in_question = bool(names_of(preceding) or _PLURAL.search(preceding))
-        antecedent = _named_answer(before, "who") or _topic(before)
+        is_in_question = bool(names_in(preceding) or _PLURAL.search(preceding))
+        antecedent = _answer_if_name(previous, "who") or _topic(previous)
     elif _IMPERSONAL.match(question, match.start()):
         return ""
     elif _THING.fullmatch(word) or _DEMONSTRATIVE.match(question, match.start()):
-        is_in_question = bool(names_of(preceding) or _SINGULAR.search(preceding))
-        antecedent = _named_answer(before, "which", "what") or _topic(before)
+        is_in_question = bool(names_in(preceding) or _SINGULAR.search(preceding))
+        antecedent = _answer_if_name(previous, "which", "what") or _topic(previous)
     else:
         return ""
     antecedent = re.sub(r"['’]s$", "", antecedent)
-    is_hers = word.lower() == "her" and re.match(r"\s+\w", following) and not _NON_NAME.match(following.lstrip())
-    is_possessive = is_hers or _POSSESSIVE.fullmatch(word)
+    is_her = word.lower() == "her" and re.match(r"\s+\w", following) and not _NON_NAME.match(following.lstrip())
+    is_possessive = is_her or _POSSESSIVE.fullmatch(word)
     return "" if is_in_question or not antecedent else f"{antecedent}'s" if is_possessive else antecedent
 
 
-def _named_answer(before: Turn, *question_words: str) -> str:
+def _answer_if_name(previous: Turn, *question_words: str) -> str:
     """Return the previous answer if it is a name and its question began with one of these words, else ""."""
-    is_name = re.match(r"[A-Z]", before.answer) and len(before.answer.split()) <= _MAX_NAME_WORDS
-    is_asked = before.question.lower().startswith(question_words) and not _DEFINITION.match(before.question)
-    return before.answer if is_name and is_asked else ""
+    is_name = re.match(r"[A-Z]", previous.answer) and len(previous.answer.split()) <= _MAX_NAME_WORDS
+    is_requested = previous.question.lower().startswith(question_words) and not _DEFINITION.match(previous.question)
+    return previous.answer if is_name and is_requested else ""
 
 
-def _first_name(before: Turn) -> str:
-    return next(iter(names_of(before.question) or names_of(before.complete)), "")
+def _first_name(previous: Turn) -> str:
+    return next(iter(names_in(previous.question) or names_in(previous.standalone)), "")
 
 
-def _topic(before: Turn) -> str:
+def _topic(previous: Turn) -> str:
     """Return a question's topic: its first name, or else its subject, or what follows "the" or a preposition."""
-    question = _bare(before.complete)
-    if names := names_of(question):
+    question = _without_end_mark(previous.standalone)
+    if names := names_in(question):
         return names[0]
     subject = _SUBJECT.fullmatch(question)
     if subject:
@@ -173,26 +173,26 @@ def _topic(before: Turn) -> str:
     return determined[0] if determined else prepositional["object"] if prepositional else question
 
 
-def _with_fragment(fragment: str, previous: str) -> str:
+def _replace_counterpart(fragment: str, standalone: str) -> str:
     """Return the previous question with a fragment in place of its counterpart, or ""."""
-    years = _YEAR.findall(fragment), _YEAR.findall(previous)
+    years = _YEAR.findall(fragment), _YEAR.findall(standalone)
     if len(years[0]) == len(years[1]) == 1:
-        return _YEAR.sub(years[0][0], previous) + "?"
+        return _YEAR.sub(years[0][0], standalone) + "?"
     if not years[1] and (year := re.fullmatch(rf"({_PREPOSITION}\s+)?{_YEAR.pattern}", fragment, re.I)):
-        return f"{previous} {'' if year[1] else 'in '}{fragment}?"
+        return f"{standalone} {'' if year[1] else 'in '}{fragment}?"
     if preposition := re.match(rf"{_PREPOSITION}\b", fragment, re.I):
-        phrase = re.search(rf"\b{preposition[0]}\s+.+?(?=\s+{_PREPOSITION}\b|$)", previous, re.I)
-        start, end = phrase.span() if phrase else (len(previous), len(previous))
-        return f"{previous[:start].rstrip()} {fragment}{previous[end:]}?"
-    new_names, old_names = names_of(fragment), names_of(previous)
+        phrase = re.search(rf"\b{preposition[0]}\s+.+?(?=\s+{_PREPOSITION}\b|$)", standalone, re.I)
+        start, end = phrase.span() if phrase else (len(standalone), len(standalone))
+        return f"{standalone[:start].rstrip()} {fragment}{standalone[end:]}?"
+    new_names, old_names = names_in(fragment), names_in(standalone)
     if new_names == [fragment] and len(old_names) == 1:
-        return previous.replace(re.sub(r"['’]s$", "", old_names[0]), fragment) + "?"
-    if not old_names and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_PHRASE.search(previous)):
+        return standalone.replace(re.sub(r"['’]s$", "", old_names[0]), fragment) + "?"
+    if not old_names and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_PHRASE.search(standalone)):
         # After "does" and the like, the last word is the verb: "when does the tour start".
-        verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(previous, 0, phrase.start()) else ""
-        return f"{previous[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
-    return _COUNTED.sub(fragment, previous, count=1) + "?" if _COUNTED.search(previous) else ""
+        verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(standalone, 0, phrase.start()) else ""
+        return f"{standalone[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
+    return _COUNTED.sub(fragment, standalone, count=1) + "?" if _COUNTED.search(standalone) else ""
 
 
-def _bare(question: str) -> str:
+def _without_end_mark(question: str) -> str:
     return question.strip().rstrip("?!. ")

@@ -21,7 +21,7 @@ def history_file() -> Path:
 
 
 class LineHistory:
-    """The lines of a history file, oldest first; if it cannot be read or written, those of this conversation."""
+    """The lines of a history file, oldest first; only this conversation's if it cannot be read or written."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -15,29 +15,29 @@ import numpy.typing as npt
 
 from index import Vectors
 
-# The tree's memory and time are quadratic in the sample; so are silhouettes, for each number of clusters tried.
-_TREE_MOST = 4000
-_SILHOUETTE_MOST = 1500
-_TRIED = 24
-_ROUNDS = 10
-# A longer list of clusters would be searched, not read.
-MOST_CLUSTERS = 50
+# Time and memory of the tree, and of the silhouettes for each count tried, are quadratic in the sample.
+_MAX_TREE_SAMPLE = 4000
+_MAX_SILHOUETTE_SAMPLE = 1500
+_COUNTS_TRIED = 24
+_KMEANS_ITERATIONS = 10
+# Nobody reads a longer list of topics.
+MAX_CLUSTERS = 50
 # Outliers: more than this many (robust) standard deviations below the median cosine, in a cluster of at least this many
 # members. With 3, 20 of 1,619 passages of 35 articles were outliers, nearly all of them in the right topic; with 4, 4.
 _OUTLIER_DEVIATIONS = 4.0
-_FEWEST_MEMBERS = 20
+_MIN_MEMBERS = 20
 
 Labels = npt.NDArray[np.int64]
 Cosines = npt.NDArray[np.float32]
 
 
-def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUSTERS) -> Vectors:
-    """Find clusters.
+def find_centroids(vectors: Vectors, *, wanted: int | None = None, limit: int = MAX_CLUSTERS) -> Vectors:
+    """Find the clusters of vectors.
 
     Args:
         vectors: `(n, dim) float32`, unit L2 norm, at least one.
         wanted: How many clusters; None for the number with the highest mean silhouette.
-        most: The maximum if `wanted` is None; never more than the square root of n.
+        limit: The most clusters if `wanted` is None; never more than the square root of n.
 
     Returns:
         Their centroids, `(k, dim) float32`, unit L2 norm, the largest cluster first; fewer than wanted if vectors are
@@ -45,20 +45,20 @@ def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUST
     """
     from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only needed to cluster
 
-    # Small inputs are done before other threads wake up: with them, topics of 35 articles took three times as long.
-    with _thread_pools().limit(limits=1 if len(vectors) <= _TREE_MOST else None):
-        sample = vectors[spread(len(vectors), _TREE_MOST)]
+    # For small inputs, waking other threads costs more than it saves: 35 articles took three times as long.
+    with _thread_pools().limit(limits=1 if len(vectors) <= _MAX_TREE_SAMPLE else None):
+        sample = vectors[evenly_spaced(len(vectors), _MAX_TREE_SAMPLE)]
         if len(sample) < 2 or wanted == 1:
             return _centroids(sample, np.zeros(len(sample), dtype=np.int64))
         squares = 2 - 2 * np.clip(sample @ sample.T, -1, 1)
         np.fill_diagonal(squares, 0)
         tree = linkage(np.sqrt(squares[np.triu_indices(len(sample), 1)], dtype=np.float64), "ward")
 
-        def cut(number: int) -> Labels:
-            labels: Labels = np.unique(fcluster(tree, number, "maxclust"), return_inverse=True)[1]
+        def cut(count: int) -> Labels:
+            labels: Labels = np.unique(fcluster(tree, count, "maxclust"), return_inverse=True)[1]
             return labels
 
-        number = wanted or _best_number(squares, cut, min(most, int(len(vectors) ** 0.5)))
+        number = wanted or _best_cluster_count(squares, cut, min(limit, int(len(vectors) ** 0.5)))
         centroids = refine(vectors, _centroids(sample, cut(number)))
         counts = np.bincount(nearest(vectors, centroids)[0], minlength=len(centroids))
         return centroids[np.argsort(-counts, kind="stable")]
@@ -80,7 +80,7 @@ def refine(vectors: Vectors, start: Vectors) -> Vectors:
     if len(vectors) <= len(start):
         return start
     model = faiss.Kmeans(
-        vectors.shape[1], len(start), niter=_ROUNDS, spherical=True, seed=1,
+        vectors.shape[1], len(start), niter=_KMEANS_ITERATIONS, spherical=True, seed=1,
         min_points_per_centroid=1, max_points_per_centroid=len(vectors),
     )  # fmt: skip
     model.train(np.ascontiguousarray(vectors), init_centroids=np.ascontiguousarray(start))
@@ -96,26 +96,26 @@ def nearest(vectors: Vectors, centroids: Vectors) -> tuple[Labels, Cosines]:
 
 def floors(labels: Labels, cosines: Cosines, count: int) -> Cosines:
     """Return for each cluster the cosine below which a vector does not belong to it: `(count,)`."""
-    lowest = np.full(count, -1, dtype=np.float32)
+    thresholds = np.full(count, -1, dtype=np.float32)
     for cluster in range(count):
         members = cosines[labels == cluster]
-        if len(members) >= _FEWEST_MEMBERS:
+        if len(members) >= _MIN_MEMBERS:
             median = np.median(members)
             # For normal data, the standard deviation is 1.4826 times the median absolute deviation.
-            lowest[cluster] = median - _OUTLIER_DEVIATIONS * 1.4826 * np.median(np.abs(members - median))
-    return lowest
+            thresholds[cluster] = median - _OUTLIER_DEVIATIONS * 1.4826 * np.median(np.abs(members - median))
+    return thresholds
 
 
-def _best_number(squares: Vectors, cut: Callable[[int], Labels], most: int) -> int:
+def _best_cluster_count(squares: Vectors, cut: Callable[[int], Labels], limit: int) -> int:
     """Return the number of clusters with the highest mean silhouette over cosine distances."""
-    chosen = spread(len(squares), _SILHOUETTE_MOST)
+    chosen = evenly_spaced(len(squares), _MAX_SILHOUETTE_SAMPLE)
     distances = squares[np.ix_(chosen, chosen)]
     scores = {}
-    for number in sorted(set(np.geomspace(2, max(most, 2), _TRIED).astype(int).tolist())):
-        labels = cut(number)[chosen]
+    for count in sorted(set(np.geomspace(2, max(limit, 2), _COUNTS_TRIED).astype(int).tolist())):
+        labels = cut(count)[chosen]
         if 1 < len(set(labels.tolist())) < len(labels):
-            scores[number] = mean_silhouette(distances, labels)
-    return max(scores, key=lambda number: scores[number], default=1)
+            scores[count] = mean_silhouette(distances, labels)
+    return max(scores, key=lambda count: scores[count], default=1)
 
 
 def mean_silhouette(distances: Vectors, labels: Labels) -> float:
@@ -126,12 +126,12 @@ def mean_silhouette(distances: Vectors, labels: Labels) -> float:
     rows = np.arange(len(labels))
     membership = np.eye(labels.max() + 1, dtype=np.float32)[labels]
     sums, sizes = distances @ membership, membership.sum(axis=0)
-    own = sums[rows, labels] / np.maximum(sizes[labels] - 1, 1)
+    within = sums[rows, labels] / np.maximum(sizes[labels] - 1, 1)
     means = sums / np.maximum(sizes, 1)
     means[rows, labels] = np.inf
     means[:, sizes == 0] = np.inf
-    other = means.min(axis=1)
-    scores = np.where(sizes[labels] > 1, (other - own) / np.maximum(np.maximum(own, other), 1e-9), 0)
+    to_next = means.min(axis=1)
+    scores = np.where(sizes[labels] > 1, (to_next - within) / np.maximum(np.maximum(within, to_next), 1e-9), 0)
     return float(scores.mean())
 
 
@@ -147,6 +147,6 @@ def unit_rows(vectors: Vectors) -> Vectors:
     return unit
 
 
-def spread(count: int, most: int) -> Labels:
-    """Return at most `most` of the numbers below `count`, evenly spread."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
+def evenly_spaced(count: int, limit: int) -> Labels:
+    """Return at most `limit` of the numbers below `count`, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, limit)).astype(np.int64))

@@ -36,7 +36,7 @@ class Grouping:
         floors: `(n,)`, the lowest cosine with which an item belongs to its topic.
         parts: `(m, dim)`, the parts' centroids, unit L2 norm.
         parents: `(m,)`, the topic of each part, ascending.
-        learned: Row numbers of the vectors the topics were found from, ascending.
+        learned: Row numbers of the vectors that the topics were found from, ascending.
         passages: `(p,)`, row numbers of all passages, in order of documents and text.
         topics: `(p,)`, the topic of each passage, -1 for none.
         subtopics: `(p,)`, the part of each passage, -1 for none.
@@ -106,7 +106,7 @@ def read_grouping(snapshot: Index) -> Grouping | None:
 
 
 def write_grouping(snapshot: Index, grouping: Grouping) -> None:
-    """Save topics; if there is no folder or it cannot be written now, they are found again next time."""
+    """Save topics; if there is no folder or it cannot be written now, topics are found again next time."""
     if snapshot.folder is None:
         return
     from safetensors.numpy import save  # noqa: PLC0415
@@ -124,7 +124,7 @@ def write_grouping(snapshot: Index, grouping: Grouping) -> None:
 
 
 def _require_valid(grouping: Grouping, dimension: int) -> None:
-    """Raise ValueError for a grouping that cannot be, as a file with a valid checksum may still be forged."""
+    """Raise ValueError for an impossible grouping, as a file with a valid checksum may still be forged."""
     count, part_count = len(grouping.centroids), len(grouping.parts)
     clusters, passages = count + part_count, len(grouping.passages)
     floats: dict[str, tuple[int, ...]] = {

@@ -14,78 +14,78 @@ from itertools import pairwise, repeat
 
 from index import STOP_WORDS, Index, word_terms
 
-# How many passages a label is made from.
+# Passages from which a label is made.
 SAMPLE = 120
 # Terms of a label.
-_FEWEST, _MOST = 2, 4
+_MIN_TERMS, _MAX_TERMS = 2, 4
 # A further term needs at least this share of the first term's score.
-_LEAST_SCORE = 0.35
-# The share of its score that a term loses if it fully overlaps with one already chosen.
+_MIN_SCORE = 0.35
+# The share of its score that a term loses if it fully overlaps with a chosen term.
 _DIVERSITY = 0.7
-_CANDIDATES = 40
-# An earlier label is kept while all its terms are among this many best ones.
+_MAX_CANDIDATES = 40
+# An earlier label is kept while all its terms are among this many best terms.
 _STILL_BEST = 12
-# How many terms' document frequencies are looked up at a time.
-_LOOKED_UP = 200
-_LETTERS = 3
+# The document frequencies of this many terms are looked up at a time.
+_BATCH = 200
+_MIN_LETTERS = 3
 _SHARED_PREFIX = 4
-# The share of a word's passages that have another next to it, from which both are one term, such as "steam engine".
+# Two words are one term, such as "steam engine", if this share of one word's passages has the other next to it.
 _ADJACENT = 0.6
 _WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _RUN = re.compile(f"{_WORD}(?: {_WORD})*")
 
 
 class _Class:
-    """The words of a topic's passages.
+    """The words of a topic's passages: a class of class-based TF-IDF.
 
     Attributes:
         texts: For each passage, its runs of words separated by single spaces.
         words: How often each word occurs.
-        places: The passages in which each term occurs.
+        postings: The passages in which each term occurs.
     """
 
     def __init__(self, terms: Terms, passages: Iterable[str]) -> None:
         self.terms = terms
         self.texts = [_RUN.findall(text) for text in passages]
         self.words: Counter[str] = Counter()
-        self.places: defaultdict[str, set[int]] = defaultdict(set)
+        self.postings: defaultdict[str, set[int]] = defaultdict(set)
         for number, runs in enumerate(self.texts):
             words = " ".join(runs).split(" ")
             self.words.update(words)
             for word in set(words):
                 for term in terms[word]:
-                    self.places[term].add(number)
+                    self.postings[term].add(number)
 
-    def counts(self, left_out: set[str]) -> Counter[str]:
-        """Count the passages of each term; terms in fewer than two or a tenth of them are dropped, unless all are."""
-        least = max(2, len(self.texts) / 10)
-        counts = {term: len(places) for term, places in self.places.items() if term not in left_out}
-        return Counter({term: count for term, count in counts.items() if count >= least} or counts)
+    def passage_counts(self, left_out: set[str]) -> Counter[str]:
+        """Count the passages of each term, without terms in fewer than two, or a tenth of them, if others remain."""
+        fewest = max(2, len(self.texts) / 10)
+        counts = {term: len(postings) for term, postings in self.postings.items() if term not in left_out}
+        return Counter({term: count for term, count in counts.items() if count >= fewest} or counts)
 
-    def forms(self, term: str) -> Counter[str]:
-        """Count the spellings of a term; where it is only part of a word, the term itself is counted."""
+    def spellings(self, term: str) -> Counter[str]:
+        """Count the spellings of a term; for a word with several terms, count the term itself."""
         counts: Counter[str] = Counter()
         for word in self.terms.words[term]:
             counts[word if len(self.terms[word]) == 1 else term] += self.words[word]
         return counts
 
     def pairs(self, terms: Iterable[str]) -> Counter[tuple[str, str]]:
-        """Count the passages in which one of some terms is right before another."""
-        known = {word: self.terms[word] for term in terms for word in self.terms.words[term] if word in self.words}
+        """Count the passages in which two of these terms are adjacent, in this order."""
+        stems = {word: self.terms[word] for term in terms for word in self.terms.words[term] if word in self.words}
         counts: Counter[tuple[str, str]] = Counter()
         for runs in self.texts:
             pairs = (pair for run in runs for pair in pairwise(run.split(" ")))
             counts.update(
-                {(known[a][0], known[b][0]) for a, b in pairs if a in known and b in known and len(known[a]) == 1}
+                {(stems[a][0], stems[b][0]) for a, b in pairs if a in stems and b in stems and len(stems[a]) == 1}
             )
         return counts
 
 
-def _commonest(forms: Counter[str]) -> str:
+def _usual_spelling(spellings: Counter[str]) -> str:
     """Return a term's commonest spelling, or its lower case if a quarter as common: sentences begin with capitals."""
-    word = max(forms, key=lambda form: (forms[form], form))
+    word = max(spellings, key=lambda spelling: (spellings[spelling], spelling))
     lower = word.lower()
-    return lower if 4 * forms[lower] >= forms[word] else word
+    return lower if 4 * spellings[lower] >= spellings[word] else word
 
 
 class Terms(dict[str, tuple[str, ...]]):
@@ -99,7 +99,7 @@ class Terms(dict[str, tuple[str, ...]]):
         folded = word.casefold().replace("’", "'").removesuffix("'s")
         # "I'm" and "aren't" are no more distinctive than "I" and "are".
         stem = folded.partition("'")[0].removesuffix("n")
-        is_distinctive = not {folded, stem} & STOP_WORDS and (len(stem) >= _LETTERS or not folded.isascii())
+        is_distinctive = not {folded, stem} & STOP_WORDS and (len(stem) >= _MIN_LETTERS or not folded.isascii())
         terms = tuple(word_terms(folded)) if is_distinctive else ()
         self[word] = terms
         for term in terms:
@@ -107,94 +107,94 @@ class Terms(dict[str, tuple[str, ...]]):
         return terms
 
 
-def label_all(
+def label_topics(
     snapshot: Index,
     texts: Sequence[Iterable[str]],
     *,
-    kept: Sequence[tuple[str, ...]] | None = None,
+    earlier: Sequence[tuple[str, ...]] | None = None,
     without: Sequence[str] = (),
     terms: Terms | None = None,
 ) -> list[tuple[str, ...]]:
     """Return the terms of each topic.
 
     Args:
-        snapshot: Its keyword index tells how many passages have a term.
+        snapshot: Its keyword index has the document frequencies.
         texts: Some passages of each topic.
-        kept: Earlier terms of the same topics, kept if they are still among the best.
+        earlier: Earlier terms of the same topics, kept if they are still among the best.
         without: Terms of the topic these are parts of, which do not tell the parts apart.
-        terms: Words looked up before.
+        terms: The terms of words looked up before.
     """
     terms = Terms() if terms is None else terms
     classes = [_Class(terms, passages) for passages in texts]
     left_out = {term for name in without for word in name.split() for term in terms[word]}
-    topic_counts = [topic.counts(left_out) for topic in classes]
+    topic_counts = [topic.passage_counts(left_out) for topic in classes]
     overall: Counter[str] = Counter()
     for counts in topic_counts:
         overall.update(counts)
     candidates = [
-        sorted(counts, key=lambda term: (-(counts[term] ** 2) / overall[term], term))[:_CANDIDATES]
+        sorted(counts, key=lambda term: (-(counts[term] ** 2) / overall[term], term))[:_MAX_CANDIDATES]
         for counts in topic_counts
     ]
     frequency = _frequencies(snapshot, sorted(set().union(*candidates)))
     rarity = {term: math.log(1 + snapshot.info.passages / max(count, 1)) for term, count in frequency.items()}
     labels = []
-    for topic, counts, own, before in zip(classes, topic_counts, candidates, kept or repeat(()), strict=False):
+    for topic, counts, ranked, label in zip(classes, topic_counts, candidates, earlier or repeat(()), strict=False):
         scores = {
-            term: len(topic.places[term]) / len(topic.texts) * rarity[term] * counts[term] / overall[term]
-            for term in own
+            term: len(topic.postings[term]) / len(topic.texts) * rarity[term] * counts[term] / overall[term]
+            for term in ranked
         }
-        labels.append(before if before and _are_still_best(before, scores, terms) else _choose(topic, scores))
+        labels.append(label if label and _are_still_best(label, scores, terms) else _choose_terms(topic, scores))
     return labels
 
 
-def _are_still_best(before: Sequence[str], scores: dict[str, float], terms: Terms) -> bool:
+def _are_still_best(label: Sequence[str], scores: dict[str, float], terms: Terms) -> bool:
     best = set(sorted(scores, key=lambda term: (-scores[term], term))[:_STILL_BEST])
-    return all(set(terms[word]) <= best for name in before for word in name.split())
+    return all(set(terms[word]) <= best for name in label for word in name.split())
 
 
 def _frequencies(snapshot: Index, terms: Sequence[str]) -> dict[str, int]:
-    """Return in how many passages terms occur; read in batches, as the index caches what it reads."""
+    """Return the document frequencies of terms, read in batches, as the index caches what it reads."""
     frequencies: dict[str, int] = {}
-    for at in range(0, len(terms), _LOOKED_UP):
-        frequencies |= snapshot.frequencies(terms[at : at + _LOOKED_UP])
+    for at in range(0, len(terms), _BATCH):
+        frequencies |= snapshot.frequencies(terms[at : at + _BATCH])
     return frequencies
 
 
-def _choose(topic: _Class, scores: dict[str, float]) -> tuple[str, ...]:
+def _choose_terms(topic: _Class, scores: dict[str, float]) -> tuple[str, ...]:
     chosen: list[str] = []
-    left = dict(scores)
-    while left and len(chosen) < _MOST:
+    remaining = dict(scores)
+    while remaining and len(chosen) < _MAX_TERMS:
         penalised = {
             term: score * (1 - _DIVERSITY * max((_overlap(topic, term, other) for other in chosen), default=0.0))
-            for term, score in left.items()
+            for term, score in remaining.items()
         }
         best = min(penalised, key=lambda term: (-penalised[term], term))
-        if len(chosen) >= _FEWEST and penalised[best] < _LEAST_SCORE * scores[chosen[0]]:
+        if len(chosen) >= _MIN_TERMS and penalised[best] < _MIN_SCORE * scores[chosen[0]]:
             break
         chosen.append(best)
-        del left[best]
-    return _joined(topic, chosen, scores)
+        del remaining[best]
+    return _spell_out(topic, chosen, scores)
 
 
 def _overlap(topic: _Class, term: str, other: str) -> float:
     """Return the share of passages with either term that have both; 1 for terms with the same prefix."""
     if term[:_SHARED_PREFIX] == other[:_SHARED_PREFIX]:
         return 1.0
-    places, other_places = topic.places[term], topic.places[other]
-    return len(places & other_places) / len(places | other_places)
+    postings, other_postings = topic.postings[term], topic.postings[other]
+    return len(postings & other_postings) / len(postings | other_postings)
 
 
-def _joined(topic: _Class, chosen: Sequence[str], candidates: Iterable[str]) -> tuple[str, ...]:
+def _spell_out(topic: _Class, chosen: Sequence[str], candidates: Iterable[str]) -> tuple[str, ...]:
     """Return the chosen terms as they are spelled, each joined with another candidate if mostly next to it."""
     names: list[str] = []
-    left = list(chosen)
+    remaining = list(chosen)
     pairs = topic.pairs(candidates)
-    while left:
-        term = left.pop(0)
+    while remaining:
+        term = remaining.pop(0)
         possible = [pair for other in candidates if other != term for pair in ((term, other), (other, term))]
         pair = max(possible, key=lambda pair: (pairs[pair], pair), default=(term,))
-        if len(pair) == 1 or pairs[pair] < max(2, _ADJACENT * len(topic.places[term])):
+        if len(pair) == 1 or pairs[pair] < max(2, _ADJACENT * len(topic.postings[term])):
             pair = (term,)
-        left = [other for other in left if other not in pair]
-        names.append(" ".join(_commonest(topic.forms(term)) for term in pair))
+        remaining = [other for other in remaining if other not in pair]
+        names.append(" ".join(_usual_spelling(topic.spellings(term)) for term in pair))
     return tuple(names)

@@ -8,8 +8,8 @@ from typing import Any
 
 from qa.answer.results import MAX_HITS, Mode
 
-MOST_TOPICS = 200
-# Of a question, in characters; that of `qa.retrieval.question_text`, whose folder imports from this one.
+MAX_TOPICS = 200
+# Characters; equals LONGEST_QUESTION of `qa.retrieval.question_text`, which cannot be imported here (a cycle).
 _LONGEST_QUESTION = 10_000
 _TEXT = {"type": "string"}
 _BOOLEAN = {"type": "boolean"}
@@ -21,15 +21,15 @@ class Parameter:
 
     Attributes:
         name: Its name.
-        about: What it means.
-        schema: JSON Schema of its value, by which the API also parses it.
-        required: Whether it must be given.
+        description: What it means.
+        schema: JSON Schema of its value, which the API also parses it by.
+        required: Whether a request must have it.
         repeated: Whether it may have several values.
         example: An example value.
     """
 
     name: str
-    about: str
+    description: str
     schema: Mapping[str, Any]
     required: bool = False
     repeated: bool = False
@@ -83,5 +83,5 @@ TOPIC = Parameter("topic", "Only passages of this topic, by its id.", {"type": "
 TOPICS = Parameter(
     "n",
     "How many topics; by default, as many as the data suggest.",
-    {"type": "integer", "minimum": 1, "maximum": MOST_TOPICS},
+    {"type": "integer", "minimum": 1, "maximum": MAX_TOPICS},
 )

@@ -30,7 +30,7 @@ _OPTIONAL = {
     "Result": ("writing",), "Answer": ("more", "prose", "cited_by_line"), "Highlight": ("boxes",),
     "IndexInfo": ("note",), "Similar": ("passages", "documents"),
 }  # fmt: skip
-_STRINGS: Schema = {"type": "array", "items": {"type": "string"}}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 _STATES: Schema = {"enum": [*(state.value for state in State), None]}
 
 
@@ -58,7 +58,7 @@ def _status() -> Schema:
     )  # fmt: skip
     skipped = {"type": "array", "items": object_of(path=PLAIN[str], reason=PLAIN[str])}
     counts = dict.fromkeys(("files", "documents", "passages", "generation", "format", "bytes"), COUNT)
-    patterns = dict.fromkeys(("include", "exclude", "paths"), _STRINGS)
+    patterns = dict.fromkeys(("include", "exclude", "paths"), _TEXTS)
     texts = dict.fromkeys(("index", "model"), PLAIN[str])
     settings: Schema = {"type": ["string", "null"]}
     return object_of(
@@ -72,15 +72,15 @@ def object_of(**properties: Schema) -> Schema:
 
 
 class Schemas:
-    """Makes JSON Schemas of types as `qa.answer.results.json_value` writes them; collects those of classes in `found`.
+    """Makes JSON Schemas of types as `qa.answer.results.json_value` writes them; `definitions` has those of classes.
 
     Args:
-        place: Where the collected schemas are in the document, such as "#/$defs/".
+        prefix: Where the definitions are in the document, such as "#/$defs/".
     """
 
-    def __init__(self, place: str) -> None:
-        self.found: dict[str, Schema] = {}
-        self._place = place
+    def __init__(self, prefix: str) -> None:
+        self.definitions: dict[str, Schema] = {}
+        self._prefix = prefix
 
     def of(self, kind: Any) -> Schema:
         """Return the schema of a type."""
@@ -90,7 +90,7 @@ class Schemas:
             return object_of(page=COUNT, box={"type": "array", "items": PLAIN[float], "minItems": 4, "maxItems": 4})
         if get_args(kind):
             return self._generic(get_origin(kind), get_args(kind))
-        return {"enum": [member.value for member in kind]} if issubclass(kind, StrEnum) else self._named(kind)
+        return {"enum": [member.value for member in kind]} if issubclass(kind, StrEnum) else self._reference(kind)
 
     def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> Schema:
         if origin is Literal:
@@ -106,22 +106,22 @@ class Schemas:
 
     def of_class(self, kind: Any, optional: tuple[str, ...] = (), **more: Schema) -> Schema:
         """Return the schema of an object with the fields of a class, described by its docstring."""
-        described = {
+        descriptions = {
             name: " ".join(text.split()) for name, text in _ATTRIBUTE.findall(inspect.cleandoc(kind.__doc__ or ""))
         }
         hints = get_type_hints(kind)
         properties = {
-            name: {**self.of(hint), **({"description": described[name]} if name in described else {})}
+            name: {**self.of(hint), **({"description": descriptions[name]} if name in descriptions else {})}
             for name, hint in hints.items()
         }
         required = [name for name in properties if name not in optional]
         return {"type": "object", "properties": {**more, **properties}, "required": [*more, *required]}
 
-    def _named(self, kind: Any) -> Schema:
+    def _reference(self, kind: Any) -> Schema:
         name: str = kind.__name__
         if not (is_dataclass(kind) or hasattr(kind, "_fields")):
             raise TypeError(f"{name} has no schema")
-        if name not in self.found:
-            self.found[name] = {}  # types may be recursive: a topic has topics
-            self.found[name] = self.of_class(kind, _OPTIONAL.get(name, ()))
-        return {"$ref": f"{self._place}{name}"}
+        if name not in self.definitions:
+            self.definitions[name] = {}  # types may be recursive: a topic has topics
+            self.definitions[name] = self.of_class(kind, _OPTIONAL.get(name, ()))
+        return {"$ref": f"{self._prefix}{name}"}

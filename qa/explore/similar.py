@@ -15,26 +15,26 @@ from corpus.types import Block, BlockKind, Document
 from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import DEFAULT_K, MAX_HITS, cite
-from qa.explore.clusters import spread, unit_rows
+from qa.explore.clusters import evenly_spaced, unit_rows
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
 from qa.places import Place, find_place, looks_like_path
 
 # Characters of a text; a longer one should be indexed as a file.
-_LONGEST = 100_000
-# Documents are found by searching with some passages (probes) and with the mean; how many hits each search returns.
+_MAX_CHARS = 100_000
+# Documents are found with some passages (probes) and with the mean; how many hits each of these searches returns.
 _PROBES = 16
-_FOUND_BY_PROBE = 50
-_FOUND_BY_MEAN = 200
+_HITS_PER_PROBE = 50
+_HITS_OF_MEAN = 200
 # How many pairs of passages explain why a document is similar.
-_PAIRS = 3
-_READ_AT_ONCE = 16
+_MAX_PAIRS = 3
+_BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """What passages or documents are compared with.
+class SimilarQuery:
+    """A resolved request: what passages or documents are compared with.
 
     Attributes:
         subject: Its description in the result.
@@ -60,7 +60,7 @@ class SimilarRequest:
         what: A place, a path, a passage id, or a text.
         k: How many to return.
         only: Which documents to choose from.
-        here: The working directory, against which paths are resolved before the root.
+        here: The working directory; paths are resolved against it, then against the root.
         keep_all: Whether to keep the item itself, its duplicates and its near-duplicates.
         indexed_only: Whether to treat files that are not indexed as nonexistent.
     """
@@ -75,51 +75,52 @@ class SimilarRequest:
 
 def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the passages most similar to the requested item, best first."""
-    compared = _compared(root, snapshot, encoder, request, whole=False)
+    query = _resolve(root, snapshot, encoder, request, whole=False)
     documents = select(snapshot, request.only)
-    excluded = () if request.keep_all else compared.passages
+    excluded = () if request.keep_all else query.passages
     depth = request.k + 16
-    found: list[tuple[StoredPassage, float]] = []
-    while len(found) < request.k:
-        candidates = snapshot.dense(compared.mean, depth, documents=documents)
-        found = list(islice(_distinct(snapshot, candidates, excluded), request.k))
+    hits: list[tuple[StoredPassage, float]] = []
+    while len(hits) < request.k:
+        candidates = snapshot.dense(query.mean, depth, documents=documents)
+        hits = list(islice(_without_duplicates(snapshot, candidates, excluded), request.k))
         if len(candidates) < depth:
             break
-        depth = 4 * (depth + len(compared.passages))
-    return Similar(compared.subject, passages=cited(root, snapshot, found, {}))
+        depth = 4 * (depth + len(query.passages))
+    return Similar(query.subject, passages=cited(root, snapshot, hits, {}))
 
 
-def _distinct(
+def _without_duplicates(
     snapshot: Index, candidates: Sequence[Candidate], excluded: Sequence[StoredPassage]
 ) -> Iterator[tuple[StoredPassage, float]]:
     """Yield candidates with scores in [0, 1], without duplicates, excluded passages and their near-duplicates."""
     ids, texts = {passage.id for passage in excluded}, {passage.text_digest for passage in excluded}
     excluded_words = [words_of(passage) for passage in excluded]
-    left = [candidate for candidate in candidates if candidate.passage not in ids]
-    for at in range(0, len(left), _READ_AT_ONCE):
-        batch = left[at : at + _READ_AT_ONCE]
-        for passage, candidate in zip(snapshot.passages([each.passage for each in batch]), batch, strict=True):
+    remaining = [candidate for candidate in candidates if candidate.passage not in ids]
+    for at in range(0, len(remaining), _BATCH):
+        batch = remaining[at : at + _BATCH]
+        passages = snapshot.passages([candidate.passage for candidate in batch])
+        for passage, candidate in zip(passages, batch, strict=True):
             if passage.is_front_matter:
                 continue
             words = words_of(passage)
-            if passage.text_digest not in texts and not any(nearly_same(words, other) for other in excluded_words):
+            if passage.text_digest not in texts and not any(nearly_same(words, seen) for seen in excluded_words):
                 texts.add(passage.text_digest)
                 yield passage, round(max(candidate.score, 0.0), 6)
 
 
 def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the documents and records most similar to the one with the requested item, best first."""
-    compared = _compared(root, snapshot, encoder, request, whole=True)
+    query = _resolve(root, snapshot, encoder, request, whole=True)
     among = select(snapshot, request.only)
-    own = {group_of(passage) for passage in compared.passages}
-    words = _all_words(compared.passages)
+    items = {item_key(passage) for passage in query.passages}
+    words = _all_words(query.passages)
     ranked = []
-    for passages in _candidates(snapshot, compared, among, 3 * request.k + 20):
-        is_same = compared.passages and (group_of(passages[0]) in own or nearly_same(_all_words(passages), words))
+    for passages in _candidates(snapshot, query, among, 3 * request.k + 20):
+        is_same = query.passages and (item_key(passages[0]) in items or nearly_same(_all_words(passages), words))
         if is_same and not request.keep_all:
             continue
         vectors = stored_vectors(snapshot, passages)
-        ranked.append((float(unit_mean(vectors) @ compared.mean), passages, vectors))
+        ranked.append((float(unit_mean(vectors) @ query.mean), passages, vectors))
     ranked.sort(key=lambda entry: (-entry[0], entry[1][0].key))
     documents = tuple(
         SimilarDocument(
@@ -128,62 +129,62 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
             path=passages[0].document.path,
             title=passages[0].title,
             place=cite_passages(passages[:1]) if passages[0].document.records else passages[0].document.path,
-            because=tuple(_pairs(compared, passages, vectors)),
+            because=tuple(_best_pairs(query, passages, vectors)),
         )
         for rank, (score, passages, vectors) in enumerate(ranked[: request.k], 1)
     )
-    return Similar(compared.subject, documents=documents)
+    return Similar(query.subject, documents=documents)
 
 
-def _candidates(snapshot: Index, compared: Compared, among: Among, wanted: int) -> Iterator[list[StoredPassage]]:
+def _candidates(snapshot: Index, query: SimilarQuery, among: Among, wanted: int) -> Iterator[list[StoredPassage]]:
     """Yield the passages of each document or record that may be similar, most promising first."""
-    probes = [(compared.mean, _FOUND_BY_MEAN + len(compared.passages))]
-    if len(compared.vectors) > 1:
-        probes += [(vector, _FOUND_BY_PROBE) for vector in compared.vectors[spread(len(compared.vectors), _PROBES)]]
+    probes = [(query.mean, _HITS_OF_MEAN + len(query.passages))]
+    if len(query.vectors) > 1:
+        probes += [(vector, _HITS_PER_PROBE) for vector in query.vectors[evenly_spaced(len(query.vectors), _PROBES)]]
     scores: dict[int, float] = {}
     for vector, limit in probes:
         for candidate in snapshot.dense(vector, limit, documents=among):
             scores[candidate.passage] = max(scores.get(candidate.passage, -1.0), candidate.score)
-    ranked = snapshot.passages(sorted(scores, key=lambda number: (-scores[number], number)))
-    paths = {group_of(passage): passage.document.path for passage in ranked}
-    for group, path in islice(paths.items(), wanted):
-        yield _texts([passage for passage in snapshot.passages_of(path) if group_of(passage) == group])
+    ranked = snapshot.passages(sorted(scores, key=lambda row_id: (-scores[row_id], row_id)))
+    items = {item_key(passage): passage.document.path for passage in ranked}
+    for item, path in islice(items.items(), wanted):
+        yield _without_front_matter([passage for passage in snapshot.passages_of(path) if item_key(passage) == item])
 
 
-def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
+def _best_pairs(query: SimilarQuery, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
     """Yield the pairs of passages with the highest cosines, each passage in at most one pair."""
-    cosines = unit_rows(compared.vectors) @ unit_rows(vectors).T
-    for _ in range(min(_PAIRS, *cosines.shape)):
-        own, other = divmod(int(cosines.argmax()), cosines.shape[1])
-        cited_own = cite_passages([compared.passages[own]]) if compared.passages else ""
-        yield cited_own, cite_passages([passages[other]])
-        cosines[own, :] = cosines[:, other] = -np.inf
+    cosines = unit_rows(query.vectors) @ unit_rows(vectors).T
+    for _ in range(min(_MAX_PAIRS, *cosines.shape)):
+        row, column = divmod(int(cosines.argmax()), cosines.shape[1])
+        left = cite_passages([query.passages[row]]) if query.passages else ""
+        yield left, cite_passages([passages[column]])
+        cosines[row, :] = cosines[:, column] = -np.inf
 
 
-def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
-    """Resolve a request: to the passages of a place, with `whole` those of its documents or records, or to a text."""
+def _resolve(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> SimilarQuery:
+    """Resolve a request to a text or the passages of a place; with `whole`, to those of its document or records."""
     if not 1 <= request.k <= MAX_HITS:
         raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {request.k}.")
     place = find_place(snapshot, root, request.what, request.here, indexed_only=request.indexed_only)
     if place is None:
-        return _of_text(encoder, request.what)
+        return _encode_text(encoder, request.what)
     if place.document is None:
         raise UsageError(f"{place.path} is not in the index; `qa index` says why, or indexes it.")
-    passages = _passages_of(snapshot, place)
+    passages = _passages_at(snapshot, place)
     if not passages:
         raise UsageError(f"{request.what} has no passages: there is no text, or the file is empty.")
-    where = cite_passages(passages) if place.lines or place.page or place.passages else place.path
+    citation = cite_passages(passages) if place.lines or place.page or place.passages else place.path
     if whole:
-        groups = {group_of(passage) for passage in passages}
-        passages = [passage for passage in snapshot.passages_of(place.path) if group_of(passage) in groups]
-        where = cite_passages(passages) if place.document.records else place.path
-    passages = _texts(passages)
+        items = {item_key(passage) for passage in passages}
+        passages = [passage for passage in snapshot.passages_of(place.path) if item_key(passage) in items]
+        citation = cite_passages(passages) if place.document.records else place.path
+    passages = _without_front_matter(passages)
     title = passages[0].title if len({passage.title for passage in passages}) == 1 else place.document.title
-    subject = Subject(request.what, where, title, len(passages))
-    return Compared(subject, tuple(passages), stored_vectors(snapshot, passages))
+    subject = Subject(request.what, citation, title, len(passages))
+    return SimilarQuery(subject, tuple(passages), stored_vectors(snapshot, passages))
 
 
-def _passages_of(snapshot: Index, place: Place) -> list[StoredPassage]:
+def _passages_at(snapshot: Index, place: Place) -> list[StoredPassage]:
     passages = list(place.passages or snapshot.passages_of(place.path))
     if place.lines is not None:
         first, last = place.lines
@@ -193,28 +194,28 @@ def _passages_of(snapshot: Index, place: Place) -> list[StoredPassage]:
     return [passage for passage in passages if place.page in (None, passage.page)]
 
 
-def _texts(passages: list[StoredPassage]) -> list[StoredPassage]:
+def _without_front_matter(passages: list[StoredPassage]) -> list[StoredPassage]:
     """Return passages without front matter, which is alike in all notes, unless there is nothing else."""
     return [passage for passage in passages if not passage.is_front_matter] or passages
 
 
-def _of_text(encoder: Encoder, text: str) -> Compared:
+def _encode_text(encoder: Encoder, text: str) -> SimilarQuery:
     """Encode a text as it would be indexed: split into chunks that fit the model."""
     if not text.strip():
         raise UsageError("nothing to compare: give a place, a file or a text.")
     if looks_like_path(text):
         raise UsageError(f"{text} is not in the collection. Give a path, path:line, a passage id, or a text.")
-    if len(text) > _LONGEST:
-        raise UsageError(f"the text has {len(text):,} characters; the limit is {_LONGEST:,}. Index it as a file.")
+    if len(text) > _MAX_CHARS:
+        raise UsageError(f"the text has {len(text):,} characters; the limit is {_MAX_CHARS:,}. Index it as a file.")
     block = Block(BlockKind.PARAGRAPH, 0, len(text))
     document = Document(text, "", (block,), path="", sha256="")
     chunks = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
     vectors = encoder.encode_passages([chunk.text for chunk in chunks])
-    return Compared(Subject(text, None, "", 0), (), vectors)
+    return SimilarQuery(Subject(text, None, "", 0), (), vectors)
 
 
-def group_of(passage: StoredPassage) -> tuple[int, int | None, str | None]:
-    """Return what identifies a passage's document or record: the file, and for a record its page and title."""
+def item_key(passage: StoredPassage) -> tuple[int, int | None, str | None]:
+    """Return the key of a passage's document or record: the file, and for a record its page and title."""
     if not passage.document.records:
         return passage.document.id, None, None
     return passage.document.id, passage.page, passage.record_title

@@ -12,47 +12,47 @@ from corpus.errors import UsageError
 from index import Among, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.explore import labels
-from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine, spread
+from qa.explore.clusters import Cosines, Labels, evenly_spaced, find_centroids, floors, nearest, refine
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items, columns_of
-from qa.explore.parameters import MOST_TOPICS
+from qa.explore.parameters import MAX_TOPICS
 from qa.explore.results import Topic, Topics
 from qa.explore.similar import stored_vectors
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
 from qa.require import require_type
 
-# If a smaller share of vectors than the first is new or gone, topics are kept; below the second they are refined;
-# otherwise they are found anew.
+# Limits for the share of vectors that are new or gone: below the first, topics are kept; below the second, refined;
+# otherwise found anew.
 _KEEP_BELOW, _REFINE_BELOW = 0.2, 0.6
-# The fewest items of a topic that is divided into parts, and the most parts.
-_DIVIDED = 24
-_PARTS = 6
-# A cluster's central passages are chosen from this many nearest to its centroid, without near-duplicates.
-_NEAREST = 8
+# The fewest items of a topic that is divided, and the most parts it is divided into.
+_MIN_DIVIDED = 24
+_MAX_PARTS = 6
+# A cluster's central passages are the first distinct ones among this many nearest to its centroid.
+_CENTRAL_CANDIDATES = 8
 
 
 def find_topics(
     snapshot: Index, *, unit: str = PASSAGES, wanted: int | None = None, only: Filter = EVERYTHING
 ) -> Grouping:
-    """Return the topics of a collection, or of what matches a filter; those of the whole are saved with the index.
+    """Return the topics of a collection, which are saved with the index, or of the documents that pass a filter.
 
     Raises:
         UsageError: The number is out of range, or nothing matches the filter.
     """
     if wanted is not None:
         require_type("n", wanted, int)
-    if wanted is not None and not 1 <= wanted <= MOST_TOPICS:
-        raise UsageError(f"the number of topics must be from 1 to {MOST_TOPICS}, not {wanted}.")
+    if wanted is not None and not 1 <= wanted <= MAX_TOPICS:
+        raise UsageError(f"the number of topics must be from 1 to {MAX_TOPICS}, not {wanted}.")
     documents = select(snapshot, only)
     if documents is not None:
-        return _group(snapshot, Items.read(snapshot, unit, documents), wanted, None)
-    before = read_grouping(snapshot)
-    if before is not None and (before.unit, before.wanted) != (unit, wanted or 0):
-        before = None
-    if before is not None and before.state == state_of(snapshot):
-        return before
-    grouping = _group(snapshot, Items.read(snapshot, unit), wanted, before)
+        return _find_or_update(snapshot, Items.read(snapshot, unit, documents), wanted, None)
+    previous = read_grouping(snapshot)
+    if previous is not None and (previous.unit, previous.wanted) != (unit, wanted or 0):
+        previous = None
+    if previous is not None and previous.state == state_of(snapshot):
+        return previous
+    grouping = _find_or_update(snapshot, Items.read(snapshot, unit), wanted, previous)
     write_grouping(snapshot, grouping)
     return grouping
 
@@ -99,28 +99,28 @@ def topics_of(root: Path, snapshot: Index, grouping: Grouping) -> Topics:
     return Topics(tuple(topics), grouping.total - assigned, grouping.unit, grouping.total)
 
 
-def _group(snapshot: Index, items: Items, wanted: int | None, before: Grouping | None) -> Grouping:
-    """Keep, refine or find topics, depending on what has changed since `before`, and assign all items to them."""
+def _find_or_update(snapshot: Index, items: Items, wanted: int | None, previous: Grouping | None) -> Grouping:
+    """Keep, refine or find topics, depending on the changes since `previous`, and assign all items to them."""
     learned = np.unique(items.vectors)
-    if before is not None:
-        changed = 1 - len(np.intersect1d(learned, before.learned)) / max(len(learned), len(before.learned), 1)
+    if previous is not None:
+        changed = 1 - len(np.intersect1d(learned, previous.learned)) / max(len(learned), len(previous.learned), 1)
         if changed < _KEEP_BELOW:
-            return _assigned(snapshot, items, before)
+            return _assign(snapshot, items, previous)
         if changed < _REFINE_BELOW:
-            grouping = _assigned(snapshot, items, _improved(before, items.sample(snapshot), learned))
-            return replace(grouping, terms=_terms(snapshot, grouping, before.terms))
-    grouping = _assigned(snapshot, items, _learned(items, items.sample(snapshot), wanted, learned))
+            grouping = _assign(snapshot, items, _refine(previous, items.sample(snapshot), learned))
+            return replace(grouping, terms=_terms(snapshot, grouping, previous.terms))
+    grouping = _assign(snapshot, items, _find(items, items.sample(snapshot), wanted, learned))
     return replace(grouping, terms=_terms(snapshot, grouping, None))
 
 
-def _learned(items: Items, sample: Vectors, wanted: int | None, learned: Labels) -> Grouping:
+def _find(items: Items, sample: Vectors, wanted: int | None, learned: Labels) -> Grouping:
     """Find topics and their parts, still without members and terms."""
     parts, parents = [sample[:0]], []
-    centroids = learn(sample, wanted=wanted) if len(sample) else sample
+    centroids = find_centroids(sample, wanted=wanted) if len(sample) else sample
     topics, cosines = nearest(sample, centroids) if len(sample) else (np.zeros(0, np.int64), np.zeros(0, np.float32))
     for topic in range(len(centroids)):
         members = sample[topics == topic]
-        subtopics = learn(members, most=_PARTS) if len(members) >= _DIVIDED else members[:0]
+        subtopics = find_centroids(members, limit=_MAX_PARTS) if len(members) >= _MIN_DIVIDED else members[:0]
         if len(subtopics) > 1:
             parts.append(subtopics)
             parents += [topic] * len(subtopics)
@@ -131,38 +131,38 @@ def _learned(items: Items, sample: Vectors, wanted: int | None, learned: Labels)
     )  # fmt: skip
 
 
-def _improved(before: Grouping, sample: Vectors, learned: Labels) -> Grouping:
+def _refine(previous: Grouping, sample: Vectors, learned: Labels) -> Grouping:
     """Refine topics and parts on the current vectors."""
-    centroids = refine(sample, before.centroids)
+    centroids = refine(sample, previous.centroids)
     topics, cosines = nearest(sample, centroids)
-    parts = before.parts.copy()
-    for topic in np.unique(before.parents).tolist():
-        inside = before.parents == topic
-        parts[inside] = refine(sample[topics == topic], before.parts[inside])
-    lowest = floors(topics, cosines, len(centroids))
-    return replace(before, centroids=centroids, parts=parts, floors=lowest, learned=learned)
+    parts = previous.parts.copy()
+    for topic in np.unique(previous.parents).tolist():
+        inside = previous.parents == topic
+        parts[inside] = refine(sample[topics == topic], previous.parts[inside])
+    thresholds = floors(topics, cosines, len(centroids))
+    return replace(previous, centroids=centroids, parts=parts, floors=thresholds, learned=learned)
 
 
-def _assigned(snapshot: Index, items: Items, grouping: Grouping) -> Grouping:
+def _assign(snapshot: Index, items: Items, grouping: Grouping) -> Grouping:
     """Assign every item to the nearest topic, if it is near enough, and to that topic's nearest part."""
     count, size = len(grouping.centroids), len(items.passages)
     topics, parts = np.full(size, -1, dtype=np.int64), np.full(size, -1, dtype=np.int64)
-    to_topic, to_part = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
-    for places, vectors, means in items.batches(snapshot) if count else ():
+    topic_cosines, part_cosines = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+    for positions, vectors, means in items.batches(snapshot) if count else ():
         label, cosine = nearest(means, grouping.centroids)
         label = np.where(cosine < grouping.floors[label], -1, label)
         part = _nearest_parts(means, label, grouping)
-        inner = items.of[places] - items.of[places[0]]
-        topics[places], parts[places] = label[inner], part[inner]
-        to_topic[places] = _cosines(vectors, grouping.centroids, topics[places])
-        to_part[places] = _cosines(vectors, grouping.parts, parts[places])
+        offsets = items.item_numbers[positions] - items.item_numbers[positions[0]]
+        topics[positions], parts[positions] = label[offsets], part[offsets]
+        topic_cosines[positions] = _cosines(vectors, grouping.centroids, topics[positions])
+        part_cosines[positions] = _cosines(vectors, grouping.parts, parts[positions])
     central = np.zeros((count + len(grouping.parts), CENTRAL), dtype=np.int64)
     sizes = np.zeros(len(central), dtype=np.int64)
-    for first, labels_, cosines in ((0, topics, to_topic), (count, parts, to_part)):
-        heads = labels_[items.heads]
-        np.add.at(sizes, first + heads[heads >= 0], 1)
-        for cluster, members in _by_cosine(labels_, cosines):
-            chosen = _distinct(snapshot.passages(items.passages[members[:_NEAREST]].tolist()))
+    for first, clusters, cosines in ((0, topics, topic_cosines), (count, parts, part_cosines)):
+        item_clusters = clusters[items.first_passages]
+        np.add.at(sizes, first + item_clusters[item_clusters >= 0], 1)
+        for cluster, members in _members_by_cosine(clusters, cosines):
+            chosen = _first_distinct(snapshot.passages(items.passages[members[:_CENTRAL_CANDIDATES]].tolist()))
             central[first + cluster, : len(chosen)] = chosen
     return replace(
         grouping, state=state_of(snapshot), passages=items.passages, topics=topics, subtopics=parts, sizes=sizes,
@@ -174,33 +174,33 @@ def _nearest_parts(means: Vectors, topics: Labels, grouping: Grouping) -> Labels
     """Return for each item the nearest part of its topic, -1 if that has none."""
     parts = np.full(len(topics), -1, dtype=np.int64)
     for topic in np.intersect1d(topics, grouping.parents):
-        own = np.flatnonzero(grouping.parents == topic)
-        parts[topics == topic] = own[nearest(means[topics == topic], grouping.parts[own])[0]]
+        part_numbers = np.flatnonzero(grouping.parents == topic)
+        parts[topics == topic] = part_numbers[nearest(means[topics == topic], grouping.parts[part_numbers])[0]]
     return parts
 
 
-def _cosines(vectors: Vectors, centroids: Vectors, labels_: Labels) -> Cosines:
+def _cosines(vectors: Vectors, centroids: Vectors, clusters: Labels) -> Cosines:
     """Return each vector's cosine with its cluster's centroid, -1 if it is in none."""
     if not len(centroids):
         return np.full(len(vectors), -1, dtype=np.float32)
-    return np.where(labels_ < 0, np.float32(-1), np.einsum("ij,ij->i", vectors, centroids[labels_]))
+    return np.where(clusters < 0, np.float32(-1), np.einsum("ij,ij->i", vectors, centroids[clusters]))
 
 
-def _by_cosine(labels_: Labels, cosines: Cosines) -> Iterator[tuple[int, Labels]]:
+def _members_by_cosine(clusters: Labels, cosines: Cosines) -> Iterator[tuple[int, Labels]]:
     """Yield each cluster with its members, nearest to its centroid first."""
-    order = np.lexsort((-cosines, labels_))
-    ranked = labels_[order]
+    order = np.lexsort((-cosines, clusters))
+    ranked = clusters[order]
     for cluster in np.unique(ranked[ranked >= 0]).tolist():
         start, end = np.searchsorted(ranked, (cluster, cluster + 1))
         yield cluster, order[start:end]
 
 
-def _distinct(passages: Sequence[StoredPassage]) -> list[int]:
+def _first_distinct(passages: Sequence[StoredPassage]) -> list[int]:
     """Return the first passages that are not near-duplicates of earlier ones, `CENTRAL` at most."""
     chosen: dict[int, frozenset[str]] = {}
     for passage in passages:
         words = words_of(passage)
-        if not any(nearly_same(words, other) for other in chosen.values()):
+        if not any(nearly_same(words, earlier) for earlier in chosen.values()):
             chosen[passage.id] = words
     return list(chosen)[:CENTRAL]
 
@@ -209,18 +209,18 @@ def _terms(snapshot: Index, grouping: Grouping, prior: Sequence[tuple[str, ...]]
     """Return the terms of all topics and parts."""
     count, terms = len(grouping.centroids), labels.Terms()
     texts = [_sample_texts(snapshot, grouping.passages[grouping.topics == topic]) for topic in range(count)]
-    names = labels.label_all(snapshot, texts, kept=prior and prior[:count], terms=terms)
+    names = labels.label_topics(snapshot, texts, earlier=prior and prior[:count], terms=terms)
     for topic in np.unique(grouping.parents).tolist():
         numbers = np.flatnonzero(grouping.parents == topic).tolist()
         texts = [_sample_texts(snapshot, grouping.passages[grouping.subtopics == part]) for part in numbers]
-        kept = [prior[count + part] for part in numbers] if prior else None
-        names += labels.label_all(snapshot, texts, kept=kept, without=names[topic], terms=terms)
+        earlier = [prior[count + part] for part in numbers] if prior else None
+        names += labels.label_topics(snapshot, texts, earlier=earlier, without=names[topic], terms=terms)
     return tuple(names)
 
 
 def _sample_texts(snapshot: Index, passages: Labels) -> list[str]:
     """Return an evenly spread sample of a cluster's texts, with title and headings, as in the keyword index."""
-    chosen = passages[spread(len(passages), labels.SAMPLE)].tolist()
+    chosen = passages[evenly_spaced(len(passages), labels.SAMPLE)].tolist()
     return [
         "\n".join(dict.fromkeys((passage.title, *passage.heading, passage.text[passage.body :])))
         for passage in snapshot.passages(chosen)

@@ -1,4 +1,4 @@
-"""Shared by the retrievers of all frameworks: a collection, opened when it is first asked, and passage metadata."""
+"""Shared by the retrievers of all frameworks: an index opened by the first question, and passage metadata."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from qa.retrieval.question_text import checked_k
 from qa.retrieval.retriever import Retriever
 
 
-class AskedCollection:
+class LazyRetriever:
     """A folder's index, opened by the first question from any thread; each question uses the newest generation.
 
-    A copy, or one that was pickled, opens it again.
+    Copies, pickled or not, open it again.
 
     Args:
         folder: The corpus root, or its `.qa` folder.
@@ -29,9 +29,9 @@ class AskedCollection:
         self._opened: Retriever | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[AskedCollection], tuple[str]]:
-        """Leave out what is open."""
-        return AskedCollection, (self._folder,)
+    def __reduce__(self) -> tuple[type[LazyRetriever], tuple[str]]:
+        """Pickle without the open index."""
+        return LazyRetriever, (self._folder,)
 
     def open(self) -> Retriever:
         """Open the index unless it is open already; see `Retriever.open` for errors."""
@@ -49,7 +49,7 @@ class AskedCollection:
         return retriever.ask(question, **options)
 
 
-def options(*, k: int, mode: Mode | ModeName, rerank: bool, only: Filter) -> dict[str, Any]:
+def checked_options(*, k: int, mode: Mode | ModeName, rerank: bool, only: Filter) -> dict[str, Any]:
     """Return the arguments of `Retriever.ask` after checking them, before there is a question.
 
     Raises:

@@ -14,7 +14,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from qa.answer.results import DEFAULT_K, Mode
 from qa.choices import ModeName
 from qa.filters import Filter
-from qa.integrations.asked import AskedCollection, answer_of, metadata, options
+from qa.integrations.asked import LazyRetriever, answer_of, checked_options, metadata
 
 
 @component
@@ -43,8 +43,8 @@ class QARetriever:
             "types": types, "since": since, "until": until, "where": where,
         }  # fmt: skip
         only = Filter.of(path=path, types=types, since=since, until=until, where=where)
-        self._options = options(k=k, mode=mode, rerank=rerank, only=only)
-        self._asked = AskedCollection(folder)
+        self._options = checked_options(k=k, mode=mode, rerank=rerank, only=only)
+        self._retriever = LazyRetriever(folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Serialise the component for a saved pipeline."""
@@ -57,7 +57,7 @@ class QARetriever:
 
     def warm_up(self) -> None:
         """Open the index; pipelines call this before they run."""
-        self._asked.open()
+        self._retriever.open()
 
     @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
     def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
@@ -70,13 +70,13 @@ class QARetriever:
         Returns:
             `documents`, best first; `answer`, "" if there is none; `found` and `confidence`.
         """
-        result = self._asked.ask(query, **self._options | ({} if top_k is None else {"k": top_k}))
+        result = self._retriever.ask(query, **self._options | ({} if top_k is None else {"k": top_k}))
         documents = [
             Document(id=hit.id, content=hit.text, meta=metadata(hit, result), score=hit.score)
             for hit in result.passages
         ]
-        whole = {"answer": answer_of(result), "found": result.found, "confidence": result.confidence}
-        return {"documents": documents, **whole}
+        summary = {"answer": answer_of(result), "found": result.found, "confidence": result.confidence}
+        return {"documents": documents, **summary}
 
     @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, Any]:

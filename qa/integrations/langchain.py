@@ -16,7 +16,7 @@ from pydantic import ConfigDict, SkipValidation
 from qa.answer.results import DEFAULT_K, Mode
 from qa.choices import ModeName
 from qa.filters import Filter
-from qa.integrations.asked import AskedCollection, metadata, options
+from qa.integrations.asked import LazyRetriever, checked_options, metadata
 
 
 class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not type-checked
@@ -52,20 +52,20 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
         self._options(self.k)
 
     @cached_property
-    def _asked(self) -> dict[str, AskedCollection]:
-        """The collections that were asked, by folder: copies with other settings share it."""
+    def _retrievers(self) -> dict[str, LazyRetriever]:
+        """The retrievers by folder, shared by copies with other settings."""
         return {}
 
     def _options(self, k: int) -> dict[str, Any]:
         only = Filter.of(path=self.path, types=self.types, since=self.since, until=self.until, where=self.where)
-        return options(k=k, mode=self.mode, rerank=self.rerank, only=only)
+        return checked_options(k=k, mode=self.mode, rerank=self.rerank, only=only)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        asked = self._asked.setdefault(str(self.folder), AskedCollection(self.folder))
+        retriever = self._retrievers.setdefault(str(self.folder), LazyRetriever(self.folder))
         # The settings may have changed since the last question.
-        result = asked.ask(query, **self._options(self.k if k is None else k))
+        result = retriever.ask(query, **self._options(self.k if k is None else k))
         return [
             Document(hit.text, id=hit.id, metadata={"source": hit.citation, **metadata(hit, result)})
             for hit in result.passages

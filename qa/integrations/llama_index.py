@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from qa.answer.results import DEFAULT_K, Mode
 from qa.choices import ModeName
 from qa.filters import Filter, Paths, Texts
-from qa.integrations.asked import AskedCollection, metadata, options
+from qa.integrations.asked import LazyRetriever, checked_options, metadata
 
 # The metadata that a language model sees with a passage's text; everything else is for programs.
 _SHOWN = {"citation", "title"}
@@ -41,12 +41,12 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not ty
         until: str | date | None = None, where: Mapping[str, object] | Texts = None, **base: Any,
     ) -> None:  # fmt: skip
         only = Filter.of(path=path, types=types, since=since, until=until, where=where)
-        self._options = options(k=k, mode=mode, rerank=rerank, only=only)
-        self._asked = AskedCollection(folder)
+        self._options = checked_options(k=k, mode=mode, rerank=rerank, only=only)
+        self._retriever = LazyRetriever(folder)
         super().__init__(**base)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        result = self._asked.ask(query_bundle.query_str, **self._options)
+        result = self._retriever.ask(query_bundle.query_str, **self._options)
         return [
             NodeWithScore(node=_node(metadata(hit, result), hit.id, hit.text), score=hit.score)
             for hit in result.passages

@@ -1,4 +1,4 @@
-"""The served collections by name; each is opened in the background, or earlier if it is asked."""
+"""The served collections by name; each is opened in the background, or earlier by the first request for it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class NamedCollections:
             names = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
             self._roots[next(name for name in names if name not in self._roots)] = root
         self._follow = follow
-        self._open: dict[str, ServedCollection] = {}
+        self._served: dict[str, ServedCollection] = {}
         self._documents: dict[str, tuple[int, tuple[StoredDocument, ...]]] = {}
-        self._opening = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,11 +55,11 @@ class NamedCollections:
         name = name or self.names[0]
         if name not in self._roots:
             raise UsageError(f"no collection {name}. There are: {', '.join(self._roots)}.")
-        with self._opened(name).reading() as served:
+        with self._open_collection(name).reading() as served:
             yield served
 
     def documents(self, name: str) -> tuple[StoredDocument, ...]:
-        """Return the documents of a collection; they are kept with its generation, as they are listed page by page.
+        """Return the documents of a collection; cached for a generation, as they are listed page by page.
 
         Raises:
             QAError: As for `reading`.
@@ -70,24 +70,24 @@ class NamedCollections:
                 self._documents[name] = generation, served.snapshot.documents()
             return self._documents[name][1]
 
-    def _opened(self, name: str) -> ServedCollection:
+    def _open_collection(self, name: str) -> ServedCollection:
         from qa.collection.served import ServedCollection  # noqa: PLC0415 - would delay the first answer
 
-        with self._opening:
-            if name not in self._open:
-                self._open[name] = ServedCollection(self._roots[name], follow=self._follow)
-            return self._open[name]
+        with self._lock:
+            if name not in self._served:
+                self._served[name] = ServedCollection(self._roots[name], follow=self._follow)
+            return self._served[name]
 
     def open_all(self) -> None:
-        """Open all collections; one that cannot be opened is logged, and raises its error again when it is asked."""
+        """Open all collections; failures are logged here, and raised by requests for that collection."""
         for name in self._roots:
             try:
-                self._opened(name)
+                self._open_collection(name)
             except QAError as error:
                 _log.warning("%s", error)
 
     def close(self) -> None:
-        """Close all, and end their updates."""
-        with self._opening:
-            for collection in self._open.values():
+        """Close all collections, and end their updates."""
+        with self._lock:
+            for collection in self._served.values():
                 collection.close()

@@ -15,9 +15,9 @@ from qa.mcp.collections import NamedCollections
 if TYPE_CHECKING:
     from index import StoredDocument
 
-# How many documents are listed per response.
+# Documents per page.
 _PAGE = 500
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_CURSOR = re.compile(r"\d{1,9}", re.ASCII)
 
 _log = logging.getLogger(__name__)
 
@@ -38,21 +38,21 @@ TEMPLATES = (
 
 
 def list_documents(collections: NamedCollections, cursor: str | None) -> types.ListResourcesResult:
-    """Return one page of the documents of all collections, and the cursor of the next page: the number of its first.
+    """Return a page of the documents of all collections; the cursor is the number of the page's first document.
 
-    A collection that cannot be read is left out and logged; QAError if no document can be listed for that reason.
+    A collection that cannot be read is logged and left out; its error is raised if that leaves no document to list.
     """
-    found: list[tuple[str, StoredDocument]] = []
+    documents: list[tuple[str, StoredDocument]] = []
     problem: QAError | None = None
     for name in collections.names:
         try:
-            found += [(name, document) for document in collections.documents(name)]
+            documents += [(name, document) for document in collections.documents(name)]
         except QAError as error:
             _log.warning("%s", error)
             problem = error
-    if problem and not found:
+    if problem and not documents:
         raise problem
-    first = int(cursor) if cursor and _NUMBER.fullmatch(cursor) else 0
+    start = int(cursor) if cursor and _CURSOR.fullmatch(cursor) else 0
     page = [
         types.Resource(
             name=document.path,
@@ -60,10 +60,10 @@ def list_documents(collections: NamedCollections, cursor: str | None) -> types.L
             uri=f"qa://{quote(name, safe='')}/document/{quote(document.path)}",
             mime_type="text/plain",
         )
-        for name, document in found[first : first + _PAGE]
+        for name, document in documents[start : start + _PAGE]
     ]
     return types.ListResourcesResult(
-        resources=page, next_cursor=str(first + _PAGE) if first + _PAGE < len(found) else None
+        resources=page, next_cursor=str(start + _PAGE) if start + _PAGE < len(documents) else None
     )
 
 

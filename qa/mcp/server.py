@@ -22,8 +22,8 @@ from qa.mcp.collections import NamedCollections
 from qa.mcp.resources import TEMPLATES, list_documents, read_resource
 from qa.mcp.tools import check_arguments, tools
 
-# Seconds before the models are loaded, so that the first answers need not wait for them.
-_HEAD_START = 0.1
+# Seconds until the models are loaded, so that the first responses need not wait for them.
+_OPENING_DELAY = 0.1
 _INSTRUCTIONS = (
     "Answers from documents on this machine ({}), offline. `ask` quotes the answer and cites its source; if `found` is "
     "false, say so rather than guess. `show` reads around a citation."
@@ -51,7 +51,7 @@ def agent_server(collections: NamedCollections, version: str) -> Server[Any]:
         version=version,
         title="qa",
         instructions=_INSTRUCTIONS.format(", ".join(collections.names)),
-        lifespan=handlers.opening,
+        lifespan=handlers.lifespan,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -61,14 +61,14 @@ def agent_server(collections: NamedCollections, version: str) -> Server[Any]:
 
 
 class Handlers:
-    """Handles each kind of request, working in threads."""
+    """Handles all kinds of requests, in threads."""
 
     def __init__(self, collections: NamedCollections) -> None:
         self._collections = collections
         self._tools = tools(collections.names)
 
     @asynccontextmanager
-    async def opening(self, _server: Server[Any]) -> AsyncIterator[None]:
+    async def lifespan(self, _server: Server[Any]) -> AsyncIterator[None]:
         """Open the collections in the background while requests are answered."""
         try:
             async with anyio.create_task_group() as group:
@@ -79,7 +79,7 @@ class Handlers:
             self._collections.close()
 
     async def _open(self) -> None:
-        await anyio.sleep(_HEAD_START)
+        await anyio.sleep(_OPENING_DELAY)
         await _in_thread(self._collections.open_all)
 
     async def list_tools(self, _ctx: _Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -95,19 +95,19 @@ class Handlers:
         text = json.dumps(body, ensure_ascii=False)
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=body)
 
-    def _call(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if name not in self._tools:
             raise MCPError(code=types.INVALID_PARAMS, message=f"no tool {name}")
-        arguments = check_arguments(self._tools[name], given)
-        with self._collections.reading(arguments.pop("collection", None)) as served:
-            return served.body(name, arguments)
+        checked = check_arguments(self._tools[name], arguments)
+        with self._collections.reading(checked.pop("collection", None)) as served:
+            return served.body(name, checked)
 
     async def list_resources(
         self, _ctx: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List documents, a page at a time."""
         cursor = params.cursor if params is not None else None
-        return await _or_protocol_error(partial(list_documents, self._collections, cursor))
+        return await _map_errors(partial(list_documents, self._collections, cursor))
 
     async def list_templates(
         self, _ctx: _Context, _params: types.PaginatedRequestParams | None
@@ -117,14 +117,14 @@ class Handlers:
 
     async def read_resource(self, _ctx: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Read a document or a passage as text."""
-        return await _or_protocol_error(partial(read_resource, self._collections, str(params.uri)))
+        return await _map_errors(partial(read_resource, self._collections, str(params.uri)))
 
 
 async def _in_thread(work: Callable[[], _T]) -> _T:
     return await run_sync(work, abandon_on_cancel=True)
 
 
-async def _or_protocol_error(work: Callable[[], _T]) -> _T:
+async def _map_errors(work: Callable[[], _T]) -> _T:
     try:
         return await _in_thread(work)
     except QAError as error:

@@ -14,7 +14,7 @@ from qa.explore.schemas import Schemas, body_schema
 
 _Schema = dict[str, Any]
 
-# Name (also that of the command whose `--json` object it returns), title, description and arguments.
+# Name (also of the command whose `--json` object it returns), title, description and arguments.
 _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
     (
         "ask",
@@ -27,7 +27,7 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         "search",
         "Search passages",
         "The passages that match a query best, without an answer: for reading around a subject.",
-        (replace(QUESTION, name="query", about="A question, or words to look for."), K, *FILTERS),
+        (replace(QUESTION, name="query", description="A question, or words to look for."), K, *FILTERS),
     ),
     (
         "show",
@@ -41,7 +41,7 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         "similar",
         "More like this",
         "The passages most like a place, a document or a text, by meaning.",
-        (replace(PLACE, about=f"{PLACE.about[:-1]}; or any text."), K, *FILTERS),
+        (replace(PLACE, description=f"{PLACE.description[:-1]}; or any text."), K, *FILTERS),
     ),
     (
         "topics",
@@ -50,36 +50,36 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         (TOPICS, *FILTERS),
     ),
 )
-_READS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_HINTS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
 def tools(collections: Sequence[str]) -> dict[str, types.Tool]:
     """Return the tools by name, each with a required argument `collection` if there are several collections."""
     schema = {"type": "string", "enum": list(collections)}
-    which = (Parameter("collection", "Which collection.", schema, required=True),) if len(collections) > 1 else ()
+    collection = (Parameter("collection", "Which collection.", schema, required=True),) if len(collections) > 1 else ()
     return {
         name: types.Tool(
             name=name,
             title=title,
             description=description,
-            input_schema=_input_schema((*parameters, *which)),
+            input_schema=_input_schema((*parameters, *collection)),
             output_schema=_output_schema(name),
-            annotations=_READS,
+            annotations=_HINTS,
         )
         for name, title, description, parameters in _TOOLS
     }
 
 
 def _input_schema(parameters: Sequence[Parameter]) -> _Schema:
-    """Return the schema of a tool's arguments; one that may be repeated is a text or a list."""
+    """Return the schema of a tool's arguments; an argument that may be repeated is a text or a list."""
     properties = {
-        each.name: {
-            **({"type": ["string", "array"], "items": each.schema} if each.repeated else each.schema),
-            "description": each.about,
+        parameter.name: {
+            **({"type": ["string", "array"], "items": parameter.schema} if parameter.repeated else parameter.schema),
+            "description": parameter.description,
         }
-        for each in parameters
+        for parameter in parameters
     }
-    required = [each.name for each in parameters if each.required]
+    required = [parameter.name for parameter in parameters if parameter.required]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
@@ -87,18 +87,18 @@ def _output_schema(name: str) -> _Schema:
     """Return the self-contained schema of a tool's result."""
     schemas = Schemas("#/$defs/")
     body = body_schema(name, schemas)
-    return {**body, "$defs": schemas.found} if schemas.found else body
+    return {**body, "$defs": schemas.definitions} if schemas.definitions else body
 
 
-def check_arguments(tool: types.Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as the collection names them; invalid or unknown ones are a UsageError."""
+def check_arguments(tool: types.Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments by the names that collections use; raise UsageError if one is invalid or unknown."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - not needed to start
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - as above
 
-    error = best_match(Draft202012Validator(tool.input_schema).iter_errors(dict(given)))
+    error = best_match(Draft202012Validator(tool.input_schema).iter_errors(dict(arguments)))
     if error is not None:
         where = ".".join(map(str, error.absolute_path))
         raise UsageError(f"{where}: {error.message}" if where else error.message)
     # In JSON Schema, 5.0 is an integer.
-    values = {name: int(value) if isinstance(value, float) else value for name, value in given.items()}
+    values = {name: int(value) if isinstance(value, float) else value for name, value in arguments.items()}
     return {"question" if name == "query" else name: value for name, value in values.items()}

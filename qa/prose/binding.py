@@ -1,4 +1,4 @@
-"""Detect numbers and names that a sentence attaches to other things than its passages do, such as two swapped dates."""
+"""Detect numbers and names in another context than in the passages, such as two swapped dates."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _PREPOSITIONS = "from to by in after before until into than with for of"
 # Weights of the words adjacent to a fact and of a preposition before it; other words weigh by their distance.
 _ADJACENT, _PREPOSITION = 0.6, 0.3
 _MAX_DISTANCE = 8
-# Facts of one kind that are at most this far apart are one: "12 May", "Ann Lee", "6-4, 3-6".
+# Neighbours of the same kind at most this far apart are a single fact: "12 May", "Ann Lee", "6-4, 3-6".
 _MAX_GAP = 2.5
-# How much better another fact of the passages must fit in place of one of the sentence.
+# How much better another fact of the passages must fit the context of a fact in the sentence.
 _RIVAL_FACTOR, _RIVAL_MARGIN = 2.0, 0.1
 
 
@@ -26,7 +26,7 @@ class _Fact:
     Attributes:
         kind: Facts of the same kind could be mistaken for each other.
         text: As written.
-        values: Its words.
+        values: The normalised forms of its words.
         context: The weights of the words around it.
     """
 
@@ -40,36 +40,36 @@ class _Fact:
         return sum(weight * other.context.get(word, 0.0) for word, weight in self.context.items())
 
 
-def exchanged_facts(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
-    """Return the first fact of a sentence whose context is that of another fact in the passages, or None."""
+def swapped_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
+    """Return the first fact of a sentence that has the context of another fact in the passages, or None."""
     names = {token.value for token in (*sentence, *passages) if token.kind == "name"}
-    claimed = list(_facts(sentence, names))
-    known = list(_facts(passages, names))
+    claimed = list(_facts_in(sentence, names))
+    cited = list(_facts_in(passages, names))
     stated = frozenset().union(*(fact.values for fact in claimed))
     for fact in claimed:
-        rivals = [fact.similarity(rival) for rival in known if rival.kind == fact.kind and not rival.values & stated]
-        own = _best_similarity(fact, fact, known)
-        if own > 0 and max(rivals, default=0.0) > _RIVAL_FACTOR * own + _RIVAL_MARGIN:
+        rivals = [fact.similarity(rival) for rival in cited if rival.kind == fact.kind and not rival.values & stated]
+        similarity = _best_similarity(fact, fact, cited)
+        if similarity > 0 and max(rivals, default=0.0) > _RIVAL_FACTOR * similarity + _RIVAL_MARGIN:
             return fact.text
     for first, second in combinations(claimed, 2):
         if first.kind != second.kind or first.values & second.values:
             continue
         pairs = (first, first), (second, second), (first, second), (second, first)
-        straight, other_straight, crossed, other_crossed = (_best_similarity(*pair, known) for pair in pairs)
+        straight, other_straight, crossed, other_crossed = (_best_similarity(*pair, cited) for pair in pairs)
         if crossed + other_crossed > straight + other_straight > -math.inf:
             return first.text
     return None
 
 
-def _best_similarity(fact: _Fact, original: _Fact, known: Sequence[_Fact]) -> float:
+def _best_similarity(fact: _Fact, original: _Fact, cited: Sequence[_Fact]) -> float:
     """Return how well a fact fits the best place where the passages mention `original`; -inf if they do not."""
     return max(
-        (fact.similarity(place) for place in known if place.kind == original.kind and place.values & original.values),
+        (fact.similarity(other) for other in cited if other.kind == original.kind and other.values & original.values),
         default=-math.inf,
     )
 
 
-def _facts(tokens: Sequence[Token], names: set[str]) -> Iterator[_Fact]:
+def _facts_in(tokens: Sequence[Token], names: set[str]) -> Iterator[_Fact]:
     kinds: list[Kind] = [
         "word" if is_ordinal(token) else "name" if token.value in names else token.kind for token in tokens
     ]
@@ -79,8 +79,8 @@ def _facts(tokens: Sequence[Token], names: set[str]) -> Iterator[_Fact]:
         if kind in ("number", "name"):
             while end < len(tokens) and kinds[end] == kind and tokens[end].at - tokens[end - 1].at <= _MAX_GAP:
                 end += 1
-            members = tokens[start:end]
-            text, values = " ".join(token.text for token in members), frozenset(token.value for token in members)
+            words = tokens[start:end]
+            text, values = " ".join(token.text for token in words), frozenset(token.value for token in words)
             yield _Fact(kind, text, values, _context(tokens, kinds, start, end))
         start = end
 

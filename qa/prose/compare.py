@@ -1,6 +1,6 @@
-"""Find what a sentence says that its passages do not: another number or name, or the opposite.
+"""Find where a sentence deviates from its passages: a number or name they lack, or the opposite.
 
-Rules over words, not understanding: each was made from examples, and their accuracy is measured (tests/qa/prose).
+These are rules over words, made from examples; their accuracy is measured (tests/qa/prose).
 Negations and opposites are English; numbers and names are compared in any language.
 """
 
@@ -15,12 +15,12 @@ from qa.prose.words import Token
 # "one" and "first" occur in too many phrases to be required in a passage.
 _VAGUE = frozenset({"one", "first"})
 _NEGATIONS = "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless"
-# Stems.
-_PAIRS = (
+# Pairs of stems.
+_ANTONYMS = (
     "rose/fell rise/fall rais/lower increas/decreas enabl/disabl accept/reject open/close well/badli "
     "befor/after up/down includ/exclud older/newer more/less rare/common allow/forbid above/below"
 )
-_OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in _PAIRS.split())
+_OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in _ANTONYMS.split())
 
 
 @dataclass(slots=True)
@@ -33,9 +33,9 @@ class _Clause:
 
 def missing_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
     """Return the first number or name of a sentence that no passage has, or None."""
-    known = {token.value for token in passages}
+    passage_values = {token.value for token in passages}
     for token in sentence:
-        if token.kind in ("number", "name") and token.value not in known and token.text.lower() not in _VAGUE:
+        if token.kind in ("number", "name") and token.value not in passage_values and token.text.lower() not in _VAGUE:
             return token.text
     return None
 
@@ -54,9 +54,9 @@ def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:
         nearest = max(clauses, key=lambda candidate: _similarity(candidate, clause, counts), default=_Clause())
         negations += clause.negations
         passage_negations[id(nearest)] = nearest.negations
-        is_odd = (clause.negations + nearest.negations) % 2 == 1
-        differs |= is_odd and len(clause.values & nearest.values) >= min(2, len(clause.values))
-    # A difference in one clause may be cancelled by the next: "not without notice".
+        is_negated = (clause.negations + nearest.negations) % 2 == 1
+        differs |= is_negated and len(clause.values & nearest.values) >= min(2, len(clause.values))
+    # The next clause may cancel a difference: "not without notice".
     return differs and (negations + sum(passage_negations.values())) % 2 == 1
 
 
@@ -68,19 +68,19 @@ def _similarity(candidate: _Clause, clause: _Clause, counts: Counter[str]) -> tu
 
 
 def _has_opposite(clause: _Clause, clauses: Sequence[_Clause], counts: Counter[str]) -> bool:
-    """Return whether a word of a clause is not in the passages, but its opposite is, in a clause without negation."""
+    """Return whether the passages lack a word of a clause, but have its opposite in a clause without negation."""
     missing = [value for value in clause.values if value not in counts]
     return any(
-        frozenset((value, other)) in _OPPOSITES
+        frozenset((value, opposite)) in _OPPOSITES
         for candidate in clauses
         if candidate.negations % 2 == 0
-        for other in candidate.values
+        for opposite in candidate.values
         for value in missing
     )
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[_Clause]:
-    """Yield the clauses with content words; "and" and "or" begin one too."""
+    """Yield the clauses with content words; "and" and "or" also begin a clause."""
     clause, last = _Clause(), 0.0
     for token in tokens:
         if token.at - last - (token.kind != "stop") >= 1:

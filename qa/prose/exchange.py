@@ -20,12 +20,12 @@ from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_open
 
 from qa.prose.endpoint import EndpointError, LLMEndpoint
 
-# Bytes of a line, of a response, and of one that reports an error; characters of an error message.
-_LONGEST_LINE = 1 << 20
-_LONGEST = 16 << 20
-_LONGEST_ERROR = 1 << 16
-_LONGEST_MESSAGE = 300
-# Seconds after the limit until an abandoned thread gives up waiting for a response.
+# Bytes of a line, of a response and of an error response; characters of an error message.
+_MAX_LINE = 1 << 20
+_MAX_RESPONSE = 16 << 20
+_MAX_ERROR = 1 << 16
+_MAX_MESSAGE = 300
+# Seconds after the limit until an abandoned thread stops waiting for a response.
 _GRACE = 1
 _MEANINGS = {
     400: "it rejects the request",
@@ -34,8 +34,8 @@ _MEANINGS = {
     404: "it has no such model or no such path",
     429: "it is overloaded, or allows no more requests for now",
 }
-# By the type of the error; the first match counts.
-_FAILURES: dict[type[Exception], str] = {
+# By type of error; the first match counts.
+_CAUSES: dict[type[Exception], str] = {
     ssl.SSLError: "it does not speak TLS as its URL says; is it http:// instead of https://?",
     socket.gaierror: "there is no host of that name",
     ConnectionRefusedError: "nothing is listening there",
@@ -60,17 +60,17 @@ def stream(endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> Iter
     exchange = _Exchange(endpoint, messages)
     threading.Thread(target=exchange.run, name="qa-endpoint", daemon=True).start()
     try:
-        yield from _received(exchange.pieces, endpoint.limit)
+        yield from _wait_for_pieces(exchange.pieces, endpoint.limit)
     finally:
         exchange.abandon()
 
 
-def _received(pieces: queue.SimpleQueue[_Piece], limit: float) -> Iterator[str]:
+def _wait_for_pieces(pieces: queue.SimpleQueue[_Piece], limit: float) -> Iterator[str]:
     end = time.monotonic() + limit
     # A server that never pauses must not exceed the limit either.
-    while (left := end - time.monotonic()) > 0:
+    while (remaining := end - time.monotonic()) > 0:
         with suppress(queue.Empty):
-            piece = pieces.get(timeout=left)
+            piece = pieces.get(timeout=remaining)
             if piece is None:
                 return
             if isinstance(piece, EndpointError):
@@ -123,20 +123,20 @@ class _Exchange:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def _answer(self) -> Iterator[str]:
-        response = self._posted(self._request)
+        response = self._post(self._request)
         if response.status == 400:
             # Some models reject a temperature.
-            response = self._posted({name: value for name, value in self._request.items() if name != "temperature"})
+            response = self._post({name: value for name, value in self._request.items() if name != "temperature"})
         self._require_success(response)
         kind = response.headers.get_content_type()
         if kind == "text/event-stream":
             yield from _deltas(_lines(response))
         elif kind == "application/json":
-            yield _content(_parsed(response.read(_LONGEST)), "message")
+            yield _content(_parse(response.read(_MAX_RESPONSE)), "message")
         else:
             raise EndpointError(f"it answers with {kind[:80]}, not an event stream; is this the URL of its API?")
 
-    def _posted(self, body: Mapping[str, Any]) -> HTTPResponse:
+    def _post(self, body: Mapping[str, Any]) -> HTTPResponse:
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
@@ -156,9 +156,9 @@ class _Exchange:
                 f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust that, use it"
             )
         meaning = _MEANINGS.get(response.status, "it failed" if response.status >= 500 else "it rejects the request")
-        text = response.read(_LONGEST_ERROR).decode("utf-8", "replace")
+        text = response.read(_MAX_ERROR).decode("utf-8", "replace")
         with suppress(ValueError, EndpointError):
-            text = _error_message(_parsed(text.encode())) or text
+            text = _error_message(_parse(text.encode())) or text
         message = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
         raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if message else ''}{message})")
 
@@ -179,9 +179,9 @@ def _proxies(target: SplitResult) -> dict[str, str]:
 def _lines(response: HTTPResponse) -> Iterator[bytes]:
     """Yield the lines of a response as they arrive."""
     total = 0
-    while line := response.readline(_LONGEST_LINE):
+    while line := response.readline(_MAX_LINE):
         total += len(line)
-        if len(line) == _LONGEST_LINE or total > _LONGEST:
+        if len(line) == _MAX_LINE or total > _MAX_RESPONSE:
             raise EndpointError("its answer is too long")
         yield line
 
@@ -192,26 +192,26 @@ def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
     Raises:
         EndpointError: The stream reports an error, or ends without an end marker.
     """
-    is_over = False
+    is_finished = False
     for line in lines:
         name, _, data = line.rstrip(b"\r\n").partition(b":")
         if name != b"data" or not data.strip():
             continue
         if data.strip() == b"[DONE]":
             return
-        event = _parsed(data)
+        event = _parse(data)
         if message := _error_message(event):
             raise EndpointError(f"it failed in the middle of its answer: {_one_line(message)}")
         yield _content(event, "delta")
         reason = _choice(event).get("finish_reason")
         if reason not in (None, "stop"):
             raise EndpointError(f"it ended its answer early ({_one_line(str(reason))})")
-        is_over = is_over or reason is not None
-    if not is_over:
+        is_finished = is_finished or reason is not None
+    if not is_finished:
         raise EndpointError("its answer broke off")
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -227,9 +227,9 @@ def _choice(event: dict[str, Any]) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def _content(event: dict[str, Any], within: str) -> str:
-    part = _choice(event).get(within)
-    if within == "message" and not isinstance(part, dict):
+def _content(event: dict[str, Any], key: str) -> str:
+    part = _choice(event).get(key)
+    if key == "message" and not isinstance(part, dict):
         raise EndpointError(_one_line(_error_message(event)) or "its answer is not in the format of OpenAI's API")
     content = part.get("content") if isinstance(part, dict) else None
     return content if isinstance(content, str) else ""
@@ -245,7 +245,7 @@ def _error_message(event: dict[str, Any]) -> str:
 
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_MESSAGE else line[: _LONGEST_MESSAGE - 1] + "…"
+    return line if len(line) <= _MAX_MESSAGE else line[: _MAX_MESSAGE - 1] + "…"
 
 
 def _explanation(error: Exception) -> str:
@@ -254,5 +254,5 @@ def _explanation(error: Exception) -> str:
         error = error.reason
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate cannot be trusted: {error.verify_message}"
-    known = (meaning for kind, meaning in _FAILURES.items() if isinstance(error, kind))
-    return next(known, None) or _one_line(str(error)) or type(error).__name__
+    meanings = (meaning for kind, meaning in _CAUSES.items() if isinstance(error, kind))
+    return next(meanings, None) or _one_line(str(error)) or type(error).__name__

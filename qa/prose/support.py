@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from index import Encoder, TokenVectors
 from qa.answer.results import Hit, ProseSentence
-from qa.prose.binding import exchanged_facts
+from qa.prose.binding import swapped_fact
 from qa.prose.compare import is_contrary, missing_fact
 from qa.prose.sentences import Claim
 from qa.prose.words import Token, tokens_of
@@ -31,49 +31,49 @@ class Judge:
 
     def judge(self, claim: Claim) -> ProseSentence:
         """Judge whether the passages that a sentence cites, taken together, support it."""
-        known = tuple(rank for rank in claim.citations if rank in self._passages)
-        reason = self._fault(claim, known)
-        support = 0.0 if reason else self._support(claim.text, known)
+        ranks = tuple(rank for rank in claim.citations if rank in self._passages)
+        reason = self._find_fault(claim, ranks)
+        support = 0.0 if reason else self._support(claim.text, ranks)
         if not reason and support < 0.5:
             reason = "what it cites does not say so"
-        return ProseSentence(claim.text, known, round(support, 4), "unsupported" if reason else "supported", reason)
+        return ProseSentence(claim.text, ranks, round(support, 4), "unsupported" if reason else "supported", reason)
 
-    def _fault(self, claim: Claim, known: tuple[int, ...]) -> str:
+    def _find_fault(self, claim: Claim, ranks: tuple[int, ...]) -> str:
         """Return what is wrong with the citations, numbers, names or negations of a claim, or ""."""
-        if unknown := [rank for rank in claim.citations if rank not in known]:
+        if unknown := [rank for rank in claim.citations if rank not in ranks]:
             return f"it cites [{unknown[0]}], but there is no such passage"
-        if not known:
+        if not ranks:
             return "it cites no passage"
-        claimed = tokens_of(claim.text)
-        cited, headings = self._tokens(known)
-        if missing := missing_fact(claimed, [*cited, *headings]):
-            return f"{missing} is not in what it cites"
-        if is_contrary(claimed, cited):
+        sentence = tokens_of(claim.text)
+        cited_tokens, heading_tokens = self._tokens(ranks)
+        if fact := missing_fact(sentence, [*cited_tokens, *heading_tokens]):
+            return f"{fact} is not in what it cites"
+        if is_contrary(sentence, cited_tokens):
             return "what it cites says otherwise"
-        if exchanged := exchanged_facts(claimed, cited):
-            return f"{exchanged} belongs to something else in what it cites"
+        if swapped := swapped_fact(sentence, cited_tokens):
+            return f"{swapped} belongs to something else in what it cites"
         return ""
 
     def _tokens(self, ranks: Sequence[int]) -> tuple[list[Token], list[Token]]:
-        """Return the tokens of passages, and those of their titles and headings."""
+        """Return the tokens of passages, and of their titles and headings."""
         hits = [self._passages[rank] for rank in ranks]
         return tokens_of("\n\n. ".join(hit.text for hit in hits)), tokens_of(". ".join(map(_headings, hits)))
 
     def _support(self, text: str, ranks: Sequence[int]) -> float:
         """Return the support, 0 to 1, from a sentence's mean token similarity and its least similar word."""
-        claimed = self._encoder.encode_query_tokens(text)
-        best = np.max([_cosines(claimed, cited) for rank in ranks for cited in self._encoded(rank)], axis=0)
+        sentence = self._encoder.encode_query_tokens(text)
+        best = np.max([_cosines(sentence, vectors) for rank in ranks for vectors in self._token_vectors(rank)], axis=0)
         # Numbers and names have been compared literally.
         content_words = {token.text for token in tokens_of(text) if token.kind == "word"}
         similarities = [
-            best[(claimed.spans[:, 0] >= word.start()) & (claimed.spans[:, 1] <= word.end())]
+            best[(sentence.spans[:, 0] >= word.start()) & (sentence.spans[:, 1] <= word.end())]
             for word in _WORD.finditer(text)
             if word[0] in content_words
         ]
         least = min((float(values.mean()) for values in similarities if values.size), default=1.0)
         return 1 / (1 + math.exp(-_SLOPE * (float(best.mean()) + least - _MIDPOINT)))
 
-    def _encoded(self, rank: int) -> list[TokenVectors]:
+    def _token_vectors(self, rank: int) -> list[TokenVectors]:
         """Return the token vectors of a passage, and of its title and headings."""
         if rank not in self._vectors:
             hit = self._passages[rank]
@@ -87,8 +87,8 @@ def _headings(hit: Hit) -> str:
     return " › ".join(filter(None, dict.fromkeys((hit.title, *hit.heading))))
 
 
-def _cosines(claimed: TokenVectors, cited: TokenVectors) -> npt.NDArray[np.float32]:
+def _cosines(sentence: TokenVectors, passage: TokenVectors) -> npt.NDArray[np.float32]:
     """Return the best cosine of each token of a sentence with the tokens of a passage."""
-    if not cited.vectors.size:
-        return np.zeros(len(claimed.vectors), dtype=np.float32)
-    return np.asarray((claimed.vectors @ cited.vectors.T).max(axis=1), dtype=np.float32)
+    if not passage.vectors.size:
+        return np.zeros(len(sentence.vectors), dtype=np.float32)
+    return np.asarray((sentence.vectors @ passage.vectors.T).max(axis=1), dtype=np.float32)

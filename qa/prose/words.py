@@ -64,23 +64,23 @@ def tokens_of(text: str) -> list[Token]:
     """Return the tokens of a text, in order."""
     tokens: list[Token] = []
     at, is_first = 0.0, True
-    for match in _TOKEN.finditer(_ISO_DATE.sub(_long_date, text)):
+    for match in _TOKEN.finditer(_ISO_DATE.sub(_spell_out_date, text)):
         written = _POSSESSIVE.sub("", match[0])
         folded = written.lower()
         if folded in _GAPS:
             at += _GAPS[folded]
             is_first = folded in ".!?:"
             continue
-        kind, value = _classified(match, written, folded, is_first=is_first)
+        kind, value = _classify(match, written, folded, is_first=is_first)
         at += kind != "stop"
         tokens.append(Token(written, value, kind, at))
         is_first = False
-    return list(_with_numbers_joined(tokens))
+    return list(_join_numbers(tokens))
 
 
-def _classified(match: re.Match[str], written: str, folded: str, *, is_first: bool) -> tuple[Kind, str]:
+def _classify(match: re.Match[str], written: str, folded: str, *, is_first: bool) -> tuple[Kind, str]:
     if match["number"]:
-        return "number", _digits(match["number"])
+        return "number", _normalise_number(match["number"])
     if match["code"]:
         return "name", folded
     if (number := _SPELLED.get(folded, _TENS.get(folded))) is not None:
@@ -93,15 +93,15 @@ def _classified(match: re.Match[str], written: str, folded: str, *, is_first: bo
     return ("name" if is_marked or (has_case and not is_first) else "word"), value
 
 
-def _with_numbers_joined(tokens: list[Token]) -> Iterator[Token]:
+def _join_numbers(tokens: list[Token]) -> Iterator[Token]:
     """Yield the tokens, joining numbers of several words: 1.2 million, twenty five."""
     last: Token | None = None
     for token in tokens:
         power = _POWERS.get(token.text.lower())
         if last is not None and last.kind == "number" and power:
-            last = replace(last, value=_times(last.value, power), at=token.at)
+            last = replace(last, value=_multiply(last.value, power), at=token.at)
         elif last is not None and last.text.lower() in _TENS and _SPELLED.get(token.text.lower(), 10) in range(1, 10):
-            last = replace(last, value=_plain(Decimal(last.value) + Decimal(token.value)), at=token.at)
+            last = replace(last, value=_format(Decimal(last.value) + Decimal(token.value)), at=token.at)
         else:
             if last is not None:
                 yield last
@@ -110,24 +110,24 @@ def _with_numbers_joined(tokens: list[Token]) -> Iterator[Token]:
         yield last
 
 
-def _digits(written: str) -> str:
+def _normalise_number(written: str) -> str:
     """Normalise a number: without thousands separators, trailing zeros, and the minutes of a full hour."""
     if _GROUPED.fullmatch(written):
         written = written.replace(",", "")
     written = written.removesuffix(":00").replace(",", ".")
-    return _plain(Decimal(written)) if written.count(".") < 2 and ":" not in written else written
+    return _format(Decimal(written)) if written.count(".") < 2 and ":" not in written else written
 
 
-def _times(value: str, power: int) -> str:
+def _multiply(value: str, power: int) -> str:
     try:
-        return _plain(Decimal(value) * power)
+        return _format(Decimal(value) * power)
     except InvalidOperation:  # a time, or a version
         return value
 
 
-def _plain(number: Decimal) -> str:
+def _format(number: Decimal) -> str:
     return f"{number.normalize():f}"
 
 
-def _long_date(match: re.Match[str]) -> str:
+def _spell_out_date(match: re.Match[str]) -> str:
     return f"{int(match[3])} {MONTH_NAMES[int(match[2]) - 1].capitalize()} {match[1]}"

@@ -14,9 +14,9 @@ from starlette.requests import Request
 
 from corpus.errors import UsageError
 
-SHORTEST_TOKEN = 16
+MIN_TOKEN_LENGTH = 16
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[\w.-]+))(?::\d{1,5})?", re.ASCII)
-# What browsers leave out of `Host` and `Origin`.
+# Browsers leave these out of `Host` and `Origin`.
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -32,7 +32,7 @@ def public_origin(url: str) -> str:
         UsageError: It is not the URL of a whole host.
     """
     match = re.fullmatch(r"(https?)://([^/]+)/?", url.lower())
-    if match is None or not _name_of(match[2]):
+    if match is None or not _name_in(match[2]):
         raise UsageError(f"--public-url must be like https://qa.example.org, without a path, not {url!r}.")
     return f"{match[1]}://{match[2].removesuffix(_DEFAULT_PORTS[match[1]])}"
 
@@ -46,29 +46,29 @@ class Access:
         names: Other names it answers to, in lower case.
         token: The token that requests must carry, or "".
         port: The port it listens on; part of the cookie's name, as browsers share cookies between a host's ports.
-        public: The origin at which a proxy in front of it is reached, if there is one.
+        public_origin: The origin of the proxy in front of it, if there is one.
     """
 
     local: bool = True
     names: frozenset[str] = frozenset()
     token: str = ""
     port: int = 0
-    public: str | None = None
+    public_origin: str | None = None
 
     @classmethod
-    def beyond_this_machine(cls, host: str, token: str, port: int) -> Access:
-        """Return the access of a server that others reach by its addresses, this machine's name, or `host`."""
+    def for_network(cls, host: str, token: str, port: int) -> Access:
+        """Return the access of a server that others reach by its addresses, this machine's name or `host`."""
         hostname = socket.gethostname().lower()
         names = frozenset({hostname, f"{hostname.partition('.')[0]}.local", host.lower()})
         return cls(local=False, names=names, token=token, port=port)
 
-    def published_at(self, origin: str) -> Access:
-        """Return this access, extended to a proxy with this origin, whether or not it passes on `Host`."""
-        return replace(self, names=self.names | {_name_of(origin.partition("://")[2])}, public=origin)
+    def behind_proxy(self, origin: str) -> Access:
+        """Return this access, extended to a proxy with this origin, which need not pass on `Host`."""
+        return replace(self, names=self.names | {_name_in(origin.partition("://")[2])}, public_origin=origin)
 
-    def knows(self, host: str) -> bool:
-        """Return whether a `Host` means this server: a known name, or any address, as DNS rebinding needs a name."""
-        name = _name_of(host)
+    def answers_to(self, host: str) -> bool:
+        """Return whether the server answers to a `Host`: its names, and any address, as DNS rebinding needs a name."""
+        name = _name_in(host)
         if name in {"localhost", *self.names}:
             return True
         try:
@@ -88,26 +88,26 @@ class Access:
 
     def has_token(self, request: Request) -> bool:
         """Return whether a request carries the token, as bearer or cookie; True if no token is set."""
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        has_bearer = scheme.lower() == "bearer" and self.is_token(given.strip())
-        return not self.token or has_bearer or _same(request.cookies.get(self.cookie, ""), self.cookie_value)
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        has_bearer = scheme.lower() == "bearer" and self.is_token(bearer.strip())
+        return not self.token or has_bearer or _is_equal(request.cookies.get(self.cookie, ""), self.cookie_value)
 
-    def is_token(self, given: str) -> bool:
-        """Return whether a text is the token, in constant time."""
-        return bool(self.token) and _same(given, self.token)
+    def is_token(self, text: str) -> bool:
+        """Compare a text with the token, in constant time."""
+        return bool(self.token) and _is_equal(text, self.token)
 
     def grant(self, headers: MutableHeaders) -> None:
         """Set the cookie that lets a browser in from now on."""
-        secure = "; Secure" if self.public is not None and self.public.startswith("https:") else ""
+        secure = "; Secure" if self.public_origin is not None and self.public_origin.startswith("https:") else ""
         headers.append("Set-Cookie", f"{self.cookie}={self.cookie_value}; Path=/; HttpOnly; SameSite=Strict{secure}")
 
 
-def _same(given: str, secret: str) -> bool:
-    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (given, secret))
+def _is_equal(text: str, secret: str) -> bool:
+    digests = (hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest() for value in (text, secret))
     return hmac.compare_digest(*digests)
 
 
-def _name_of(host: str) -> str:
+def _name_in(host: str) -> str:
     """Return the name or address in a `Host`, without its port; "" if it is invalid."""
     match = _HOST.fullmatch(host.lower())
     return match["address"] or match["name"] if match else ""

@@ -18,19 +18,14 @@ from qa.web.page.routes import page_routes
 from qa.web.service.problems import on_error
 from qa.web.service.service import Service
 
-# Of a request's body, in bytes; only the token form has one.
+# Bytes of a request's body; only the token form has a body.
 _MAX_BODY = 16 * 1024
 
 
 def create_app(service: Service, access: Access, log: Callable[[str], None] | None = None) -> ASGIApp:
     """Return the application that serves a collection: the API and the page."""
     app = Starlette(
-        routes=[
-            *api_routes(service),
-            *reference_routes(),
-            login_route(access),
-            *page_routes(service),
-        ],
+        routes=[*api_routes(service), *reference_routes(), login_route(access), *page_routes(service)],
         exception_handlers=dict.fromkeys((QAError, HTTPException, Exception), on_error),
         max_body_size=_MAX_BODY,
     )

@@ -18,13 +18,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qa.web.access import Access
-from qa.web.login import LOGIN, LOOKS, login_form, token_in_address
+from qa.web.login import LOGIN, LOGIN_ASSETS, login_form, redirect_without_token
 from qa.web.service.problems import on_error
 
 API = "/api/"
 HEALTH = "/api/v1/health"
-_FIX = "If it is that of a proxy in front of this server, restart qa serve with --public-url."
-# Of every response: only our own files run or are shown, no site frames it, and no other site sees the address.
+_HINT = "If it is that of a proxy in front of this server, restart qa serve with --public-url."
+# For every response: only our own files run or are shown, no site frames it, and no other site sees the address.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -54,31 +54,31 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        began = time.perf_counter()
+        start = time.perf_counter()
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
                 if self._log is not None:
-                    self._log(_line(scope, message["status"], time.perf_counter() - began))
+                    self._log(_log_line(scope, message["status"], time.perf_counter() - start))
             await send(message)
 
         request = Request(scope, receive)
         try:
-            self._check_source(scope, request.headers)
-            answer = self._check_token(request) or self._app
+            self._check_origin(scope, request.headers)
+            responder = self._check_token(request) or self._app
         except HTTPException as error:
-            answer = on_error(request, error)
-        await answer(scope, receive, guarded)
+            responder = on_error(request, error)
+        await responder(scope, receive, send_with_headers)
 
     def _check_token(self, request: Request) -> Response | None:
         """Return None if a request is authorised, else a browser's redirect or token form; refuse other clients."""
         is_page = not request.url.path.startswith(API)
-        if is_page and (redirect := token_in_address(request, self._access)) is not None:
+        if is_page and (redirect := redirect_without_token(request, self._access)) is not None:
             return redirect
-        if request.url.path in (HEALTH, LOGIN, *LOOKS) or self._access.has_token(request):
+        if request.url.path in (HEALTH, LOGIN, *LOGIN_ASSETS) or self._access.has_token(request):
             return None
         if is_page and "text/html" in request.headers.get("accept", ""):
             return login_form(request)
@@ -86,17 +86,17 @@ class Guard:
             401, "a token is required: the one printed by qa serve.", {"WWW-Authenticate": 'Bearer realm="qa"'}
         )
 
-    def _check_source(self, scope: Scope, headers: Headers) -> None:
+    def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Refuse requests that a page of another site may have sent."""
         if scope["http_version"] not in ("1.0", "1.1"):
             raise HTTPException(505, "this server speaks HTTP/1.1.")
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._access.knows(hosts[0]):
-            raise HTTPException(421, f"this server does not answer to that host name. {_FIX}")
+        if len(hosts) != 1 or not self._access.answers_to(hosts[0]):
+            raise HTTPException(421, f"this server does not answer to that host name. {_HINT}")
         origins = headers.getlist("origin")
-        own = {f"http://{hosts[0].lower()}", f"https://{hosts[0].lower()}", self._access.public}
-        if any(origin.lower() not in own for origin in origins):
-            raise HTTPException(403, f"requests from another origin are refused. {_FIX}")
+        own_origins = {f"http://{hosts[0].lower()}", f"https://{hosts[0].lower()}", self._access.public_origin}
+        if any(origin.lower() not in own_origins for origin in origins):
+            raise HTTPException(403, f"requests from another origin are refused. {_HINT}")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("none", "same-origin") and not _is_link(scope, headers):
             raise HTTPException(403, "requests from other sites are refused.")
@@ -113,7 +113,7 @@ def _is_link(scope: Scope, headers: Headers) -> bool:
     return scope["method"] in ("GET", "HEAD") and is_navigation and not scope["path"].startswith(API)
 
 
-def _line(scope: Scope, status: int, seconds: float) -> str:
+def _log_line(scope: Scope, status: int, seconds: float) -> str:
     client = scope["client"][0] if scope["client"] else "-"
     # Keep the token out of the log.
     query = re.sub(r"(^|&)token=[^&]*", r"\1token=…", scope["query_string"].decode("ascii", "replace"))

@@ -13,7 +13,7 @@ from qa.web.access import Access
 
 LOGIN = "/login"
 # The form's style and icon: served without a token, as they reveal nothing about the collection.
-LOOKS = ("/static/page.css", "/static/icon.svg")
+LOGIN_ASSETS = ("/static/page.css", "/static/icon.svg")
 _PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>qa: token</title>
@@ -31,8 +31,8 @@ _PAGE = """<!doctype html>
 
 def login_form(request: Request) -> Response:
     """Return the form that asks for the token and then redirects to the requested page."""
-    wanted = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    return _form("/" if request.url.path == LOGIN else wanted, "", 401)
+    target = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    return _render_form("/" if request.url.path == LOGIN else target, "", 401)
 
 
 def login_route(access: Access) -> Route:
@@ -40,38 +40,38 @@ def login_route(access: Access) -> Route:
 
     async def login(request: Request) -> Response:
         if request.method != "POST":
-            return _form("/", "", 200)
+            return _render_form("/", "", 200)
         try:
-            given = parse_qs((await request.body()).decode("utf-8", "replace"))
+            form = parse_qs((await request.body()).decode("utf-8", "replace"))
         except ClientDisconnect:
             return Response(status_code=400)
-        wanted = given.get("next", ["/"])[0]
-        if not access.is_token(given.get("token", [""])[0]):
-            return _form(wanted, "Wrong token.", 401)
-        return _grant_and_redirect(access, wanted)
+        target = form.get("next", ["/"])[0]
+        if not access.is_token(form.get("token", [""])[0]):
+            return _render_form(target, "Wrong token.", 401)
+        return _grant_and_redirect(access, target)
 
     return Route(LOGIN, login, methods=["GET", "POST"], name="login")
 
 
-def token_in_address(request: Request, access: Access) -> Response | None:
-    """Return a redirect to the same address without its token; None if it has no valid one."""
+def redirect_without_token(request: Request, access: Access) -> Response | None:
+    """Return a redirect to the same address without its token; None if it has no valid token."""
     if not access.token or request.method != "GET":
         return None
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
     if not any(name == "token" and access.is_token(value) for name, value in pairs):
         return None
-    rest = urlencode([pair for pair in pairs if pair[0] != "token"])
-    return _grant_and_redirect(access, f"{request.url.path}?{rest}" if rest else request.url.path)
+    query = urlencode([pair for pair in pairs if pair[0] != "token"])
+    return _grant_and_redirect(access, f"{request.url.path}?{query}" if query else request.url.path)
 
 
-def _grant_and_redirect(access: Access, wanted: str) -> Response:
+def _grant_and_redirect(access: Access, target: str) -> Response:
     # Two leading slashes would lead to another host.
-    response = RedirectResponse("/" + wanted.lstrip("/\\"), 303)
+    response = RedirectResponse("/" + target.lstrip("/\\"), 303)
     access.grant(response.headers)
     return response
 
 
-def _form(wanted: str, problem: str, status: int) -> Response:
-    style, icon = LOOKS
-    shown = {"next": escape(wanted), "problem": escape(problem)}
+def _render_form(target: str, problem: str, status: int) -> Response:
+    style, icon = LOGIN_ASSETS
+    shown = {"next": escape(target), "problem": escape(problem)}
     return HTMLResponse(_PAGE.format(login=LOGIN, style=style, icon=icon, **shown), status)

@@ -11,10 +11,10 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# Of the request line and the headers together, in bytes.
+# Bytes of the request line and the headers together.
 MAX_HEAD = 64 * 1024
-_MOST_CONNECTIONS = 256
-# For a whole request to arrive, and for a complete response to be fetched.
+_MAX_CONNECTIONS = 256
+# Until a request must have arrived, and until a client must have fetched its response.
 _REQUEST_SECONDS = 10.0
 _FETCH_SECONDS = 60.0
 _BUSY = b"""HTTP/1.1 503 Service Unavailable\r
@@ -36,7 +36,7 @@ class LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start waiting for a request."""
         super().connection_made(transport)
-        if len(self.connections) > _MOST_CONNECTIONS:
+        if len(self.connections) > _MAX_CONNECTIONS:
             transport.write(_BUSY)
             transport.close()
         else:

@@ -24,7 +24,7 @@ from qa.web.service.service import Service
 _STOP_SECONDS = 30
 # How long an idle connection is kept open.
 _IDLE_SECONDS = 15
-# Where a proxy may say in `X-Forwarded-For` who its client is; from elsewhere, anyone could pass for another client.
+# Proxies whose `X-Forwarded-For` is believed; from elsewhere, anyone could pass for another client.
 _THIS_MACHINE = ("127.0.0.0/8", "::1", "::ffff:127.0.0.0/104")
 
 
@@ -91,10 +91,10 @@ def serve(
         log: Called with a line for each request.
     """
     service = Service(collection)
-    beyond = Access.beyond_this_machine(address.host, token, address.port)
-    access = Access(token=token, port=address.port) if address.is_local else beyond
+    network_access = Access.for_network(address.host, token, address.port)
+    access = Access(token=token, port=address.port) if address.is_local else network_access
     if public is not None:
-        access = access.published_at(public)
+        access = access.behind_proxy(public)
     proxies = () if public is None else _THIS_MACHINE
     server = _Server(server_config(create_app(service, access, log), proxies), ready)
     try:

@@ -67,7 +67,7 @@ def ask_library(root: Path, threads: int, questions: Sequence[str]) -> dict[str,
 
 async def client(server: RunningServer, paths: list[str], times: list[float]) -> None:
     """Request the remaining paths one after another over one connection."""
-    reader, writer = await asyncio.open_connection(*server.place)
+    reader, writer = await asyncio.open_connection(*server.address)
     while paths:
         begun = time.perf_counter()
         writer.write(f"GET {paths.pop()} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())

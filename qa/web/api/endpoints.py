@@ -71,9 +71,9 @@ def api_routes(service: Service) -> list[BaseRoute]:
 
 
 async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Response:
-    given = read_parameters(request.scope["query_string"], endpoint.parameters)
+    arguments = read_parameters(request.scope["query_string"], endpoint.parameters)
     try:
-        body = await service.run(request, partial(_body, endpoint, given), slow=endpoint.slow)
+        body = await service.run(request, partial(_body, endpoint, arguments), slow=endpoint.slow)
     except UsageError as error:
         if type(error) is UsageError and endpoint.can_be_missing:
             return Problem.of(NOT_FOUND, str(error)).response()
@@ -81,8 +81,8 @@ async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Res
     return JSONResponse(body)
 
 
-def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any]:
-    return public_body(served.body(endpoint.name, given), served.root)
+def _body(endpoint: Endpoint, arguments: Arguments, served: Served) -> dict[str, Any]:
+    return public_body(served.body(endpoint.name, arguments), served.root)
 
 
 async def _health(service: Service, request: Request) -> Response:

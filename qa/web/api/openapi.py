@@ -22,7 +22,7 @@ def describe(version: str) -> Schema:
         "info": {"title": "qa", "version": version, "description": "Answers from a collection, with citations."},
         "paths": paths,
         "components": {
-            "schemas": schemas.found,
+            "schemas": schemas.definitions,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
@@ -34,22 +34,22 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> Schema:
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "description": f"The object that `qa {endpoint.name} --json` prints." if endpoint.name != "search" else "",
-        "parameters": [_parameter(each) for each in endpoint.parameters],
+        "parameters": [_parameter(parameter) for parameter in endpoint.parameters],
         "responses": _responses(endpoint.summary, body_schema(endpoint.name, schemas), schemas),
     }
 
 
-def _parameter(given: Parameter) -> Schema:
-    schema = {"type": "array", "items": given.schema} if given.repeated else dict(given.schema)
-    example = {"example": given.example} if given.example else {}
+def _parameter(parameter: Parameter) -> Schema:
+    schema = {"type": "array", "items": parameter.schema} if parameter.repeated else dict(parameter.schema)
+    example = {"example": parameter.example} if parameter.example else {}
     return {
-        "name": given.name, "in": "query", "description": given.about, "required": given.required, "schema": schema,
-        **example,
+        "name": parameter.name, "in": "query", "description": parameter.description, "required": parameter.required,
+        "schema": schema, **example,
     }  # fmt: skip
 
 
 def _responses(description: str, schema: Schema, schemas: Schemas) -> Schema:
-    schemas.found.setdefault("Problem", _problem())
+    schemas.definitions.setdefault("Problem", _problem())
     error = {"description": "A problem", "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}}
     return {
         "200": {"description": description, "content": {"application/json": {"schema": schema}}},

@@ -1,4 +1,4 @@
-"""The content of a page, found by asking the collection."""
+"""The content of a page, from the answers of the collection."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from qa.web.service.problems import Problem, problem_of
 if TYPE_CHECKING:
     from index import Index
 
-# Of more files, the types are not counted.
+# With more files, the types are not counted.
 _MAX_COUNTED = 20_000
 # How many more passages a link shows.
-_MORE = 10
+_MORE_PASSAGES = 10
 
 Types = tuple[tuple[str, int], ...]
 
@@ -42,7 +42,7 @@ class PageContent:
         result: The answer to the question.
         more: How many passages a link to more of them shows; 0 if there are no more.
         similar: Passages similar to a place.
-        note: What users should know, such as that the index is behind the files, or "".
+        note: What users should know about the index, such as that it is out of date, or "".
         source: The open source, or why it cannot be shown.
         problem: Why there is neither `result` nor `similar`.
     """
@@ -65,7 +65,7 @@ class PageContent:
         return problem.status if problem else 200
 
 
-def _asking(served: Served, state: PageState) -> dict[str, Any]:
+def _ask_arguments(served: Served, state: PageState) -> dict[str, Any]:
     """Return the arguments of a question: from the page's state, else from the collection's settings."""
     return served.ask_arguments(
         {
@@ -100,22 +100,22 @@ class PageMaker:
         self._last = content = PageContent(served.root.name or str(served.root), info.documents, info.passages, types)
         try:
             if state.like:
-                asking = _asking(served, state)
-                k, only = asking["k"], asking["only"]
+                arguments = _ask_arguments(served, state)
+                k, only = arguments["k"], arguments["only"]
                 similar = served.retriever.similar(state.like, k=k, only=only, indexed_only=True)
                 content = replace(content, similar=similar)
             elif state.q:
-                asking = _asking(served, state)
-                k, result = asking["k"], served.retriever.ask(state.q, **asking)
-                more = min(k + _MORE, MAX_HITS) if len(result.passages) == k < MAX_HITS else 0
+                arguments = _ask_arguments(served, state)
+                k, result = arguments["k"], served.retriever.ask(state.q, **arguments)
+                more = min(k + _MORE_PASSAGES, MAX_HITS) if len(result.passages) == k < MAX_HITS else 0
                 content = replace(content, result=result, more=more)
         except UsageError as error:
             content = replace(content, problem=problem_of(error))
         content = replace(content, note=public_note(served.retriever.note, served.root))
         return replace(content, source=self.source(served, state)) if state.open else content
 
-    def failed(self, problem: Problem) -> PageContent:
-        """Return the content of a page if nothing can be asked."""
+    def problem_page(self, problem: Problem) -> PageContent:
+        """Return the content of a page that shows a problem."""
         return replace(self._last, problem=problem)
 
     def source(self, served: Served, state: PageState) -> SourceView | Problem:

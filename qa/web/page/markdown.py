@@ -1,7 +1,7 @@
 """Renders Markdown as HTML that runs and fetches nothing, with marks at exactly the cited characters.
 
 Rendered HTML does not tell where its words are in the source. So sentinel characters, which no text contains, are
-inserted where marks begin and end. If one changes anything else in the rendering, the next word is tried.
+inserted where marks begin and end. If a sentinel changes the rendering otherwise, the next word is tried.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _TAG = re.compile(r"(<[^>]*>)")
 _WORD = re.compile(r"[^\W_]+")
 # Characters around words that are invisible when rendered.
 _INVISIBLE = " \t\r\n|*_`~"
-# The order of sentinels at one place: the sentence ends first and begins last, as it is inside the passage.
+# The order of sentinels at the same position: the sentence ends first and begins last, as it is inside the passage.
 _ORDER = "\ufdd3\ufdd1\ufdd0\ufdd2"
 # Block syntax at the start of a line: quotes, headings, items, cells. A sentinel before it would make it plain text.
-_LEAD = re.compile(r"[ \t]*(?:(?:[>#|+*-]|\d{1,9}[.)])+[ \t]+)*")
-# How many places are tried for a sentinel.
-_TRIES = 24
+_BLOCK_SYNTAX = re.compile(r"[ \t]*(?:(?:[>#|+*-]|\d{1,9}[.)])+[ \t]+)*")
+# Positions to try for a sentinel.
+_MAX_TRIES = 24
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
-# The page itself uses two levels of headings; a document's come below.
-_ABOVE, _LOWEST = 2, 6
+# Levels of headings that the page itself uses; those of a document come below.
+_PAGE_LEVELS, _MAX_LEVEL = 2, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +48,29 @@ class MarkdownView:
 def markdown_view(preface: str, text: str, first: int, marks: Marks) -> MarkdownView:
     """Render part of a Markdown document, which begins at character `first`."""
     text = _SENTINEL.sub("\ufffd", text)
-    places = []
+    candidates = []
     for number, spans in enumerate((marks.passages[:1], marks.sentences[:1])):
         if spans and first < spans[0][1] and spans[0][0] < first + len(text):
             start, end = max(0, spans[0][0] - first), min(len(text), spans[0][1] - first)
-            places.append((_SENTINELS[2 * number], list(_begins(text, start, end))))
-            places.append((_SENTINELS[2 * number + 1], list(_ends(text, start, end))))
-    return MarkdownView(marks.cut(preface, first - len(preface)), _marked(_render_with_sentinels(text, places)))
+            candidates.append((_SENTINELS[2 * number], list(_possible_starts(text, start, end))))
+            candidates.append((_SENTINELS[2 * number + 1], list(_possible_ends(text, start, end))))
+    return MarkdownView(marks.cut(preface, first - len(preface)), _mark(_render_with_sentinels(text, candidates)))
 
 
-def _render_with_sentinels(text: str, places: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """Render text with each sentinel at the first of its possible places where it changes nothing else."""
+def _render_with_sentinels(text: str, candidates: Sequence[tuple[str, Sequence[int]]]) -> str:
+    """Render text with each sentinel at the first of its positions where it changes nothing else."""
     plain = _render(text)
-    likely = {sentinel: at for sentinel, candidates in places for at in candidates[:1]}
-    html = _render(_inserted(text, likely))
-    if all(_is_harmless(html, plain, sentinel) for sentinel in likely):
+    preferred = {sentinel: at for sentinel, positions in candidates for at in positions[:1]}
+    html = _render(_insert(text, preferred))
+    if all(_is_harmless(html, plain, sentinel) for sentinel in preferred):
         return html
     chosen = {}
-    for sentinel, candidates in places:
-        for at in candidates[:_TRIES]:
-            if _is_harmless(_render(_inserted(text, {sentinel: at})), plain, sentinel):
+    for sentinel, positions in candidates:
+        for at in positions[:_MAX_TRIES]:
+            if _is_harmless(_render(_insert(text, {sentinel: at})), plain, sentinel):
                 chosen[sentinel] = at
                 break
-    html = _render(_inserted(text, chosen))
+    html = _render(_insert(text, chosen))
     # A mark needs both ends.
     is_paired = all((_SENTINELS[n] in chosen) == (_SENTINELS[n + 1] in chosen) for n in (0, 2))
     return html if is_paired and all(_is_harmless(html, plain, sentinel) for sentinel in chosen) else plain
@@ -82,16 +82,16 @@ def _is_harmless(html: str, plain: str, sentinel: str) -> bool:
     return in_text == 1 and _SENTINEL.sub("", html) == plain
 
 
-def _inserted(text: str, sentinels: Mapping[str, int]) -> str:
+def _insert(text: str, sentinels: Mapping[str, int]) -> str:
     for sentinel, at in sorted(sentinels.items(), key=lambda item: (item[1], _ORDER.index(item[0])), reverse=True):
         text = text[:at] + sentinel + text[at:]
     return text
 
 
-def _begins(text: str, start: int, end: int) -> Iterator[int]:
+def _possible_starts(text: str, start: int, end: int) -> Iterator[int]:
     """Yield where a mark may begin: after a line's block syntax, else at a later word."""
     while start < end:
-        lead = _LEAD.match(text, text.rfind("\n", 0, start) + 1)
+        lead = _BLOCK_SYNTAX.match(text, text.rfind("\n", 0, start) + 1)
         start = max(start, lead.end() if lead else 0)
         if start >= end or text[start] not in _INVISIBLE:
             break
@@ -100,7 +100,7 @@ def _begins(text: str, start: int, end: int) -> Iterator[int]:
     yield from (word.start() for word in _WORD.finditer(text, start + 1, end))
 
 
-def _ends(text: str, start: int, end: int) -> Iterator[int]:
+def _possible_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Yield where a mark may end: after the last visible character, else after an earlier word."""
     end = start + len(text[start:end].rstrip(_INVISIBLE))
     yield end
@@ -122,10 +122,10 @@ def _render(text: str) -> str:
 
 def _sanitise(tokens: Sequence[Token]) -> None:
     """Replace pictures by their description, drop unsafe and local links, and move headings below the page's."""
-    level = _ABOVE
+    level = _PAGE_LEVELS
     for token in tokens:
         if token.type == "heading_open":
-            level = min(level + 1, int(token.tag[1]) + _ABOVE, _LOWEST)
+            level = min(level + 1, int(token.tag[1]) + _PAGE_LEVELS, _MAX_LEVEL)
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{level}"
         if token.type in ("th_open", "td_open"):
@@ -145,7 +145,7 @@ def _sanitised_inline(children: Sequence[Token]) -> Iterator[Token]:
             yield Token("text", "", 0, content=f"[{child.content}]") if child.type == "image" else child
 
 
-def _marked(html: str) -> Markup:
+def _mark(html: str) -> Markup:
     """Turn sentinels into marks: an element for each run of text between them, as marks may cross blocks."""
     open_marks: set[str] = set()
     parts: list[str] = []

@@ -34,31 +34,31 @@ class Marks:
     answers: tuple[Span, ...] = ()
 
     @property
-    def place(self) -> int | None:
+    def place_start(self) -> int | None:
         """Where the cited place begins: at the first sentence, else at the first passage."""
         return min((start for start, _ in self.sentences or self.passages), default=None)
 
-    def moved(self, by: int) -> Marks:
+    def shifted(self, by: int) -> Marks:
         """Return the same marks, `by` characters later."""
 
-        def move(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+        def shift(spans: tuple[Span, ...]) -> tuple[Span, ...]:
             return tuple((start + by, end + by) for start, end in spans)
 
-        return Marks(move(self.passages), move(self.sentences), move(self.answers))
+        return Marks(shift(self.passages), shift(self.sentences), shift(self.answers))
 
     def cut(self, text: str, first: int = 0) -> tuple[MarkedText, ...]:
         """Cut a text that begins at character `first` of the document into pieces at its marks."""
         last = first + len(text)
         layers = (("passage", self.passages), ("sentence", self.sentences), ("answer", self.answers))
-        inside = [
+        visible = [
             (name, max(a, first), min(b, last)) for name, spans in layers for a, b in spans if a < last and first < b
         ]
-        edges = sorted({first, last, *(edge for _, *span in inside for edge in span)})
+        edges = sorted({first, last, *(edge for _, *span in visible for edge in span)})
         pieces = []
         for start, end in pairwise(edges):
-            mark = next((name for name, a, b in reversed(inside) if a <= start and end <= b), "")
+            mark = next((name for name, a, b in reversed(visible) if a <= start and end <= b), "")
             piece = text[start - first : end - first]
-            pieces.append(MarkedText(piece, mark if piece.strip() else "", start == self.place))
+            pieces.append(MarkedText(piece, mark if piece.strip() else "", start == self.place_start))
         return tuple(pieces)
 
 

@@ -11,7 +11,7 @@ from corpus import Sandbox
 from corpus.types import PagePicture
 
 # Bytes of pictures to cache.
-_ROOM = 24 * 1024 * 1024
+_CACHE_BYTES = 24 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +47,27 @@ class Pictures:
     """Draws pages and caches them; thread-safe."""
 
     def __init__(self) -> None:
-        self._drawn: dict[tuple[str, int], PagePicture] = {}  # the latest last
+        self._cache: dict[tuple[str, int], PagePicture] = {}  # the latest last
         self._lock = threading.Lock()
 
     def draw(self, sandbox: Sandbox, data: bytes, sha256: str, page: int) -> PagePicture:
         """Draw a page of a PDF with this digest; raises `Unreadable` if that fails."""
         with self._lock:
-            cached = self._drawn.pop((sha256, page), None)
+            cached = self._cache.pop((sha256, page), None)
         picture = cached or sandbox.draw(data, page)
         with self._lock:
-            self._drawn[sha256, page] = picture
-            while sum(len(each.png) for each in self._drawn.values()) > _ROOM and len(self._drawn) > 1:
-                del self._drawn[next(iter(self._drawn))]
+            self._cache[sha256, page] = picture
+            while sum(len(picture.png) for picture in self._cache.values()) > _CACHE_BYTES and len(self._cache) > 1:
+                del self._cache[next(iter(self._cache))]
         return picture
 
 
 def boxes_on(sandbox: Sandbox, data: bytes, page: int, texts: Sequence[tuple[str, int, str]]) -> tuple[Rectangle, ...]:
-    """Return the boxes of texts on a page; each text is given as its mark, the page it begins on, and its words."""
-    boxes_of_texts = sandbox.boxes(data, [(begins, text) for _, begins, text in texts])
+    """Return the boxes of texts on a page; a text has its mark, its first page, and its words."""
+    boxes_of_texts = sandbox.boxes(data, [(first_page, text) for _, first_page, text in texts])
     return tuple(
         Rectangle(mark, left, top, round(right - left, 1), round(bottom - top, 1))
         for (mark, _, _), boxes in zip(texts, boxes_of_texts, strict=True)
-        for on, left, top, right, bottom in boxes
-        if on == page
+        for box_page, left, top, right, bottom in boxes
+        if box_page == page
     )

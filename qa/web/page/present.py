@@ -51,11 +51,11 @@ def passage(hit: Hit, answer: Answer | None) -> tuple[MarkedText, ...]:
 
 def sentence(answer: Answer) -> tuple[MarkedText, ...]:
     """Return the answer's sentence in one line with the answer marked; () if the answer is the whole sentence."""
-    whole, text = " ".join(answer.sentence.split()), " ".join(answer.text.split())
-    if whole in ("", text):
+    sentence_text, text = " ".join(answer.sentence.split()), " ".join(answer.text.split())
+    if sentence_text in ("", text):
         return ()
-    at = whole.find(text)
-    return Marks(answers=((at, at + len(text)),) if at >= 0 else ()).cut(whole)
+    at = sentence_text.find(text)
+    return Marks(answers=((at, at + len(text)),) if at >= 0 else ()).cut(sentence_text)
 
 
 def subject(similar: Similar) -> str:

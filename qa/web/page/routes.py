@@ -48,7 +48,7 @@ async def _view(service: Service, maker: PageMaker, template: str, request: Requ
     # People read any error in the browser; the application's handlers are for the API.
     except Exception as error:
         problem = problem_of(error)
-        content = maker.failed(problem) if is_page else PageContent(source=problem)
+        content = maker.problem_page(problem) if is_page else PageContent(source=problem)
         text, status = render(template, state, content), problem.status
         headers = dict(getattr(error, "headers", None) or {})
     return Response(text.encode("utf-8", "replace"), status, headers, "text/html; charset=utf-8")

@@ -46,7 +46,7 @@ class SourceView:
         key: The passage's id, or "" if the place is not a single passage.
         state: The file's current state.
         text: The passage as indexed, or "".
-        is_there: Whether the file still has the passage.
+        has_passage: Whether the file still has the passage.
         reason: Why the file cannot be read, or "".
         body: The text or page to show; None if the file cannot be read.
         earlier: Where the previous part is, as `PageState.at`; None at the beginning.
@@ -59,7 +59,7 @@ class SourceView:
     key: str
     state: State
     text: str
-    is_there: bool = True
+    has_passage: bool = True
     reason: str = ""
     body: Body | None = None
     earlier: int | None = None
@@ -71,46 +71,46 @@ class Sources:
 
     def __init__(self) -> None:
         self.pictures = Pictures()
-        # Keyed by digest too; paging through a long document parses it only once.
+        # The key includes the digest; paging through a long document parses it only once.
         self._load = lru_cache(maxsize=4)(_load)
 
-    def view(self, root: Path, snapshot: Index, wanted: PageState, sandbox: Sandbox) -> SourceView:
+    def view(self, root: Path, snapshot: Index, state: PageState, sandbox: Sandbox) -> SourceView:
         """Return the source that is open on a page.
 
         Raises:
             UsageError: The collection has no such place; hidden and excluded files are not shown.
         """
-        place = find_place(snapshot, root, wanted.open, None)
+        place = find_place(snapshot, root, state.open, None)
         if place is None or place.document is None:
-            raise UsageError(f"{wanted.open} is not in the collection.")
-        view = _named(place)
+            raise UsageError(f"{state.open} is not in the collection.")
+        view = _new_view(place)
         try:
             if place.document.media_type == PDF.media_type:
-                return self._page(view, place, wanted, read_file(root, place.path), sandbox)
+                return self._page_view(view, place, state, read_file(root, place.path), sandbox)
             document = self._load(root, place.path, snapshot.info.formats, sandbox, digest(read_file(root, place.path)))
         except Unreadable as error:
-            return replace(view, state=state_without(place.path, error), is_there=False, reason=error.reason)
-        return _text(view, place, wanted, document)
+            return replace(view, state=state_without(place.path, error), has_passage=False, reason=error.reason)
+        return _text_view(view, place, state, document)
 
-    def _page(self, view: SourceView, place: Place, wanted: PageState, data: bytes, sandbox: Sandbox) -> SourceView:
+    def _page_view(self, view: SourceView, place: Place, state: PageState, data: bytes, sandbox: Sandbox) -> SourceView:
         """Show the current page of a PDF; if the file has changed, mark as much of the passage as it still has."""
         sha256 = digest(data)
-        is_same = place.document is not None and sha256 == place.document.sha256
-        begins = place.page or (place.passages[0].page if place.passages else None) or 1
-        page = wanted.part or begins
-        drawn = self.pictures.draw(sandbox, data, sha256, page)
-        # By paragraph, as a page number or a figure may come between two of them.
-        texts = [("passage", begins, text) for text in _BLANK_LINES.split(view.text) if text.strip()]
-        if view.text and (sentence := _sentence(place, wanted)):
-            texts.append(("sentence", begins, sentence))
+        is_unchanged = place.document is not None and sha256 == place.document.sha256
+        first_page = place.page or (place.passages[0].page if place.passages else None) or 1
+        page = state.part or first_page
+        picture = self.pictures.draw(sandbox, data, sha256, page)
+        # By paragraph, as a page number or a figure may come between two paragraphs.
+        texts = [("passage", first_page, text) for text in _BLANK_LINES.split(view.text) if text.strip()]
+        if view.text and (sentence := _sentence(place, state)):
+            texts.append(("sentence", first_page, sentence))
         boxes = boxes_on(sandbox, data, page, texts) if texts else ()
         return replace(
             view,
-            state=State.VERIFIED if is_same else State.CHANGED,
-            is_there=is_same or bool(boxes) or page != begins,
-            body=PictureView(sha256, page, drawn.pages, drawn.width, drawn.height, boxes),
+            state=State.VERIFIED if is_unchanged else State.CHANGED,
+            has_passage=is_unchanged or bool(boxes) or page != first_page,
+            body=PictureView(sha256, page, picture.pages, picture.width, picture.height, boxes),
             earlier=page - 1 if page > 1 else None,
-            later=page + 1 if page < drawn.pages else None,
+            later=page + 1 if page < picture.pages else None,
         )
 
 
@@ -118,7 +118,7 @@ def _load(root: Path, path: str, formats: tuple[str, ...], sandbox: Sandbox, _sh
     return load(root, path, formats=formats, sandbox=sandbox)
 
 
-def _named(place: Place) -> SourceView:
+def _new_view(place: Place) -> SourceView:
     first = place.passages[0] if place.passages else None
     title = first.title if first else place.document.title if place.document else ""
     cited = first or place
@@ -127,41 +127,41 @@ def _named(place: Place) -> SourceView:
     return SourceView(place.path, title, cite(place.path, cited.lines, cited.page), key, State.VERIFIED, text)
 
 
-def _sentence(place: Place, wanted: PageState) -> str:
+def _sentence(place: Place, state: PageState) -> str:
     first = place.passages[0]
-    if wanted.sentence is None or not first.start <= wanted.sentence[0] < wanted.sentence[1] <= first.end:
+    if state.sentence is None or not first.start <= state.sentence[0] < state.sentence[1] <= first.end:
         return ""
-    return first.text[wanted.sentence[0] - first.start : wanted.sentence[1] - first.start]
+    return first.text[state.sentence[0] - first.start : state.sentence[1] - first.start]
 
 
-def _text(view: SourceView, place: Place, wanted: PageState, document: Document) -> SourceView:
-    is_same = place.document is not None and document.sha256 == place.document.sha256
-    view = replace(view, state=State.VERIFIED if is_same else State.CHANGED)
-    span, marks = _marked(place, wanted, document, is_same=is_same)
+def _text_view(view: SourceView, place: Place, state: PageState, document: Document) -> SourceView:
+    is_unchanged = place.document is not None and document.sha256 == place.document.sha256
+    view = replace(view, state=State.VERIFIED if is_unchanged else State.CHANGED)
+    span, marks = _find_marks(place, state, document, is_unchanged=is_unchanged)
     if span is None and place.passages:
-        view = replace(view, is_there=False)
+        view = replace(view, has_passage=False)
     around = span or (0, 0)
-    if wanted.part is not None:
-        at = min(wanted.part, max(0, len(document.text) - 1)) + ROOM // 2
+    if state.part is not None:
+        at = min(state.part, max(0, len(document.text) - 1)) + ROOM // 2
         around = (at, at)
-    begin, end = _extent(document, around[0] if wanted.part is None else around[0] - ROOM // 2)
-    edges = [edge - begin for edge in _edges(document, around)]
+    begin, end = _sheet_or_document(document, around[0] if state.part is None else around[0] - ROOM // 2)
+    edges = [edge - begin for edge in _cut_points(document, around)]
     first, last = (begin + at for at in window(end - begin, (around[0] - begin, around[1] - begin), edges, room=ROOM))
     return replace(
         view,
         body=_body(document, (first, last), marks),
-        earlier=max(_extent(document, first - 1)[0], first - ROOM) if first > 0 else None,
+        earlier=max(_sheet_or_document(document, first - 1)[0], first - ROOM) if first > 0 else None,
         later=last if last < len(document.text) else None,
     )
 
 
-def _extent(document: Document, at: int) -> Span:
-    """Return the characters that parts are cut from: in a workbook those of one sheet, else the whole document."""
+def _sheet_or_document(document: Document, at: int) -> Span:
+    """Return the span that a part is cut from: in a workbook the sheet, else the whole document."""
     page = document.page_of(at) if document.media_type in SHEETS else None
     return (0, len(document.text)) if page is None else document.page_span(page) or (0, len(document.text))
 
 
-def _marked(place: Place, wanted: PageState, document: Document, *, is_same: bool) -> tuple[Span | None, Marks]:
+def _find_marks(place: Place, state: PageState, document: Document, *, is_unchanged: bool) -> tuple[Span | None, Marks]:
     """Return where the place is in the current document, and its marks."""
     if place.page is not None:
         span = document.page_span(place.page)
@@ -175,40 +175,40 @@ def _marked(place: Place, wanted: PageState, document: Document, *, is_same: boo
     if not place.passages:
         return None, Marks()
     first, last = place.passages[0], place.passages[-1]
-    sentence = (wanted.sentence,) if wanted.sentence and _sentence(place, wanted) else ()
+    sentence = (state.sentence,) if state.sentence and _sentence(place, state) else ()
     span = (first.start, last.end)
     marks = Marks((span,), sentence)
-    if not is_same:
+    if not is_unchanged:
         at = document.text.find(first.text)
         if at < 0:
             return None, Marks()
         span = (at, at + len(first.text))
-        marks = replace(marks, passages=((first.start, first.end),)).moved(at - first.start)
+        marks = replace(marks, passages=((first.start, first.end),)).shifted(at - first.start)
     return span, marks
 
 
-def _edges(document: Document, around: Span) -> list[int]:
+def _cut_points(document: Document, around: Span) -> list[int]:
     """Return where a document may be cut: between lines if it is shown line by line, else between blocks."""
-    if _is_lines(document):
+    if _is_shown_by_lines(document):
         low, high = max(0, around[0] - ROOM), around[1] + ROOM
         return [at + 1 for at in range(low, min(high, len(document.text))) if document.text[at] == "\n"]
-    starts = [at for block in document.blocks for at in _cuts(document.text, block)]
+    starts = [at for block in document.blocks for at in _block_cut_points(document.text, block)]
     return starts[bisect_left(starts, around[0] - ROOM) : bisect_left(starts, around[1] + ROOM)]
 
 
-def _cuts(text: str, block: Block) -> Iterator[int]:
+def _block_cut_points(text: str, block: Block) -> Iterator[int]:
     """Yield where a block begins, and in a table each further row."""
     yield block.start
     if block.kind is BlockKind.TABLE:
         yield from (line_end.end() for line_end in _LINE_END.finditer(text, block.start, block.end))
 
 
-def _is_lines(document: Document) -> bool:
+def _is_shown_by_lines(document: Document) -> bool:
     return document.file_lines == () and document.media_type != MARKDOWN.media_type
 
 
 def _body(document: Document, shown: Span, marks: Marks) -> Body:
-    if _is_lines(document):
+    if _is_shown_by_lines(document):
         return lines_view(document, shown, marks)
     if document.media_type in TABLES:
         return table_view(document, shown, marks)

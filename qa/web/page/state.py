@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The parameters of the page; each is "" if it is not given.
+    """The parameters of the page; "" if not given.
 
     Attributes:
         q: The question.
@@ -48,15 +48,15 @@ class PageState:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> PageState:
-        """Return the state in a URL's query; other parameters are ignored, as others may have added them to a link."""
+        """Return the state in a URL's query; unknown parameters are ignored, as other sites may add them to links."""
         return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
 
     def link(self, **changes: Any) -> str:
         """Return the URL of the page with some parameters changed."""
-        given = {name: str(value) for name, value in (asdict(self) | changes).items() if value not in ("", None)}
-        return f"/?{urlencode(given, errors='surrogatepass')}" if given else "/"
+        parameters = {name: str(value) for name, value in (asdict(self) | changes).items() if value not in ("", None)}
+        return f"/?{urlencode(parameters, errors='surrogatepass')}" if parameters else "/"
 
-    def opened(self, place: str, mark: Span | None = None, at: int | None = None) -> str:
+    def source_link(self, place: str, mark: Span | None = None, at: int | None = None) -> str:
         """Return the URL with a source open, scrolled to the cited place."""
         marked = f"{mark[0]}-{mark[1]}" if mark else ""
         return self.link(open=place, mark=marked, at="" if at is None else at) + "#place"
@@ -67,7 +67,7 @@ class PageState:
         return replace(self, open="", mark="", at="")
 
     @property
-    def filtered(self) -> int:
+    def filter_count(self) -> int:
         """How many filters are set."""
         return sum(map(bool, (self.path, self.type, self.since, self.until, self.where, self.mode)))
 

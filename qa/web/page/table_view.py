@@ -14,7 +14,7 @@ from corpus.types import Block, BlockKind, Document
 from qa.web.page.marks import MarkedText, Marks, Span
 
 TABLES = SHEETS | {kind.media_type for name in ("a.csv", "a.tsv") if (kind := format_of(name))}
-_NAME = re.compile(r"(?P<name>[^\n:]{1,80}): ?(?P<value>.*)", re.DOTALL)
+_FIELD = re.compile(r"(?P<name>[^\n:]{1,80}): ?(?P<value>.*)", re.DOTALL)
 _ROW = re.compile(r"[Rr]ow (\d+)\)?$")
 # A table of many short rows has one row per line.
 _SHORT_ROW = re.compile(r"Row (?P<number>\d+): (?P<cells>.*)")
@@ -97,7 +97,7 @@ def _columns(text: str, records: Sequence[_TableRecord]) -> tuple[str, ...]:
     """Return field names in order of appearance; one in a single row of many is taken for part of a value."""
     counts: Counter[str] = Counter()
     for record in records:
-        counts.update({field["name"]: 1 for span in record.fields if (field := _NAME.fullmatch(text, *span))})
+        counts.update({field["name"]: 1 for span in record.fields if (field := _FIELD.fullmatch(text, *span))})
     return tuple(name for name, count in counts.items() if count > 1 or len(records) < 3)
 
 
@@ -107,7 +107,7 @@ def _row(text: str, record: _TableRecord, columns: Sequence[str], marks: Marks, 
     loose: list[Span] = []
     current = loose
     for start, end in record.fields:
-        field = _NAME.fullmatch(text, start, end)
+        field = _FIELD.fullmatch(text, start, end)
         named = field if field and field["name"] in spans else None
         current = spans[named["name"]] if named else current
         current.append((named.start("value") if named else start, end))
@@ -116,12 +116,12 @@ def _row(text: str, record: _TableRecord, columns: Sequence[str], marks: Marks, 
     # Without column names, each line is a cell.
     cells += ([_cell(text, loose, marks)] if loose else []) if columns else [_cell(text, [s], marks) for s in loose]
     starts = {start for start, _ in record.fields}
-    if marks.place in starts and not any(piece.is_place for cell in cells for piece in cell):
-        cells = _with_place(cells)
+    if marks.place_start in starts and not any(piece.is_place for cell in cells for piece in cell):
+        cells = _move_place(cells)
     return TableRow(record.number, tuple(cells), any(piece.mark for cell in cells for piece in cell))
 
 
-def _with_place(cells: Sequence[tuple[MarkedText, ...]]) -> list[tuple[MarkedText, ...]]:
+def _move_place(cells: Sequence[tuple[MarkedText, ...]]) -> list[tuple[MarkedText, ...]]:
     """Move the place to the first marked piece, if it was on a column's name, which a row does not show."""
     first = next(((n, m) for n, cell in enumerate(cells) for m, piece in enumerate(cell) if piece.mark), None)
     return [

@@ -63,12 +63,12 @@ def _numbered(text: str, at: int, first: int, marks: Marks) -> Iterator[Numbered
 
 def blocks_view(document: Document, shown: Span, marks: Marks) -> BlocksView:
     """Return the blocks in the shown characters of a document."""
-    blocks, above = [], 2  # headings of the page itself
+    blocks, last_level = [], 2  # headings of the page itself
     for block in document.blocks:
         start, end = max(block.start, shown[0]), min(block.end, shown[1])
         if start < end:
             level = block.depth
             if block.kind is BlockKind.HEADING:
-                level = above = max(3, min(above + 1, len(block.heading) + 2, 6))  # skips none
+                level = last_level = max(3, min(last_level + 1, len(block.heading) + 2, 6))  # skips none
             blocks.append(TextBlock(_TAGS.get(block.kind, "text"), level, marks.cut(document.text[start:end], start)))
     return BlocksView(tuple(blocks))

@@ -48,8 +48,8 @@ class Lane:
         except RuntimeError:
             raise HTTPException(503, "the server is stopping. Try again when it runs again.") from None
         self._open_requests[client] += 1
-        # Only when the thread is done: a client that gives up frees no place while its call still runs.
-        future.add_done_callback(partial(self._done, asyncio.get_running_loop(), client))
+        # Only when the thread is done: a client that gives up frees no slot while its call still runs.
+        future.add_done_callback(partial(self._call_done, asyncio.get_running_loop(), client))
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.wrap_future(future)
@@ -60,11 +60,11 @@ class Lane:
         """Cancel waiting requests and accept no more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _done(self, loop: asyncio.AbstractEventLoop, client: str, _: Future[Any]) -> None:
+    def _call_done(self, loop: asyncio.AbstractEventLoop, client: str, _: Future[Any]) -> None:
         with suppress(RuntimeError):  # the loop is closed: the server has stopped
-            loop.call_soon_threadsafe(self._leave, client)
+            loop.call_soon_threadsafe(self._free_slot, client)
 
-    def _leave(self, client: str) -> None:
+    def _free_slot(self, client: str) -> None:
         self._open_requests[client] -= 1
         if not self._open_requests[client]:
             del self._open_requests[client]

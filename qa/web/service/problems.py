@@ -64,7 +64,7 @@ class Problem:
 
 NOT_FOUND = ProblemKind("not-in-collection", 404, "Not in the collection")
 BUG = ProblemKind("internal-error", 500, "Internal error")
-# An error is of the first kind whose class it is an instance of.
+# The first class that an error is an instance of determines its kind.
 _KINDS: dict[type[QAError], ProblemKind] = {
     CorpusError: ProblemKind("folder-unavailable", 503, "The folder of documents is not available"),
     UsageError: ProblemKind("invalid-request", 400, "Invalid request"),
@@ -78,7 +78,7 @@ KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return how an error is reported to a client, be it a refused request (an unknown path, too many requests) or not.
+    """Return how an error is reported to a client; HTTP exceptions are refused requests, such as unknown paths.
 
     Faults of the server itself are explained on its terminal only, as those messages name folders, hosts and commands.
     """

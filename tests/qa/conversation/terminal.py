@@ -22,7 +22,7 @@ from tests.paths import REPOSITORY
 _CONTROL = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>()][A-Z0-9]?|\r|\x07")
 # Both kinds of line input turn on bracketed paste right before they show a prompt.
 _PROMPT, READY = "\x1b[?2004h", "◆"
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 
 
 class Terminal:
@@ -42,10 +42,10 @@ class Terminal:
         program = "import fcntl, signal, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
         program += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         program += f"{before}\nfrom qa.cli.main import main\nmain()"
-        ours = {"PYTHONPATH": str(REPOSITORY), "TERM": "xterm", "COLUMNS": "100", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        defaults = {"PYTHONPATH": str(REPOSITORY), "TERM": "xterm", "COLUMNS": "100", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-c", program, *args],
-            cwd=cwd, env={**os.environ, **ours, **environ},
+            cwd=cwd, env={**os.environ, **defaults, **environ},
             stdin=child, stdout=child, stderr=child, start_new_session=True,
         )  # fmt: skip
         os.close(child)
@@ -57,17 +57,17 @@ class Terminal:
 
     def until(self, end: str) -> str:
         """Return the output up to the end of a regular expression's match, without control sequences."""
-        limit = time.monotonic() + _PATIENCE
-        while not (found := re.search(end, shown := _CONTROL.sub("", self._unread.replace(_PROMPT, READY)))):
+        limit = time.monotonic() + _TIMEOUT
+        while not (match := re.search(end, output := _CONTROL.sub("", self._unread.replace(_PROMPT, READY)))):
             ready, _, _ = select.select([self._parent], [], [], max(0.0, limit - time.monotonic()))
             data = b""
             with contextlib.suppress(OSError):  # Linux raises EIO at the end
                 data = os.read(self._parent, 1 << 16) if ready else b""
             if not data:
-                raise AssertionError(f"no {end!r} in the output: {shown!r}")
+                raise AssertionError(f"no {end!r} in the output: {output!r}")
             self._unread += self._decode(data)
-        self._unread = shown[found.end() :]
-        return shown[: found.end()]
+        self._unread = output[match.end() :]
+        return output[: match.end()]
 
     def say(self, line: str, end: str = READY) -> str:
         """Type a line, and return the output until the next prompt."""
@@ -77,7 +77,7 @@ class Terminal:
     def close(self) -> int:
         """Wait for the program to end, and return its exit code."""
         try:
-            return self._process.wait(timeout=_PATIENCE)
+            return self._process.wait(timeout=_TIMEOUT)
         finally:
             self._process.kill()
             os.close(self._parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.conversation.follow_up import Turn, names_of, next_turn
+from qa.conversation.follow_up import Turn, names_in, next_turn
 
 AWARD = Turn("What won the ICLR 2025 test of time award?", "Adam")
 KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
@@ -12,7 +12,7 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
 
 
 @pytest.mark.parametrize(
-    ("before", "question", "asked"),
+    ("previous", "question", "completed"),
     [
         (AWARD, "who wrote it?", "who wrote Adam?"),
         (AWARD, "Was that rejected", "Was Adam rejected?"),
@@ -43,12 +43,12 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("how much is the ticket?"), "and for children?", "how much is the ticket for children?"),
     ],
 )  # fmt: skip
-def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> None:
-    assert next_turn(question, before).question == asked
+def test_a_follow_up_is_completed(previous: Turn, question: str, completed: str) -> None:
+    assert next_turn(question, previous).question == completed
 
 
 @pytest.mark.parametrize(
-    ("questions", "asked"),
+    ("questions", "completed"),
     [
         (["how much is the rent", "and the deposit?", "what about the hotel?"], "how much is the hotel?"),
         (["When does the poster session start?", "and the lab tour?"], "When does the lab tour start?"),
@@ -61,13 +61,13 @@ def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> No
         (["who is Mr Kowalski?", "his number?", "what is his phone number?"], "what is Mr Kowalski's phone number?"),
     ],
 )
-def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], asked: str) -> None:
-    """Each is completed from the last complete question."""
+def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], completed: str) -> None:
+    """Each is completed from the last standalone question."""
     turn = None
     for question in questions:
         turn = next_turn(question, turn)
     assert turn is not None
-    assert turn.question == asked
+    assert turn.question == completed
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def test_an_answer_that_is_not_a_name_is_not_the_topic(answer: str) -> None:
 
 def test_names() -> None:
     """A name is a sequence of capitalised words and numbers joined by small words, but no question word or year."""
-    assert names_of("In 2015, did Kingma and Ba write Learning Dynamics of LLM Finetuning?") == [
+    assert names_in("In 2015, did Kingma and Ba write Learning Dynamics of LLM Finetuning?") == [
         "Kingma and Ba",
         "Learning Dynamics of LLM Finetuning",
     ]
-    assert names_of("Which of the 31 papers won in 2024") == []
-    assert names_of("What is SAM 2?") == ["SAM 2"]
+    assert names_in("Which of the 31 papers won in 2024") == []
+    assert names_in("What is SAM 2?") == ["SAM 2"]
 
 
-@pytest.mark.parametrize("part", ["it ", "A", "and the ", "how many ", "what is that ", "B c "])
-def test_long_questions_cause_no_catastrophic_backtracking(part: str) -> None:
-    long = Turn("Which " + part * (10_000 // len(part)))
-    assert next_turn("they saw it, and what about her?" * 9, long).question
-    assert next_turn(long.question, long).question == long.question
+@pytest.mark.parametrize("phrase", ["it ", "A", "and the ", "how many ", "what is that ", "B c "])
+def test_long_questions_cause_no_catastrophic_backtracking(phrase: str) -> None:
+    long_turn = Turn("Which " + phrase * (10_000 // len(phrase)))
+    assert next_turn("they saw it, and what about her?" * 9, long_turn).question
+    assert next_turn(long_turn.question, long_turn).question == long_turn.question

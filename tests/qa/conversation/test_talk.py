@@ -37,12 +37,12 @@ def process(sample: Path, state: Path) -> Iterator[Terminal]:
     """One process for all tests."""
     environ = {"XDG_STATE_HOME": str(state), "VISUAL": "", "EDITOR": "true", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
     before = "from tests.qa.remembered import *\nfor one in REMEMBERED: setattr(*one)"
-    one = Terminal("ask", "-k", "4", cwd=sample, environ=environ, before=before)
-    greeting = one.until(READY)
+    terminal = Terminal("ask", "-k", "4", cwd=sample, environ=environ, before=before)
+    greeting = terminal.until(READY)
     assert ": 27 documents, 142 passages. Ask away; /help lists commands, Ctrl-D ends." in greeting
-    yield one
-    one.type("\x04")
-    assert one.close() == 0
+    yield terminal
+    terminal.type("\x04")
+    assert terminal.close() == 0
 
 
 @pytest.fixture
@@ -52,46 +52,46 @@ def terminal(process: Terminal) -> Terminal:
     return process
 
 
-def shown(text: str) -> list[str]:
-    """The lines below the typed one."""
+def output_lines(text: str) -> list[str]:
+    """Return the lines below the typed line."""
     return [line.rstrip() for line in text.removesuffix(READY).splitlines()[1:] if line.strip()]
 
 
 def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> None:
-    """The first passage is shown in full, and only the citations of the others."""
-    lines = shown(terminal.say(AWARD))
+    """The first passage is shown in full, the others by their citations."""
+    lines = output_lines(terminal.say(AWARD))
     assert lines[0] == f"{WINNER} [1]"
     assert lines[3].startswith("Confidence: ")
     assert lines[4] == "[1] awards.md:12-16  ICLR 2025 awards › Test of time › Winner: Adam"
     assert [line[:3] for line in lines[-3:]] == ["[2]", "[3]", "[4]"]
     assert lines[5].startswith("    The ICLR 2025 test of time award was won by")
-    opened = shown(terminal.say("1"))
+    opened = output_lines(terminal.say("1"))
     assert opened[0] == "awards.md  as indexed"
     assert any(line.startswith("> 14  The ICLR 2025 test of time award was won by") for line in opened)
     # With its context.
     assert any(line.startswith("   9  The prize looks back") for line in opened)
-    assert shown(terminal.say("9")) == ["qa: there is no passage 9; the last answer has 4."]
-    assert shown(terminal.say("/open 1")) == ["Opened awards.md with true."]
+    assert output_lines(terminal.say("9")) == ["qa: there is no passage 9; the last answer has 4."]
+    assert output_lines(terminal.say("/open 1")) == ["Opened awards.md with true."]
 
 
 def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
     terminal.say("Who spoke about alignment?")
-    lines = shown(terminal.say("what else did he do?"))
+    lines = output_lines(terminal.say("what else did he do?"))
     assert lines[0] == "Asked: what else did Peter Henderson do?"
     assert "Henderson" in "\n".join(lines[1:])
     terminal.say("/new")
-    assert not shown(terminal.say("what else did he do?"))[0].startswith("Asked:")
+    assert not output_lines(terminal.say("what else did he do?"))[0].startswith("Asked:")
 
 
 def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
-    """Until they are undone; the prompt shows which files are searched."""
+    """Changes last until they are undone; the prompt shows which files are searched."""
     terminal.say("/path talks/")
     # An invalid value changes nothing.
     assert "Similar: talks/" in terminal.say("/path tlaks/")
     answer = terminal.say("Adam")
     assert "talks/> Adam" in answer
-    assert [line for line in shown(answer) if line.startswith("[") and "talks/" in line]
-    assert not [line for line in shown(answer) if line.startswith("[") and "talks/" not in line]
+    assert [line for line in output_lines(answer) if line.startswith("[") and "talks/" in line]
+    assert not [line for line in output_lines(answer) if line.startswith("[") and "talks/" not in line]
     terminal.say("/path")
     terminal.say("/k 2")
     terminal.say("/mode keyword")
@@ -100,8 +100,8 @@ def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
     assert (len(answer["passages"]), answer["question"]) == (2, "Kingma")
     terminal.say("/json")
     terminal.say("/mode hybrid")
-    assert shown(terminal.say("/k 4")) == []
-    assert len([line for line in shown(terminal.say(AWARD)) if line.startswith("[")]) == 4
+    assert output_lines(terminal.say("/k 4")) == []
+    assert len([line for line in output_lines(terminal.say(AWARD)) if line.startswith("[")]) == 4
 
 
 def test_after_an_error_or_ctrl_c_the_conversation_goes_on(terminal: Terminal) -> None:
@@ -115,7 +115,7 @@ def test_after_an_error_or_ctrl_c_the_conversation_goes_on(terminal: Terminal) -
         "/open": "which one? Give the number of a passage, or a place such as awards.md:12.",
         "/show nothing.md": "nothing.md is not in the collection",
     }.items():
-        assert shown(terminal.say(line))[0].startswith(f"qa: {message}")
+        assert output_lines(terminal.say(line))[0].startswith(f"qa: {message}")
     terminal.type("what is thi\x03")
     terminal.until(READY)
     assert f"{WINNER} [1]" in terminal.say(AWARD)
@@ -123,7 +123,7 @@ def test_after_an_error_or_ctrl_c_the_conversation_goes_on(terminal: Terminal) -
 
 def test_changes_to_the_files_are_noticed_between_questions(terminal: Terminal, sample: Path) -> None:
     (sample / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
-    lines = shown(terminal.say("What is the mascot of the conference?"))
+    lines = output_lines(terminal.say("What is the mascot of the conference?"))
     assert lines[0].endswith("Index updated: 1 file added")
     assert "quokka" in "\n".join(lines[:4])
     (sample / "mascot.md").unlink()
@@ -148,7 +148,7 @@ def test_typed_lines_are_kept_in_a_private_history(terminal: Terminal, state: Pa
 
 
 def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: Path) -> None:
-    """With the same history; Ctrl-C stops a slow question, and `exit` ends the conversation."""
+    """The history is the same; Ctrl-C stops a slow question, and `exit` ends the conversation."""
     (tmp_path / "qa").mkdir()
     (tmp_path / "qa" / "history").write_text("an earlier one\n")
     slow = (
@@ -156,18 +156,18 @@ def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: P
         "from qa.conversation import conversation\n"
         "def wait(*_): print('asking', flush=True); time.sleep(100)\n"
         "next_turn = conversation.next_turn\n"
-        "conversation.next_turn = lambda line, before: wait() if line == 'slow' else next_turn(line, before)"
+        "conversation.next_turn = lambda line, previous: wait() if line == 'slow' else next_turn(line, previous)"
     )
-    one = Terminal("ask", str(sample) + "/", cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)}, before=slow)
-    one.until(r"ends\.\s+> ")
-    one.type("slow\r")
-    one.until("asking")
-    one.type("\x03")
-    assert "qa: interrupted" in one.until(r"interrupted\s+> ")
-    one.type(f"{AWARD}\r")
-    assert f"{WINNER} [1]" in one.until(r"\[5\] .*\s+> ")
-    one.type("exit\r")
-    assert one.close() == 0
+    terminal = Terminal("ask", str(sample) + "/", cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)}, before=slow)
+    terminal.until(r"ends\.\s+> ")
+    terminal.type("slow\r")
+    terminal.until("asking")
+    terminal.type("\x03")
+    assert "qa: interrupted" in terminal.until(r"interrupted\s+> ")
+    terminal.type(f"{AWARD}\r")
+    assert f"{WINNER} [1]" in terminal.until(r"\[5\] .*\s+> ")
+    terminal.type("exit\r")
+    assert terminal.close() == 0
     assert (tmp_path / "qa" / "history").read_text() == f"an earlier one\nslow\n{AWARD}\nexit\n"
 
 
@@ -180,21 +180,19 @@ def test_a_history_that_cannot_be_written_is_not_an_error(tmp_path: Path) -> Non
 
 
 def test_follow_ups_find_their_passages(sample: Path) -> None:
-    """Without the reader, and as typed 20 and 31; `python -m tests.benchmarks.follow_ups` measures with it."""
+    """As typed they find 20 and 31, without the reader; `python -m tests.benchmarks.follow_ups` uses the reader."""
     rows = follow_ups.read()
-    asked = [(one.completed, one.evidence) for one in rows if one.evidence]
+    questions = [(row.completed, row.evidence) for row in rows if row.evidence]
     with Retriever.open(sample) as retriever:
-        first, among = follow_ups.found(retriever, asked, rerank=False)
-    assert (len(rows), len(asked)) == (60, 50)
+        first, in_top = follow_ups.found(retriever, questions, rerank=False)
+    assert (len(rows), len(questions)) == (60, 50)
     assert first >= 36
-    assert among >= 44
-    assert [one.completed for one in rows if one.evidence is None] == [
-        one.alone for one in rows if one.evidence is None
-    ]
+    assert in_top >= 44
+    assert all(row.completed == row.alone for row in rows if row.evidence is None)
 
 
 def test_command_line_question_loads_no_other_interfaces(sample: Path) -> None:
-    """However many extras are installed, and not FAISS unless vectors are compressed."""
+    """Installed extras are not imported, nor is FAISS unless vectors are compressed."""
     program = (
         "import sys\nfrom qa.cli.main import app\n"
         "try: app(['ask', sys.argv[1], 'who won the award?'], prog_name='qa')\nexcept SystemExit: pass\n"

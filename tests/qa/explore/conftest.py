@@ -19,13 +19,13 @@ SUBJECTS = {
 
 
 def sentences(subject: str, count: int, seed: int = 0) -> list[str]:
-    """Different sentences about a subject."""
+    """Return different sentences about a subject."""
     random, words = Random(f"{subject} {seed}"), SUBJECTS[subject].split()  # noqa: S311
     return [f"{' '.join(random.sample(words, 5)).capitalize()} n{number}x{seed}." for number in range(count)]
 
 
 def write_subject(folder: Path, subject: str, seed: int = 0) -> None:
-    """Write a file of thirty sections about a subject, each of which is a passage."""
+    """Write a file about a subject with thirty sections, each a passage."""
     sections = (f"## Part {number}\n\n{text}\n" for number, text in enumerate(sentences(subject, 30, seed)))
     (folder / f"{subject}.md").write_text("\n".join(sections), encoding="utf-8")
 
@@ -43,5 +43,5 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def retriever(folder: Path) -> Iterator[Retriever]:
-    with opened(folder) as found:
-        yield found
+    with opened(folder) as retriever:
+        yield retriever

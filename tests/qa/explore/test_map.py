@@ -18,8 +18,8 @@ from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
-# How the three kinds of dichromats see linear RGB (Machado, Oliveira and Fernandes 2009).
-SEEN = {
+# Linear RGB as seen by everybody and by the three kinds of dichromats (Machado, Oliveira and Fernandes 2009).
+VISION = {
     "all": np.eye(3),
     "no red": np.array([[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]),
     "no green": np.array([[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]]),
@@ -34,26 +34,26 @@ def linear(colour: str) -> np.ndarray:
 
 
 def lab(rgb: np.ndarray) -> np.ndarray:
-    """CIELAB of linear RGB."""
+    """Convert linear RGB to CIELAB."""
     xyz = XYZ @ np.clip(rgb, 0, 1) / np.array([0.9505, 1, 1.0888])
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
 def facts_of(page: str) -> dict[str, Any]:
-    """The facts embedded in a map's page."""
-    found: dict[str, Any] = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
-    return found
+    """Return the facts embedded in a map's page."""
+    facts: dict[str, Any] = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
+    return facts
 
 
-@pytest.mark.parametrize(("palette", "back"), [(drawing.LIGHT, "#ffffff"), (drawing.DARK, "#14171c")])
-@pytest.mark.parametrize("eyes", SEEN)
-def test_the_colours_can_be_distinguished(palette: tuple[str, ...], back: str, eyes: str) -> None:
+@pytest.mark.parametrize(("palette", "background"), [(drawing.LIGHT, "#ffffff"), (drawing.DARK, "#14171c")])
+@pytest.mark.parametrize("vision", VISION)
+def test_the_colours_can_be_distinguished(palette: tuple[str, ...], background: str, vision: str) -> None:
     """Any two differ by 24 in CIELAB (2.3 is just noticeable), and each from the background by 3 to 1 (WCAG)."""
-    seen = [lab(SEEN[eyes] @ linear(colour)) for colour in palette]
-    assert min(float(np.linalg.norm(one - other)) for one, other in itertools.combinations(seen, 2)) >= 24
+    perceived = [lab(VISION[vision] @ linear(colour)) for colour in palette]
+    assert min(float(np.linalg.norm(colour - other)) for colour, other in itertools.combinations(perceived, 2)) >= 24
     for colour in palette:
-        light, dark = sorted((float(XYZ[1] @ linear(colour)), float(XYZ[1] @ linear(back))), reverse=True)
+        light, dark = sorted((float(XYZ[1] @ linear(colour)), float(XYZ[1] @ linear(background))), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 3
 
 
@@ -70,7 +70,7 @@ def test_the_page_is_self_contained(retriever: Retriever) -> None:
 
 
 def test_the_map_is_the_same_every_time(folder: Path) -> None:
-    """Even if the index is opened again."""
+    """Opening the index again makes no difference."""
     with opened(folder) as retriever:
         first = retriever.map_html(), retriever.map_svg()
     with opened(folder) as retriever:
@@ -82,26 +82,26 @@ def test_similar_passages_are_close(landmarks: int, retriever: Retriever, monkey
     """Most points have their nearest neighbour in their own file, even those beyond the landmarks."""
     monkeypatch.setattr(layout, "LANDMARKS", landmarks)
     items = Items.read(retriever.snapshot, "passages")
-    places = layout.lay_out(retriever.snapshot, items)
-    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
-    np.fill_diagonal(apart, np.inf)
+    positions = layout.lay_out(retriever.snapshot, items)
+    distances = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
     files = np.repeat(np.arange(3), 30)
-    assert (files[apart.argmin(axis=1)] == files).mean() > 0.95
-    assert places.min() == 0
-    assert places.max() == 1
+    assert (files[distances.argmin(axis=1)] == files).mean() > 0.95
+    assert positions.min() == 0
+    assert positions.max() == 1
 
 
 def test_the_number_of_points_is_limited(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "MOST_POINTS", 40)
+    monkeypatch.setattr(drawing, "MAX_POINTS", 40)
     facts = facts_of(retriever.map_html())
     assert (facts["total"], sum(topic["size"] for topic in facts["topics"])) == (90, pytest.approx(40, abs=3))
 
 
 def test_long_texts_are_cut_until_the_page_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [("title", "a.md:1", " ".join(str(number * 7919 + at) for at in range(500))) for number in range(50)]
-    limit = len(drawing._packed(texts)) // 4
-    monkeypatch.setattr(drawing, "_MOST_BYTES", limit)
-    assert len(drawing._packed(texts)) <= limit
+    limit = len(drawing._compress(texts)) // 4
+    monkeypatch.setattr(drawing, "_MAX_BYTES", limit)
+    assert len(drawing._compress(texts)) <= limit
 
 
 def test_a_map_of_documents_or_matching_files(retriever: Retriever) -> None:
@@ -126,10 +126,10 @@ def test_the_svg(folder: Path) -> None:
         picture = ET.fromstring(retriever.map_svg())  # noqa: S314 - our own
     space = "{http://www.w3.org/2000/svg}"
     assert sum(path.get("d", "").count("M") for path in picture.iter(f"{space}path")) == 61
-    labels = [(float(one.get("x", 0)), float(one.get("y", 0)), one.text or "") for one in picture.iter(f"{space}text")]
+    labels = [(float(tag.get("x", 0)), float(tag.get("y", 0)), tag.text or "") for tag in picture.iter(f"{space}text")]
     assert labels
-    for (x, y, text), (a, b, other) in itertools.combinations(labels, 2):
-        assert abs(y - b) >= 13 or abs(x - a) >= 4 * (len(text) + len(other)) / 2
+    for (x, y, text), (a, b, other_text) in itertools.combinations(labels, 2):
+        assert abs(y - b) >= 13 or abs(x - a) >= 4 * (len(text) + len(other_text)) / 2
 
 
 def test_neighbouring_topics_differ_in_colour() -> None:

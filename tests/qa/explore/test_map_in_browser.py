@@ -16,14 +16,14 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this mac
 
 EVIL = "# <img src=x onerror=window.hacked=1>\n\n</script><script>window.hacked=1</script> ☃ {{TITLE}} <b>bold</b>\n"
 # The coordinates of a point in the window, by its number.
-_PLACE = (
+_POINT_POSITION = (
     "(() => {{ const box = canvas.getBoundingClientRect();"
     "return [box.left + screenX({0}), box.top + screenY({0})]; }})()"
 )
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def map_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A map of three subjects and one hostile file."""
     folder = tmp_path_factory.mktemp("map")
     for subject in SUBJECTS:
@@ -36,9 +36,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared(drawn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def shared(map_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with browser(tmp_path_factory.mktemp("profile")) as page:
-        page.open(drawn)
+        page.open(map_file)
         yield page
 
 
@@ -63,10 +63,10 @@ def test_every_point_is_painted(page: Page) -> None:
 
 
 def test_labels_are_legible(page: Page) -> None:
-    """There is one for each topic, inside the map, and none overlap."""
+    """Each topic has a label inside the map, and none overlap."""
     boxes = page.run(
-        "names.filter((one) => !one.hidden).map((one) => { const b = one.getBoundingClientRect();"
-        "return [b.left, b.top, b.right, b.bottom, one.textContent]; })"
+        "names.filter((label) => !label.hidden).map((label) => { const b = label.getBoundingClientRect();"
+        "return [b.left, b.top, b.right, b.bottom, label.textContent]; })"
     )
     assert len(boxes) == page.run("facts.topics.length") >= 3
     width, height = page.run("[plane.getBoundingClientRect().right, plane.getBoundingClientRect().bottom]")
@@ -74,12 +74,12 @@ def test_labels_are_legible(page: Page) -> None:
         assert text
         assert 0 <= left < right <= width
         assert bottom <= height
-    for one, other in combinations(boxes, 2):
-        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+    for a, b in combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
 def test_a_click_shows_text_and_citation(page: Page) -> None:
-    page.click(*page.run(_PLACE.format(40)))
+    page.click(*page.run(_POINT_POSITION.format(40)))
     shown = page.run("at('shown').innerText")
     chosen = page.run("chosen")
     assert all(part in shown for part in (*page.run(f"texts[{chosen}]"), "Topic "))
@@ -88,7 +88,7 @@ def test_a_click_shows_text_and_citation(page: Page) -> None:
 def test_the_search_highlights_what_matches(page: Page) -> None:
     page.press("/")
     page.write("DOUGH")
-    expected = page.run("texts.filter((one) => one.join(' ').toLowerCase().includes('dough')).length")
+    expected = page.run("texts.filter((text) => text.join(' ').toLowerCase().includes('dough')).length")
     assert 0 < expected < 91
     assert page.run("at('count').textContent") == f"{expected} of 91 passages"
     dimmed = page.run(
@@ -126,7 +126,7 @@ def test_the_keyboard_reaches_points_and_topics(page: Page) -> None:
     assert page.run("at('count').textContent").endswith(" of 91 passages")
 
 
-def test_dark_and_light(drawn: Path, page: Page) -> None:
+def test_dark_and_light(map_file: Path, page: Page) -> None:
     """The button switches the theme."""
     light = page.run("[getComputedStyle(document.body).backgroundColor, colourOf(0)]")
     page.run("at('theme').click()")
@@ -139,8 +139,8 @@ def test_dark_and_light(drawn: Path, page: Page) -> None:
 
 
 def test_text_never_becomes_markup(page: Page) -> None:
-    """It is shown verbatim, and no part of it runs."""
-    number = page.run("texts.findIndex((one) => one[1].startsWith('evil.md'))")
+    """Texts are shown verbatim, and no part of them runs."""
+    number = page.run("texts.findIndex((text) => text[1].startsWith('evil.md'))")
     page.run(f"show({number})")
     shown = page.run("at('shown').innerText")
     assert "</script><script>window.hacked=1</script> ☃ {{TITLE}} <b>bold</b>" in shown
@@ -149,9 +149,9 @@ def test_text_never_becomes_markup(page: Page) -> None:
     assert page.run("document.images.length") == 0
 
 
-def test_page_makes_no_errors_or_requests(drawn: Path, page: Page) -> None:
+def test_page_makes_no_errors_or_requests(map_file: Path, page: Page) -> None:
     """Only the page itself is requested, and the console stays empty."""
-    assert [url for url in page.requests if not url.startswith(("about:", "data:"))] == [drawn.as_uri()]
+    assert [url for url in page.requests if not url.startswith(("about:", "data:"))] == [map_file.as_uri()]
     assert page.problems == []
 
 

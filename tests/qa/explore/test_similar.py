@@ -1,4 +1,4 @@
-"""What is similar to a place, a document, a record or a text."""
+"""Search for what is similar to a place, a document, a record or a text."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def notes(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def retriever(notes: Path) -> Iterator[Retriever]:
-    with opened(notes) as found:
-        yield found
+    with opened(notes) as retriever:
+        yield retriever
 
 
 def paths(retriever: Retriever, what: str, **options: object) -> list[str]:
-    found = retriever.similar(what, **options)  # type: ignore[arg-type]
-    assert found.passages is not None
-    return [hit.source.path for hit in found.passages]
+    similar = retriever.similar(what, **options)  # type: ignore[arg-type]
+    assert similar.passages is not None
+    return [hit.source.path for hit in similar.passages]
 
 
 def test_the_passage_itself_and_its_duplicates_are_left_out(retriever: Retriever) -> None:
     """`c.md` equals and `d.md` nearly equals lines 1 to 3 of `a.md`."""
-    found = retriever.similar("a.md:3", k=2)
-    assert found.of.place == "a.md:1-3"
-    assert found.passages is not None
-    assert found.passages[0].citation == "b.md:1"
+    similar = retriever.similar("a.md:3", k=2)
+    assert similar.of.place == "a.md:1-3"
+    assert similar.passages is not None
+    assert similar.passages[0].citation == "b.md:1"
     assert not {"c.md", "d.md"} & set(paths(retriever, "a.md:3"))
     assert {"a.md", "c.md", "d.md"} <= set(paths(retriever, "c.md", keep_all=True))
 
@@ -65,13 +65,13 @@ def test_indexed_text_is_not_embedded_again(notes: Path) -> None:
 
 def test_scores_are_cosines_with_the_stored_vector(retriever: Retriever) -> None:
     """An exhaustive search over the vectors of all passages finds the same scores."""
-    (own,) = retriever.snapshot.passages_of("b.md")
+    (passage,) = retriever.snapshot.passages_of("b.md")
     columns = retriever.snapshot.columns()
     vectors = retriever.snapshot.vectors(columns.vectors.tolist()).astype(np.float64)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    cosines = vectors @ vectors[columns.vectors.tolist().index(own.vector)]
-    found = retriever.similar(own.key, k=len(cosines), keep_all=True)
-    assert [hit.score for hit in found.passages or ()] == pytest.approx(sorted(cosines)[::-1], abs=1e-3)
+    cosines = vectors @ vectors[columns.vectors.tolist().index(passage.vector)]
+    similar = retriever.similar(passage.key, k=len(cosines), keep_all=True)
+    assert [hit.score for hit in similar.passages or ()] == pytest.approx(sorted(cosines)[::-1], abs=1e-3)
 
 
 def test_k_and_a_filter(retriever: Retriever) -> None:
@@ -104,22 +104,22 @@ def test_a_text_longer_than_the_models_limit_is_embedded_in_parts(notes: Path) -
 
 
 def test_similar_documents_have_passages_that_show_why(retriever: Retriever) -> None:
-    found = retriever.similar("a.md:5", unit="documents", k=2)
-    assert found.of.place == "a.md"
-    assert found.documents is not None
-    first = found.documents[0]
+    similar = retriever.similar("a.md:5", unit="documents", k=2)
+    assert similar.of.place == "a.md"
+    assert similar.documents is not None
+    first = similar.documents[0]
     assert first.place.endswith(".md")
     assert first.because[0][0] == "a.md:1-3"
     assert first.because[0][1].startswith(first.path)
-    assert "a.md" not in [one.path for one in found.documents]
+    assert "a.md" not in [document.path for document in similar.documents]
 
 
 def test_records_are_documents(tmp_path: Path) -> None:
     """A row of a table is similar to other rows."""
     build(tmp_path, {"papers.csv": PAPERS})
     with opened(tmp_path) as retriever:
-        found = retriever.similar("papers.csv, row 2", unit="documents")
-        assert found.of.title == "Whale songs"
-        assert found.documents is not None
-        assert [one.title for one in found.documents] == ["Arctic", "Train times"]
-        assert found.documents[0].place == "papers.csv, row 4"
+        similar = retriever.similar("papers.csv, row 2", unit="documents")
+        assert similar.of.title == "Whale songs"
+        assert similar.documents is not None
+        assert [document.title for document in similar.documents] == ["Arctic", "Train times"]
+        assert similar.documents[0].place == "papers.csv, row 4"

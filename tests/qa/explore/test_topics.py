@@ -13,7 +13,7 @@ import pytest
 from corpus.errors import UsageError
 from index.storage.locking import writer_lock
 from qa.explore import grouping, topics
-from qa.explore.clusters import floors, learn, mean_silhouette, nearest
+from qa.explore.clusters import find_centroids, floors, mean_silhouette, nearest
 from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
 from tests.qa.explore.conftest import SUBJECTS, sentences, write_subject
@@ -22,31 +22,31 @@ from tests.qa.indexes import build, opened
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The steps by which topics are made, as they happen."""
-    seen: list[str] = []
+    """Record the steps by which topics are found and updated."""
+    calls: list[str] = []
 
-    def recorded(call: Any, *values: object) -> object:
-        seen.append(call.__name__)
+    def record(call: Any, *values: object) -> object:
+        calls.append(call.__name__)
         return call(*values)
 
-    for name in ("_learned", "_improved", "_assigned"):
-        monkeypatch.setattr(topics, name, partial(recorded, getattr(topics, name)))
-    return seen
+    for name in ("_find", "_refine", "_assign"):
+        monkeypatch.setattr(topics, name, partial(record, getattr(topics, name)))
+    return calls
 
 
 def topics_of(folder: Path) -> list[tuple[str, tuple[str, ...], int]]:
-    """Number, terms and size of each topic."""
+    """Return the id, terms and size of each topic."""
     with opened(folder) as retriever:
-        return [(one.id, one.terms, one.size) for one in retriever.topics().topics]
+        return [(topic.id, topic.terms, topic.size) for topic in retriever.topics().topics]
 
 
 def test_a_topic_for_each_subject(retriever: Retriever) -> None:
     """The data determines the number of topics; labels are words of the texts."""
-    found = retriever.topics()
-    assert len(found.topics) == 3
-    assert min(topic.size for topic in found.topics) >= 27
-    assert sum(topic.size for topic in found.topics) + found.unassigned == found.total == 90
-    for topic in found.topics:
+    result = retriever.topics()
+    assert len(result.topics) == 3
+    assert min(topic.size for topic in result.topics) >= 27
+    assert sum(topic.size for topic in result.topics) + result.unassigned == result.total == 90
+    for topic in result.topics:
         (subject,) = {Path(hit.source.path).stem for hit in topic.passages}
         assert 2 <= len(topic.terms) <= 4
         assert {word for term in topic.terms for word in term.lower().split()} <= set(SUBJECTS[subject].split())
@@ -58,16 +58,16 @@ def test_a_topic_for_each_subject(retriever: Retriever) -> None:
 def test_the_number_of_topics_can_be_set(retriever: Retriever) -> None:
     """The parts cover every passage of their topic."""
     assert [topic.id for topic in retriever.topics(n=2).topics] == ["1", "2"]
-    (found,) = retriever.topics(n=1).topics
-    assert [part.id for part in found.topics] == [f"1.{number + 1}" for number in range(len(found.topics))]
-    assert sum(part.size for part in found.topics) == found.size
+    (topic,) = retriever.topics(n=1).topics
+    assert [part.id for part in topic.topics] == [f"1.{number + 1}" for number in range(len(topic.topics))]
+    assert sum(part.size for part in topic.topics) == topic.size
     with pytest.raises(UsageError, match="from 1 to 200"):
         retriever.topics(n=201)
 
 
 def test_topics_of_documents(retriever: Retriever) -> None:
-    found = retriever.topics(n=3, unit="documents")
-    assert (found.unit, found.total, [topic.size for topic in found.topics]) == ("documents", 3, [1, 1, 1])
+    result = retriever.topics(n=3, unit="documents")
+    assert (result.unit, result.total, [topic.size for topic in result.topics]) == ("documents", 3, [1, 1, 1])
 
 
 def test_records_are_documents(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_records_are_documents(tmp_path: Path) -> None:
 
 
 def test_some_topics_are_not_saved(folder: Path, retriever: Retriever) -> None:
-    """Those of matching files are not those of the collection; and another process may be writing."""
+    """Topics of some files are not saved, nor is anything while another process writes."""
     assert retriever.topics(path="bread.md").total == 30
     with writer_lock(folder / ".qa"):
         assert len(retriever.topics().topics) == 3
@@ -97,7 +97,7 @@ def test_fewer_passages_than_topics(tmp_path: Path) -> None:
 
 
 def test_topics_are_stored_with_the_generation(folder: Path, retriever: Retriever, steps: list[str]) -> None:
-    """The second time they are read, and are the same; so are those that are found again."""
+    """They are read from the file the second time; without it, the same topics are found again."""
     first = retriever.topics().as_json()
     steps.clear()
     assert retriever.topics().as_json() == first
@@ -107,22 +107,22 @@ def test_topics_are_stored_with_the_generation(folder: Path, retriever: Retrieve
 
 
 def test_a_small_edit_keeps_topics_and_labels(folder: Path, steps: list[str]) -> None:
-    before = topics_of(folder)
+    earlier = topics_of(folder)
     steps.clear()
     text = (folder / "bread.md").read_text(encoding="utf-8")
     build(folder, {"bread.md": text.replace("n3x0.", "n3x0. Rye.")})
-    assert topics_of(folder) == before
-    assert steps == ["_assigned"]
+    assert topics_of(folder) == earlier
+    assert steps == ["_assign"]
 
 
 def test_a_larger_change_improves_topics(folder: Path, steps: list[str]) -> None:
     """If a third of the collection is new, topics keep their numbers and labels."""
-    before = topics_of(folder)
+    earlier = topics_of(folder)
     steps.clear()
     write_subject(folder, "bread", seed=1)
     build(folder)
-    assert [one[:2] for one in topics_of(folder)] == [one[:2] for one in before]
-    assert steps == ["_improved", "_assigned"]
+    assert [topic[:2] for topic in topics_of(folder)] == [topic[:2] for topic in earlier]
+    assert steps == ["_refine", "_assign"]
 
 
 def test_a_replaced_collection_gets_new_topics(folder: Path, steps: list[str]) -> None:
@@ -132,48 +132,48 @@ def test_a_replaced_collection_gets_new_topics(folder: Path, steps: list[str]) -
         write_subject(folder, subject, seed=2)
     build(folder)
     topics_of(folder)
-    assert steps == ["_learned", "_assigned"]
+    assert steps == ["_find", "_assign"]
 
 
 def test_a_damaged_file_is_replaced(folder: Path, retriever: Retriever) -> None:
     first = retriever.topics().as_json()
     file = folder / ".qa" / grouping.FILE
-    whole = file.read_bytes()
-    file.write_bytes(whole[:40] + b"\0" + whole[41:-1])
+    data = file.read_bytes()
+    file.write_bytes(data[:40] + b"\0" + data[41:-1])
     assert grouping.read_grouping(retriever.snapshot) is None
     assert retriever.topics().as_json() == first
-    assert file.read_bytes() == whole
+    assert file.read_bytes() == data
 
 
 def test_a_forged_file_is_ignored(retriever: Retriever) -> None:
-    """Its checksum may be right and its content impossible: an unknown topic, a centroid of another length."""
-    found = topics.find_topics(retriever.snapshot)
-    assert len(found.parents)
+    """Its checksum is right, but its content is impossible, such as an unknown topic."""
+    valid = topics.find_topics(retriever.snapshot)
+    assert len(valid.parents)
     forged: dict[str, Any] = {
-        "topics": found.topics + 7,
-        "centroids": found.centroids[:, :3],
-        "floors": np.full_like(found.floors, np.nan),
-        "terms": found.terms[:1],
-        "parents": found.parents - 1,
+        "topics": valid.topics + 7,
+        "centroids": valid.centroids[:, :3],
+        "floors": np.full_like(valid.floors, np.nan),
+        "terms": valid.terms[:1],
+        "parents": valid.parents - 1,
     }
     for name, value in forged.items():
-        grouping.write_grouping(retriever.snapshot, replace(found, **{name: value}))
+        grouping.write_grouping(retriever.snapshot, replace(valid, **{name: value}))
         assert grouping.read_grouping(retriever.snapshot) is None, name
 
 
 def test_ask_within_a_topic(retriever: Retriever) -> None:
-    """Even words of another subject find only passages of the topic."""
-    found = {Path(topic.passages[0].source.path).stem: topic for topic in retriever.topics().topics}
-    inside = retriever.ask("whales and trains", topic=found["trains"].id, k=50)
+    """Words of other subjects find only passages of the topic."""
+    topic_of = {Path(topic.passages[0].source.path).stem: topic for topic in retriever.topics().topics}
+    inside = retriever.ask("whales and trains", topic=topic_of["trains"].id, k=50)
     assert {hit.source.path for hit in inside.passages} == {"trains.md"}
-    assert len(inside.passages) == found["trains"].size
-    assert retriever.ask("whales", topic=found["trains"].id, path="bread.md").passages == ()
+    assert len(inside.passages) == topic_of["trains"].size
+    assert retriever.ask("whales", topic=topic_of["trains"].id, path="bread.md").passages == ()
     with pytest.raises(UsageError, match="no topic 77"):
         retriever.ask("whales", topic="77")
 
 
 def test_passages_far_from_their_topic_are_unassigned() -> None:
-    """The limit is three robust deviations below the median; there is none for a few members."""
+    """The limit is four robust deviations below the median; there is none for a few members."""
     cosines = np.array([0.8, 0.81, 0.79] * 10 + [0.3], dtype=np.float32)
     (floor,) = floors(np.zeros(31, dtype=np.int64), cosines, 1)
     assert 0.3 < floor < 0.79
@@ -187,15 +187,15 @@ def test_clusters_are_found() -> None:
     vectors += random.normal(scale=0.05, size=vectors.shape).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     for order in (np.arange(200), random.permutation(200)):
-        labels = nearest(vectors[order], learn(vectors[order]))[0]
-        groups = {frozenset(np.flatnonzero(labels == label)) for label in set(labels)}
-        assert sorted(map(len, groups)) == [40] * 5
-        assert all(len({int(order[place]) // 40 for place in group}) == 1 for group in groups)
-    assert len(learn(vectors, wanted=7)) == 7
+        labels = nearest(vectors[order], find_centroids(vectors[order]))[0]
+        clusters = {frozenset(np.flatnonzero(labels == label)) for label in set(labels)}
+        assert sorted(map(len, clusters)) == [40] * 5
+        assert all(len({int(order[member]) // 40 for member in cluster}) == 1 for cluster in clusters)
+    assert len(find_centroids(vectors, wanted=7)) == 7
 
 
 def test_silhouettes_equal_those_of_scikit_learn() -> None:
-    """Even if a cluster has one member, or none."""
+    """They do even if a cluster has one member, or none."""
     from sklearn.metrics import silhouette_score
 
     random = np.random.default_rng(5)

@@ -31,14 +31,14 @@ from tests.test_documents import blocks
 pytestmark = pytest.mark.usefixtures("remembering")
 
 QUESTION = "What won the ICLR 2025 test of time award?"
-KNOWN = {
+METADATA_FIELDS = {
     *({field.name for kind in (Hit, Source) for field in fields(kind)} - {"id", "text", "source"}),
     *("citation", "found", "confidence", "generation", "answer"),
 }
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that contains an indexed part of the sample."""
     folder = tmp_path_factory.mktemp("frameworks")
     root = folder / "corpus" / "sample"
@@ -50,19 +50,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _offline_there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _offline_in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Run in that folder, without Haystack's telemetry; the test fails if it looks up a name or connects."""
-    called: list[object] = []
-    monkeypatch.chdir(place)
+    connections: list[object] = []
+    monkeypatch.chdir(folder)
     monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: called.append(args))
-    monkeypatch.setattr(socket.socket, "connect", lambda _, address: called.append(address))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: connections.append(args))
+    monkeypatch.setattr(socket.socket, "connect", lambda _, address: connections.append(address))
     yield
-    assert called == []
+    assert connections == []
 
 
-def shown(number: int) -> tuple[dict[str, Any], str]:
-    """Run an example of USAGE.md; the names that it defines, and what it prints."""
+def run_example(number: int) -> tuple[dict[str, Any], str]:
+    """Run an example of USAGE.md; return the names that it defines, and what it prints."""
     code = [text for text in blocks("qa/USAGE.md", "python") if "qa.integrations" in text][number]
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -70,57 +70,57 @@ def shown(number: int) -> tuple[dict[str, Any], str]:
     return names, printed.getvalue()
 
 
-def is_complete(text: str, known: dict[str, Any], *more: str) -> None:
+def check_passage(text: str, metadata: dict[str, Any], *extra: str) -> None:
     """Check that a passage is the slice of its file, with all fields of a `Hit`, which survive JSON."""
-    file = Path("corpus/sample", known["path"]).read_bytes().decode()
-    assert file[slice(*known["chars"])] == text
-    assert known.keys() == KNOWN | set(more)
-    assert json.loads(json.dumps(known)) == known
-    assert (known["state"], known["found"], known["rank"]) == ("verified", True, 1)
-    assert known["citation"] == "awards.md:12-16"
-    assert known["answer"].startswith("Adam: A Method")
-    assert known["highlights"][0]["text"].startswith("The ICLR 2025 test of time award was won by *Adam")
+    file = Path("corpus/sample", metadata["path"]).read_bytes().decode()
+    assert file[slice(*metadata["chars"])] == text
+    assert metadata.keys() == METADATA_FIELDS | set(extra)
+    assert json.loads(json.dumps(metadata)) == metadata
+    assert (metadata["state"], metadata["found"], metadata["rank"]) == ("verified", True, 1)
+    assert metadata["citation"] == "awards.md:12-16"
+    assert metadata["answer"].startswith("Adam: A Method")
+    assert metadata["highlights"][0]["text"].startswith("The ICLR 2025 test of time award was won by *Adam")
 
 
 def test_langchain_chain() -> None:
     """The passages reach the model of a runnable chain; async methods and batches give the same results."""
-    names, printed = shown(0)
+    names, printed = run_example(0)
     assert "test of time award was won by *Adam" in printed
     # Each training of the reader may change which passage is last.
     assert re.match(r"[a-z]+\.md:\d+-\d+", printed.splitlines()[-1])
     retriever = names["retriever"]
-    found = retriever.invoke(QUESTION)
-    is_complete(found[0].page_content, {**found[0].metadata, "id": found[0].id}, "id", "source")
-    assert len(found) == 3
-    assert asyncio.run(retriever.ainvoke(QUESTION)) == found
-    assert retriever.batch([QUESTION] * 2) == [found] * 2
+    documents = retriever.invoke(QUESTION)
+    check_passage(documents[0].page_content, {**documents[0].metadata, "id": documents[0].id}, "id", "source")
+    assert len(documents) == 3
+    assert asyncio.run(retriever.ainvoke(QUESTION)) == documents
+    assert retriever.batch([QUESTION] * 2) == [documents] * 2
 
 
 def test_llama_index_query_engine() -> None:
     """The passages reach the model of a query engine, with only the citation and title of their metadata."""
-    names, printed = shown(1)
+    names, printed = run_example(1)
     assert "citation: awards.md:12-16" in printed
     assert "sha256" not in printed
     retriever = names["retriever"]
-    found = retriever.retrieve(QUESTION)
-    is_complete(found[0].node.text, found[0].metadata)
-    assert found[0].score == found[0].metadata["score"]
-    assert asyncio.run(names["engine"].aquery(QUESTION)).source_nodes == found
+    nodes = retriever.retrieve(QUESTION)
+    check_passage(nodes[0].node.text, nodes[0].metadata)
+    assert nodes[0].score == nodes[0].metadata["score"]
+    assert asyncio.run(names["engine"].aquery(QUESTION)).source_nodes == nodes
 
 
 def test_haystack_pipeline_saved_and_loaded() -> None:
-    """A pipeline that was saved and loaded again gives the same prompt, and its async run the same passages."""
-    names, printed = shown(2)
+    """A saved pipeline gives the same prompt when loaded, and its async run the same passages."""
+    names, printed = run_example(2)
     assert "[awards.md:12-16]" in printed
     loaded = names["loaded"]
     inputs = {"passages": {"query": QUESTION}, "prompt": {"question": QUESTION}}
     assert names["pipeline"].run(inputs)["prompt"] == names["answer"]["prompt"]
     retriever = loaded.get_component("passages")
-    found = retriever.run(QUESTION)
-    is_complete(found["documents"][0].content, found["documents"][0].meta)
-    assert len(found["documents"]) == 3
-    assert "Adam" in found["answer"]
-    assert asyncio.run(retriever.run_async(QUESTION)) == found
+    result = retriever.run(QUESTION)
+    check_passage(result["documents"][0].content, result["documents"][0].meta)
+    assert len(result["documents"]) == 3
+    assert "Adam" in result["answer"]
+    assert asyncio.run(retriever.run_async(QUESTION)) == result
 
 
 def test_haystack_settings_survive_saving() -> None:
@@ -130,24 +130,24 @@ def test_haystack_settings_survive_saving() -> None:
     from qa.integrations.haystack import QARetriever
 
     filters: dict[str, Any] = {"types": "md", "since": "2001", "until": None, "where": {"title": "ICLR 2025 awards"}}
-    one = QARetriever("corpus/sample", 2, Mode.KEYWORD, ["awards.md"], rerank=False, **filters)
-    again = component_from_dict(QARetriever, component_to_dict(one, "one"), "one")
-    assert again.to_dict() == one.to_dict()
-    assert again.to_dict()["init_parameters"] == {
+    component = QARetriever("corpus/sample", 2, Mode.KEYWORD, ["awards.md"], rerank=False, **filters)
+    loaded = component_from_dict(QARetriever, component_to_dict(component, "one"), "one")
+    assert loaded.to_dict() == component.to_dict()
+    assert loaded.to_dict()["init_parameters"] == {
         "folder": "corpus/sample", "k": 2, "mode": "keyword", "path": ["awards.md"], "rerank": False, **filters,
     }  # fmt: skip
-    assert type(again.to_dict()["init_parameters"]["mode"]) is str, "no other type can be written as YAML"
-    assert {document.meta["path"] for document in again.run("award")["documents"]} == {"awards.md"}
+    assert type(loaded.to_dict()["init_parameters"]["mode"]) is str, "no other type can be written as YAML"
+    assert {document.meta["path"] for document in loaded.run("award")["documents"]} == {"awards.md"}
 
 
 def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four simultaneous questions open it once, and none is asked in the thread of an event loop."""
     threads: set[int] = set()
-    usual_ask = Retriever.ask
+    original_ask = Retriever.ask
 
-    def ask(self: Retriever, *args: Any, **wanted: Any) -> Any:
+    def ask(self: Retriever, *args: Any, **options: Any) -> Any:
         threads.add(threading.get_ident())
-        return usual_ask(self, *args, **wanted)
+        return original_ask(self, *args, **options)
 
     open_index = Mock(side_effect=Retriever.open)
     monkeypatch.setattr(Retriever, "open", open_index)
@@ -156,9 +156,9 @@ def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -
 
     retriever = QARetriever("corpus/sample", k=1)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(retriever.retrieve, [QUESTION] * 4))
+        nodes = list(pool.map(retriever.retrieve, [QUESTION] * 4))
     asyncio.run(retriever.aretrieve(QUESTION))
-    assert found == [found[0]] * 4
+    assert nodes == [nodes[0]] * 4
     open_index.assert_called_once_with("corpus/sample")
     assert threading.get_ident() not in threads
 
@@ -174,21 +174,21 @@ def test_newest_generation_is_used(tmp_path: Path) -> None:
         (tmp_path / "a.md").write_text(f"# Soup\n\nSoup is served at {time}.\n")
         build_index(tmp_path)
         assert time in retriever.invoke("When is soup served?")[0].page_content
-    opened = retriever._asked[str(tmp_path)].open()
+    index = retriever._retrievers[str(tmp_path)].open()
     del retriever
     gc.collect()
     with pytest.raises(UsageError, match="closed"):
-        opened.ask("When is soup served?")
+        index.ask("When is soup served?")
 
 
 def test_every_framework_supports_the_filters() -> None:
-    """Misspelt filters are refused; a filter that matches nothing is our error."""
+    """Misspelt filters are refused; a filter that matches nothing raises a UsageError."""
     from qa.integrations import langchain, llama_index
 
     chain = langchain.QARetriever(folder="corpus/sample", where="title=ICLR 2025 awards", since="2001")
-    assert {one.metadata["path"] for one in chain.invoke("who gave the keynote")} == {"awards.md"}
+    assert {document.metadata["path"] for document in chain.invoke("who gave the keynote")} == {"awards.md"}
     engine = llama_index.QARetriever("corpus/sample", types="md", path="schedule.md")
-    assert {one.metadata["path"] for one in engine.retrieve("award")} == {"schedule.md"}
+    assert {document.metadata["path"] for document in engine.retrieve("award")} == {"schedule.md"}
     with pytest.raises(ValueError, match="paht"):
         langchain.QARetriever(folder="corpus/sample", paht="awards.md")
     with pytest.raises(TypeError, match="paht"):
@@ -197,32 +197,32 @@ def test_every_framework_supports_the_filters() -> None:
         langchain.QARetriever(folder="corpus/sample", types="pdf").invoke(QUESTION)
 
 
-def test_changed_settings_count() -> None:
-    """Each question is asked with the settings of that moment, also by a copy of a retriever that was used."""
+def test_changed_settings_take_effect() -> None:
+    """Each question uses the current settings, also in a copy of a retriever that was used before."""
     from qa.integrations.langchain import QARetriever
 
     first = QARetriever(folder="corpus/sample", path="awards.md")
-    assert {one.metadata["path"] for one in first.invoke("award")} == {"awards.md"}
+    assert {document.metadata["path"] for document in first.invoke("award")} == {"awards.md"}
     second = first.model_copy(update={"path": "schedule.md"})
-    assert {one.metadata["path"] for one in second.invoke("award")} == {"schedule.md"}
+    assert {document.metadata["path"] for document in second.invoke("award")} == {"schedule.md"}
     first.path, first.k = "numbers.md", 1
-    assert [one.metadata["path"] for one in first.invoke("award")] == ["numbers.md"]
+    assert [document.metadata["path"] for document in first.invoke("award")] == ["numbers.md"]
 
 
 @pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
 def test_used_retrievers_can_be_copied(framework: str) -> None:
-    """A deep copy, and one that was pickled, give the same passages and open the index for themselves."""
+    """A deep copy or an unpickled retriever gives the same passages and opens the index itself."""
     module = importlib.import_module(f"qa.integrations.{framework}")
     ask = {"langchain": "invoke", "llama_index": "retrieve", "haystack": "run"}[framework]
     retriever = module.QARetriever(folder=Path("corpus/sample"), k=1)
-    found = getattr(retriever, ask)(QUESTION)
-    for again in (copy.deepcopy(retriever), pickle.loads(pickle.dumps(retriever))):  # noqa: S301 - our own
-        assert getattr(again, ask)(QUESTION) == found
+    result = getattr(retriever, ask)(QUESTION)
+    for copied in (copy.deepcopy(retriever), pickle.loads(pickle.dumps(retriever))):  # noqa: S301 - our own
+        assert getattr(copied, ask)(QUESTION) == result
 
 
 @pytest.mark.parametrize("framework", ["langchain", "llama_index", "haystack"])
 def test_invalid_settings_are_our_errors(framework: str) -> None:
-    """They are those of `Retriever.ask`, before there is a question."""
+    """The errors are those of `Retriever.ask`, but raised before there is a question."""
     module = importlib.import_module(f"qa.integrations.{framework}")
     with pytest.raises(UsageError, match="mode must be hybrid, dense or keyword, not 'zzz'"):
         module.QARetriever(folder="corpus/sample", mode="zzz")

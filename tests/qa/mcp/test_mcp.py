@@ -37,8 +37,8 @@ Call = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A second collection in a folder of the same name."""
+def whales(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A second collection, about whales, in a folder of the same name."""
     root = tmp_path_factory.mktemp("other") / "sample"
     root.mkdir()
     (root / "my notes.md").write_text("# Whales\n\nThe keynote on Monday is about whales.\n")
@@ -47,16 +47,16 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def connected(*folders: Path) -> Iterator[tuple[Client, Call]]:
-    """A client of a server in this process, and a function that calls its methods."""
+def connect(*folders: Path) -> Iterator[tuple[Client, Call]]:
+    """Yield a client of a server in this process, and a function that calls its methods."""
 
     @asynccontextmanager
-    async def client() -> AsyncIterator[Client]:
-        async with Client(agent_server(NamedCollections(folders, follow=True), "1")) as found:
-            yield found
+    async def open_client() -> AsyncIterator[Client]:
+        async with Client(agent_server(NamedCollections(folders, follow=True), "1")) as client:
+            yield client
 
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client()) as found:
-        yield found, lambda name, *args: portal.call(getattr(found, name), *args)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(open_client()) as client:
+        yield client, lambda name, *args: portal.call(getattr(client, name), *args)
 
 
 @pytest.fixture(scope="module")
@@ -69,20 +69,20 @@ def served(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def call(served: Path) -> Iterator[Call]:
-    with connected(served) as (_, call):
+    with connect(served) as (_, call):
         yield call
 
 
-def asked(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
+def result_of(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool and return its structured content, which is also its text."""
     result = call("call_tool", tool, arguments)
     assert not result.is_error, result.content
     assert json.loads(result.content[0].text) == result.structured_content
-    found: dict[str, Any] = result.structured_content
-    return found
+    content: dict[str, Any] = result.structured_content
+    return content
 
 
-def refused(call: Call, tool: str, **arguments: Any) -> str:
+def error_of(call: Call, tool: str, **arguments: Any) -> str:
     """Call a tool and return its error message."""
     result = call("call_tool", tool, arguments)
     assert result.is_error
@@ -91,9 +91,9 @@ def refused(call: Call, tool: str, **arguments: Any) -> str:
 
 
 def test_tools_are_described_typed_and_read_only(call: Call) -> None:
-    tools = {one.name: one for one in call("list_tools").tools}
+    tools = {tool.name: tool for tool in call("list_tools").tools}
     filters = ["path", "type", "since", "until", "where"]
-    assert {name: list(one.input_schema["properties"]) for name, one in tools.items()} == {
+    assert {name: list(tool.input_schema["properties"]) for name, tool in tools.items()} == {
         "ask": ["question", "k", *filters],
         "search": ["query", "k", *filters],
         "show": ["place"],
@@ -101,37 +101,35 @@ def test_tools_are_described_typed_and_read_only(call: Call) -> None:
         "similar": ["place", "k", *filters],
         "topics": ["n", *filters],
     }
-    for one in tools.values():
-        assert one.description
-        assert all(given["description"] for given in one.input_schema["properties"].values())
-        assert (one.annotations.read_only_hint, one.annotations.open_world_hint) == (True, False)
-        Draft202012Validator.check_schema(one.output_schema)
+    for tool in tools.values():
+        assert tool.description
+        assert all(parameter["description"] for parameter in tool.input_schema["properties"].values())
+        assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
+        Draft202012Validator.check_schema(tool.output_schema)
 
 
 def test_tools_return_what_the_command_line_prints(call: Call, sample: Path) -> None:
     """The results match the tools' schemas, which the client checks too."""
     with Retriever.open(sample) as retriever:
         expected = retriever.ask(AWARD, k=2, path="*.md").as_json()
-    found = asked(call, "ask", question=AWARD, k=2, path="*.md")
-    assert {**found, "timings_ms": 0} == {**json.loads(json.dumps(expected)), "timings_ms": 0}
-    assert (found["answer"]["text"], found["passages"][0]["source"]["path"]) == (
-        "Adam: A Method for Stochastic Optimization",
-        "awards.md",
-    )
-    other = asked(call, "search", query="the opening keynote", type=["md"], where="title=ICLR 2025 awards")
-    assert {hit["source"]["path"] for hit in other["passages"]} == {"awards.md"}
-    hits = asked(call, "search", query="GCG suffix", k=3.0, path=["talks/", "papers/"])["passages"]
+    answer = result_of(call, "ask", question=AWARD, k=2, path="*.md")
+    assert {**answer, "timings_ms": 0} == {**json.loads(json.dumps(expected)), "timings_ms": 0}
+    assert answer["answer"]["text"] == "Adam: A Method for Stochastic Optimization"
+    assert answer["passages"][0]["source"]["path"] == "awards.md"
+    search = result_of(call, "search", query="the opening keynote", type=["md"], where="title=ICLR 2025 awards")
+    assert {hit["source"]["path"] for hit in search["passages"]} == {"awards.md"}
+    hits = result_of(call, "search", query="GCG suffix", k=3.0, path=["talks/", "papers/"])["passages"]
     assert {hit["source"]["path"].partition("/")[0] for hit in hits} == {"talks", "papers"}
     assert (len(hits), hits[0]["highlights"]) == (3, [])
-    shown = asked(call, "show", place="awards.md:14")
+    shown = result_of(call, "show", place="awards.md:14")
     marked = [line["text"] for line in shown["lines"] if line["marked"]]
     assert marked[0].startswith("The ICLR 2025 test of time award")
-    assert asked(call, "status")["documents"] == 27
-    assert len(asked(call, "similar", place=found["passages"][0]["id"], k=4)["passages"]) == 4
-    topics = asked(call, "topics", n=3.0)  # an integer in JSON Schema
+    assert result_of(call, "status")["documents"] == 27
+    assert len(result_of(call, "similar", place=answer["passages"][0]["id"], k=4)["passages"]) == 4
+    topics = result_of(call, "topics", n=3.0)  # an integer in JSON Schema
     assert len(topics["topics"]) == 3
-    schemas = {one.name: one.output_schema for one in call("list_tools").tools}
-    for name, body in (("ask", found), ("show", shown), ("topics", topics)):
+    schemas = {tool.name: tool.output_schema for tool in call("list_tools").tools}
+    for name, body in (("ask", answer), ("show", shown), ("topics", topics)):
         Draft202012Validator(schemas[name]).validate(body)
         assert not Draft202012Validator(schemas[name]).is_valid({**body, "version": 2})
 
@@ -150,64 +148,64 @@ def test_tools_return_what_the_command_line_prints(call: Call, sample: Path) -> 
     ],
 )
 def test_errors_are_results_with_our_messages(call: Call, tool: str, arguments: dict[str, Any], message: str) -> None:
-    """So the agent can read them."""
-    assert message in refused(call, tool, **arguments)
+    """The agent can read them."""
+    assert message in error_of(call, tool, **arguments)
 
 
 def test_documents_and_passages_are_resources(call: Call, sample: Path) -> None:
     listed = call("list_resources").resources
-    uris = {one.uri for one in listed}
+    uris = {resource.uri for resource in listed}
     assert {"qa://sample/document/awards.md", "qa://sample/document/talks/kolter-keynote.txt"} <= uris
     assert not any("hidden" in uri for uri in uris)
     text = call("read_resource", "qa://sample/document/awards.md").contents[0].text
     assert text.splitlines() == (sample / "awards.md").read_text().splitlines()
-    hit = asked(call, "ask", question=AWARD)["passages"][0]
+    hit = result_of(call, "ask", question=AWARD)["passages"][0]
     passage = call("read_resource", f"qa://sample/passage/{hit['id']}").contents[0].text
     assert hit["text"].strip() in passage
-    templates = [one.uri_template for one in call("list_resource_templates").resource_templates]
+    templates = [resource.uri_template for resource in call("list_resource_templates").resource_templates]
     assert templates == ["qa://{collection}/document/{+path}", "qa://{collection}/passage/{id}"]
     for wrong in ("sample/document/.hidden.md", "other/document/awards.md", "sample/passage/0", "", "sample/document/"):
         with pytest.raises(MCPError):
             call("read_resource", f"qa://{wrong}")
 
 
-def test_documents_are_listed_page_by_page(sample: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_are_listed_page_by_page(sample: Path, whales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each document of every collection is listed once and read once; an invalid cursor leads to the first page."""
     monkeypatch.setattr(resources, "_PAGE", 4)
-    read: list[int] = []
+    reads: list[int] = []
     documents = Snapshot.documents
 
-    def counted(snapshot: Snapshot) -> tuple[StoredDocument, ...]:
-        read.append(snapshot.info.files)
+    def count_reads(snapshot: Snapshot) -> tuple[StoredDocument, ...]:
+        reads.append(snapshot.info.files)
         return documents(snapshot)
 
-    monkeypatch.setattr(Snapshot, "documents", counted)
-    collections = NamedCollections([sample, sample, other], follow=False)
+    monkeypatch.setattr(Snapshot, "documents", count_reads)
+    collections = NamedCollections([sample, sample, whales], follow=False)
     pages = [resources.list_documents(collections, None)]
     while pages[-1].next_cursor and len(pages) < 9:
         pages.append(resources.list_documents(collections, pages[-1].next_cursor))
-    uris = [one.uri for page in pages for one in page.resources]
+    uris = [resource.uri for page in pages for resource in page.resources]
     assert ([len(page.resources) for page in pages], len(set(uris))) == ([4] * 4, 16)
     assert uris[-1] == "qa://sample-2/document/my%20notes.md"
-    assert read == [15, 1]
+    assert reads == [15, 1]
     assert resources.list_documents(collections, "nonsense") == pages[0]
 
 
-def test_an_unreadable_collection_is_left_out_of_the_list(sample: Path, other: Path, tmp_path: Path) -> None:
-    """Only if no document can be listed is its error raised."""
-    collections = NamedCollections([tmp_path, other], follow=False)
-    assert [one.name for one in resources.list_documents(collections, None).resources] == ["my notes.md"]
+def test_an_unreadable_collection_is_left_out_of_the_list(sample: Path, whales: Path, tmp_path: Path) -> None:
+    """Its error is raised only if no document can be listed."""
+    collections = NamedCollections([tmp_path, whales], follow=False)
+    assert [resource.name for resource in resources.list_documents(collections, None).resources] == ["my notes.md"]
     with pytest.raises(NoIndexError, match="no index in"):
         resources.list_documents(NamedCollections([tmp_path], follow=False), None)
 
 
 def test_collections_are_closed_when_the_server_fails(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An update in the background would go on otherwise."""
+    """Otherwise an update in the background would go on."""
     closed: list[str] = []
     monkeypatch.setattr(NamedCollections, "close", lambda _: closed.append("all"))
 
     async def fail() -> None:
-        async with Handlers(NamedCollections([sample], follow=False)).opening(cast("Any", None)):
+        async with Handlers(NamedCollections([sample], follow=False)).lifespan(cast("Any", None)):
             raise OSError("broken pipe")
 
     with pytest.raises(ExceptionGroup):
@@ -215,11 +213,11 @@ def test_collections_are_closed_when_the_server_fails(sample: Path, monkeypatch:
     assert closed == ["all"]
 
 
-def test_changes_are_followed(call: Call, served: Path) -> None:
-    """As by `qa serve`."""
+def test_changed_files_are_noticed(call: Call, served: Path) -> None:
+    """The index follows the files, as in `qa serve`."""
     (served / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
     for _ in range(300):
-        if asked(call, "search", query="the mascot", k=1)["passages"][0]["source"]["path"] == "mascot.md":
+        if result_of(call, "search", query="the mascot", k=1)["passages"][0]["source"]["path"] == "mascot.md":
             break
         time.sleep(0.2)
     else:
@@ -227,19 +225,19 @@ def test_changes_are_followed(call: Call, served: Path) -> None:
     (served / "mascot.md").unlink()
 
 
-def test_several_collections_are_chosen_by_name(sample: Path, other: Path) -> None:
+def test_several_collections_are_chosen_by_name(sample: Path, whales: Path) -> None:
     """Names are made unique, and tools require one."""
-    with connected(sample, other) as (client, call):
+    with connect(sample, whales) as (client, call):
         assert "(sample, sample-2)" in str(client.instructions)
-        found = asked(call, "ask", question="What is the keynote on Monday about?", collection="sample-2")
-        assert found["passages"][0]["source"]["path"] == "my notes.md"
-        assert "'collection' is a required property" in refused(call, "ask", question=AWARD)
-        assert "is not one of ['sample', 'sample-2']" in refused(call, "status", collection="third")
+        answer = result_of(call, "ask", question="What is the keynote on Monday about?", collection="sample-2")
+        assert answer["passages"][0]["source"]["path"] == "my notes.md"
+        assert "'collection' is a required property" in error_of(call, "ask", question=AWARD)
+        assert "is not one of ['sample', 'sample-2']" in error_of(call, "status", collection="third")
         text = call("read_resource", "qa://sample-2/document/my%20notes.md").contents[0].text
         assert text.startswith("# Whales")
 
 
-# What a host (>) and the server (<) send, line by line; "=" stands for any value.
+# Messages of a host (>) and of the server (<), one per line; "=" stands for any value.
 TRANSCRIPT = """
 > {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}}
 < {"id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": "=", "resources": "="}, "serverInfo": {"name": "qa", "title": "qa", "version": "="}, "instructions": "="}}
@@ -261,29 +259,29 @@ models = {"numpy", "faiss", "openvino", "tokenizers", "qa.retrieval.retriever"}
 print("loaded so far:", sorted(models & sys.modules.keys()), file=sys.stderr)
 from qa.cli.main import main
 from qa.collection import served
-opened = served.ServedCollection.__init__
-def noisy(*args, **named):
+original = served.ServedCollection.__init__
+def noisy(*args, **options):
     print("a library prints", flush=True)
     os.write(1, b"so does C\\n")
     subprocess.run(["echo", "and a process"])
-    opened(*args, **named)
+    original(*args, **options)
 served.ServedCollection.__init__ = noisy
 main()
 """
 
 
-def _matches(found: Any, expected: Any) -> bool:
+def _matches(actual: Any, expected: Any) -> bool:
     if expected == "=":
         return True
-    if isinstance(expected, dict) and isinstance(found, dict):
-        return all(_matches(found.get(name), value) for name, value in expected.items())
-    if isinstance(expected, list) and isinstance(found, list):
-        return len(found) == len(expected) and all(map(_matches, found, expected))
-    return bool(found == expected)
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return all(_matches(actual.get(name), value) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(actual) == len(expected) and all(map(_matches, actual, expected))
+    return bool(actual == expected)
 
 
 def test_stdout_carries_only_the_protocol(sample: Path) -> None:
-    """Whatever else prints goes to stderr; the server exits at the end of stdin, and starts without slow imports."""
+    """All other output goes to stderr; the server exits at the end of stdin, and starts without slow imports."""
     with subprocess.Popen(
         [sys.executable, "-c", NOISE, "mcp", str(sample)],
         cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -297,18 +295,18 @@ def test_stdout_carries_only_the_protocol(sample: Path) -> None:
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
                 process.stdin.flush()
             else:
-                found = process.stdout.readline()
-                assert _matches(json.loads(found), {"jsonrpc": "2.0", **message}), found
+                response = process.stdout.readline()
+                assert _matches(json.loads(response), {"jsonrpc": "2.0", **message}), response
         process.stdin.close()
         assert process.stdout.read() == ""
         stderr = process.stderr.read()
         assert process.wait(timeout=60) == 0
-    printed = ("loaded so far: []", "a library prints", "so does C", "and a process")
-    assert all(noise in stderr for noise in printed)
+    noises = ("loaded so far: []", "a library prints", "so does C", "and a process")
+    assert all(noise in stderr for noise in noises)
 
 
 def test_ctrl_c_stops_it_at_once(sample: Path) -> None:
-    """Even while it waits for stdin; on a terminal it says what it is waiting for."""
+    """It does even while waiting for stdin; on a terminal it prints what it is waiting for."""
     parent, child = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "qa", "mcp", str(sample)],

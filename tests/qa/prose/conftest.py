@@ -10,7 +10,7 @@ import pytest
 
 from qa import build_index
 from tests.qa.indexes import write
-from tests.qa.prose.endpoints import Player, player
+from tests.qa.prose.endpoints import EndpointServer, endpoint_server
 
 NOTES = {
     "lunch.md": "# Lunch\n\nSoup is served at noon in the blue hall. The cook is Ann Lee.\n",
@@ -33,6 +33,6 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[Player]:
-    with player() as found:
-        yield found
+def server() -> Iterator[EndpointServer]:
+    with endpoint_server() as server:
+        yield server

@@ -24,7 +24,7 @@ _NUMBERS = {_UINT32: "<I", _INT32: "<i", _FLOAT32: "<f"}
 
 
 def write_model(path: Path, words: Sequence[str]) -> None:
-    """Write a model that answers with these words, each of which occurs once, and then ends."""
+    """Write a model that answers with these words, which must all differ, and then ends."""
     tokens = ["<s>", "</s>", "<go>", *(f"<0x{byte:02X}>" for byte in range(256))]
     kinds = [_CONTROL] * 3 + [_BYTE] * 256 + [_NORMAL] * len(words)
     chain = [_GO, *range(len(tokens), len(tokens) + len(words)), _END]
@@ -43,7 +43,7 @@ def write_model(path: Path, words: Sequence[str]) -> None:
         "tokenizer.ggml.token_type": (_INT32, kinds),
         "tokenizer.ggml.bos_token_id": (_UINT32, _START),
         "tokenizer.ggml.eos_token_id": (_UINT32, _END),
-        "tokenizer.chat_template": (_STRING, "{% for one in messages %}{{ one.content }}{% endfor %}<go>"),
+        "tokenizer.chat_template": (_STRING, "{% for message in messages %}{{ message.content }}{% endfor %}<go>"),
     }
     embeddings = np.random.default_rng(0).standard_normal((len(tokens), _WIDTH)).astype(np.float32)
     choices = np.zeros_like(embeddings)
@@ -52,7 +52,7 @@ def write_model(path: Path, words: Sequence[str]) -> None:
 
 
 def _layer() -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
-    """A layer that adds nothing."""
+    """Return a layer that adds nothing."""
     square = np.zeros((_WIDTH, _WIDTH), np.float32)
     parts = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
     ones = np.ones(_WIDTH, np.float32)
@@ -77,7 +77,7 @@ def _file(
 def _value(kind: int, value: Any) -> bytes:
     if not isinstance(value, list):
         return struct.pack("<I", kind) + _plain(kind, value)
-    return struct.pack("<IIQ", _ARRAY, kind, len(value)) + b"".join(_plain(kind, one) for one in value)
+    return struct.pack("<IIQ", _ARRAY, kind, len(value)) + b"".join(_plain(kind, item) for item in value)
 
 
 def _plain(kind: int, value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Whatever an endpoint does, the exchange ends clearly within its time limit."""
+"""Whatever an endpoint does, the exchange ends within its time limit, with a clear error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from qa import UsageError
 from qa.prose.endpoint import EndpointError, LLMEndpoint
 from qa.prose.exchange import stream
-from tests.qa.prose.endpoints import Player, player, raw
+from tests.qa.prose.endpoints import EndpointServer, endpoint_server, raw_server
 
 MESSAGES = [{"role": "user", "content": "Hello"}]
 LIMIT = 1.0
@@ -39,27 +39,27 @@ BAD = {
 }
 
 
-def failure(url: str, **more: Any) -> str:
-    """The error of an endpoint that fails."""
+def failure(url: str, **options: Any) -> str:
+    """Return the error of an endpoint that fails."""
     with pytest.raises(EndpointError) as error:
-        list(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES))
+        list(stream(LLMEndpoint(url, **{"limit": LIMIT, **options}), MESSAGES))
     return str(error.value)
 
 
-@pytest.mark.parametrize("part", BAD)
-def test_bad_endpoints_give_clear_errors(part: str, server: Player) -> None:
+@pytest.mark.parametrize("behaviour", BAD)
+def test_bad_endpoints_give_clear_errors(behaviour: str, server: EndpointServer) -> None:
     """Each gives its own reason, on one line and without the key; no redirect is followed."""
-    said = failure(server.url(part), key="sk-secret")
-    assert re.search(BAD[part], said)
-    assert "sk-secret" not in said
-    assert said.isprintable()
-    assert [path for path, _, _ in server.asked] == [f"/{part}/v1/chat/completions"]
+    message = failure(server.url(behaviour), key="sk-secret")
+    assert re.search(BAD[behaviour], message)
+    assert "sk-secret" not in message
+    assert message.isprintable()
+    assert [path for path, _, _ in server.requests] == [f"/{behaviour}/v1/chat/completions"]
 
 
-@pytest.mark.parametrize("part", ["mute", "stalls"])
-def test_no_thread_is_left_running(part: str, server: Player) -> None:
-    """A thread that the other side keeps waiting ends when the time limit is reached."""
-    failure(server.url(part))
+@pytest.mark.parametrize("behaviour", ["mute", "stalls"])
+def test_no_thread_is_left_running(behaviour: str, server: EndpointServer) -> None:
+    """A thread that the server keeps waiting ends when the time limit is reached."""
+    failure(server.url(behaviour))
     for thread in threading.enumerate():
         if thread.name == "qa-endpoint":
             thread.join(5)
@@ -74,73 +74,73 @@ def test_nothing_is_listening() -> None:
 
 def test_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time limit also holds while a name is looked up, which cannot be interrupted."""
-    waits = threading.Event()
+    resolved = threading.Event()
 
     def look_up(*_: object, **__: object) -> None:
-        waits.wait(60)
+        resolved.wait(60)
         raise socket.gaierror
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     assert "no complete answer within 1 s" in failure("http://somewhere.example")
-    waits.set()
+    resolved.set()
     assert "no host of that name" in failure("http://somewhere.example")
 
 
-def test_tls_mismatch_is_reported(server: Player) -> None:
+def test_tls_mismatch_is_reported(server: EndpointServer) -> None:
     assert "does not speak TLS" in failure(server.url("says").replace("http://", "https://"), limit=20)
-    with raw(b"\x15\x03\x01\x00\x02\x02\x46") as tls:
+    with raw_server(b"\x15\x03\x01\x00\x02\x02\x46") as tls:
         assert "does not speak HTTP; is it https://" in failure(f"http://{tls}", limit=20)
-    with raw(b"") as closed:
+    with raw_server(b"") as closed:
         assert "closed the connection" in failure(f"http://{closed}", limit=20)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")
 def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A self-signed one is refused before anything is sent, and one that the system trusts is accepted."""
+    """A self-signed certificate is refused before anything is sent; if the system trusts it, it is accepted."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    made = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
-    more = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([*made.split(), *more], check=True, capture_output=True)
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    options = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command.split(), *options], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with player() as server:
+    with endpoint_server() as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        server.says = ["Soup."]
+        server.pieces = ["Soup."]
         url = server.url("says").replace("http://127.0.0.1", "https://localhost")
         assert "certificate cannot be trusted: self-signed certificate" in failure(url, limit=20, key="sk-secret")
-        assert server.asked == []
+        assert server.requests == []
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert "".join(stream(LLMEndpoint(url, limit=20), MESSAGES)) == "Soup."
         assert "certificate cannot be trusted" in failure(url.replace("localhost", "127.0.0.1"), limit=20)
 
 
-def test_the_request(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_request(server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has the key from the environment, and only fields that any such server accepts."""
-    server.says = ["Soup ", "is served."]
+    server.pieces = ["Soup ", "is served."]
     for name, value in {"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"}.items():
         monkeypatch.setenv(name, value)
-    named = LLMEndpoint.named()
-    assert list(stream(named, MESSAGES)) == ["Soup ", "is served.", ""]
-    path, headers, body = server.asked[-1]
+    endpoint = LLMEndpoint.named()
+    assert list(stream(endpoint, MESSAGES)) == ["Soup ", "is served.", ""]
+    path, headers, body = server.requests[-1]
     assert (path, headers["Authorization"]) == ("/says/v1/chat/completions", "Bearer sk-1")
     assert body == {"model": "small", "messages": MESSAGES, "stream": True, "temperature": 0}
-    assert "sk-1" not in repr(named)
+    assert "sk-1" not in repr(endpoint)
 
 
-@pytest.mark.parametrize("part", ["whole", "without-temperature"])
-def test_servers_may_refuse_to_stream_or_to_take_a_temperature(part: str, server: Player) -> None:
-    server.says = ["Soup is served at noon [1]."]
-    assert "".join(stream(LLMEndpoint(server.url(part)), MESSAGES)) == "Soup is served at noon [1]."
+@pytest.mark.parametrize("behaviour", ["whole", "without-temperature"])
+def test_servers_may_refuse_to_stream_or_to_take_a_temperature(behaviour: str, server: EndpointServer) -> None:
+    server.pieces = ["Soup is served at noon [1]."]
+    assert "".join(stream(LLMEndpoint(server.url(behaviour)), MESSAGES)) == "Soup is served at noon [1]."
 
 
-def test_proxy_from_the_environment_is_used(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But not for this machine; the proxy's password is sent only to the proxy."""
-    server.says = ["Soup."]
+def test_proxy_from_the_environment_is_used(server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not used for this machine; its password is sent only to the proxy itself."""
+    server.pieces = ["Soup."]
     monkeypatch.setenv("http_proxy", f"http://me:pass@127.0.0.1:{server.server_address[1]}")
     url = "http://far.example/says/v1"
-    monkeypatch.setattr("tests.qa.prose.endpoints.PARTS", {})
+    monkeypatch.setattr("tests.qa.prose.endpoints.BEHAVIOURS", {})
     assert "closed the connection" in failure(url)
-    path, headers, _ = server.asked[-1]
+    path, headers, _ = server.requests[-1]
     assert (path, headers["Host"]) == (f"{url}/chat/completions", "far.example")
     assert headers["Proxy-Authorization"] == "Basic bWU6cGFzcw=="
     monkeypatch.undo()
@@ -150,7 +150,7 @@ def test_proxy_from_the_environment_is_used(server: Player, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("localhost:11434", "must be a URL such as"),
         ("file:///etc/passwd", "must be a URL such as"),
@@ -159,8 +159,8 @@ def test_proxy_from_the_environment_is_used(server: Player, monkeypatch: pytest.
         ("http://host/v1\r\nX-Evil: 1", "printable ASCII"),
     ],
 )
-def test_invalid_urls(url: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as error:
+def test_invalid_urls(url: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as error:
         LLMEndpoint(url)
     assert "secret" not in str(error.value)
 

@@ -23,9 +23,9 @@ PIECES = (
 )  # fmt: skip
 XLLAMACPP = """
 import sys, xllamacpp
-wanted = xllamacpp.CommonParams()
-wanted.model.path, wanted.port = sys.argv[1], 0
-server = xllamacpp.Server(wanted)
+params = xllamacpp.CommonParams()
+params.model.path, params.port = sys.argv[1], 0
+server = xllamacpp.Server(params)
 print("listening on", server.listening_address, flush=True)
 sys.stdin.read()
 """
@@ -50,16 +50,17 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_generated_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
-    """By `qa ask --write`, without settings in the environment."""
+    """`qa ask --write` needs no settings in the environment."""
     done = subprocess.run(
         [sys.executable, "-m", "qa", "ask", "--index", str(notes), "--write", "--endpoint", llama, "--json",
          "When is soup served?", "--path", "lunch.md"],
         cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(done.stdout)
-    assert found["writing"] == {"llm": "default", "ending": "complete", "error": "", "left_out": 0}
-    assert [(one["text"], one["citations"], one["state"], one["reason"]) for one in found["answer"]["prose"]] == [
+    result = json.loads(done.stdout)
+    assert result["writing"] == {"llm": "default", "ending": "complete", "error": "", "left_out": 0}
+    fields = ("text", "citations", "state", "reason")
+    assert [tuple(sentence[field] for field in fields) for sentence in result["answer"]["prose"]] == [
         ("Soup is served at noon.", [1], "supported", ""),
         ("It is served by 77 cooks.", [1], "unsupported", "77 is not in what it cites"),
         ("Everybody knows that.", [], "unsupported", "it cites no passage"),

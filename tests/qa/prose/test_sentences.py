@@ -41,9 +41,9 @@ def test_a_sentence_is_complete_when_the_next_begins() -> None:
 @pytest.mark.parametrize("size", [1, 1000])
 def test_thoughts_are_not_part_of_the_answer(size: int) -> None:
     text = "<think>The user wants soup [1]. Hmm.</think>\n\nSoup is served [1]. Tea <think>is not [2]."
-    found = claims(*(text[at : at + size] for at in range(0, len(text), size)))
-    assert found[0] == Claim("Soup is served.", (1,))
-    assert "wants" not in "".join(claim.text for claim in found)
+    sentences = claims(*(text[at : at + size] for at in range(0, len(text), size)))
+    assert sentences[0] == Claim("Soup is served.", (1,))
+    assert "wants" not in "".join(claim.text for claim in sentences)
     assert claims("<think>It never ends [1]. And") == []
 
 

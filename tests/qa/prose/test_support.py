@@ -1,4 +1,4 @@
-"""How often the support of a sentence is judged correctly, with the real encoder and sentences older than the rules."""
+"""How often a sentence's support is judged correctly, with the real encoder and sentences written before the rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 from index import DEFAULT_MODEL, Encoder, Hint, load_encoder
 from qa.answer.results import ProseSentence
-from qa.prose.binding import exchanged_facts
+from qa.prose.binding import swapped_fact
 from qa.prose.compare import is_contrary, missing_fact
 from qa.prose.sentences import Claim
 from qa.prose.support import Judge
@@ -27,30 +27,30 @@ def encoder() -> Encoder:
     return load_encoder(DEFAULT_MODEL, hint=Hint.LATENCY)
 
 
-def judged(encoder: Encoder, sentence: str, *passages: str, cites: tuple[int, ...] = (1,)) -> ProseSentence:
+def judge(encoder: Encoder, sentence: str, *passages: str, cites: tuple[int, ...] = (1,)) -> ProseSentence:
     hits = [hit(rank, "a.md", (0, len(text)), text=text) for rank, text in enumerate(passages, start=1)]
     return Judge(encoder, hits).judge(Claim(sentence, cites))
 
 
 @pytest.mark.parametrize(
-    ("half", "least"),
+    ("half", "minimum"),
     [
-        # Of 60, 40, 24, 29, 25 and 12; one or two less than was measured.
+        # Of 60, 40, 24, 29, 25 and 12; one or two fewer than measured.
         ("dev", {"supported": 56, "number": 37, "name": 17, "swap": 20, "negation": 21, "invented": 12}),
         # Of 60, 37, 24, 30, 24 and 12; 52, 36, 21, 20, 20 and 12 were measured, once.
         ("held", {"supported": 51, "number": 35, "name": 20, "swap": 19, "negation": 19, "invented": 12}),
     ],
 )
-def test_rates(half: str, least: dict[str, int], encoder: Encoder) -> None:
+def test_rates(half: str, minimum: dict[str, int], encoder: Encoder) -> None:
     """True sentences are kept and false ones marked; either alone would be easy."""
-    right: Counter[str] = Counter()
+    correct: Counter[str] = Counter()
     for group in (group for group in GROUPS if group["half"] == half):
         hits = [hit(1, "a.md", (0, len(group["passage"])), text=group["passage"])]
         judge = Judge(encoder, hits)
         for kind in KINDS:
-            wanted = "supported" if kind == "supported" else "unsupported"
-            right[kind] += sum(judge.judge(Claim(text, (1,))).state == wanted for text in group[kind])
-    assert {kind: right[kind] for kind in KINDS if right[kind] < least[kind]} == {}
+            expected = "supported" if kind == "supported" else "unsupported"
+            correct[kind] += sum(judge.judge(Claim(text, (1,))).state == expected for text in group[kind])
+    assert {kind: correct[kind] for kind in KINDS if correct[kind] < minimum[kind]} == {}
 
 
 @pytest.mark.parametrize(
@@ -64,24 +64,25 @@ def test_rates(half: str, least: dict[str, int], encoder: Encoder) -> None:
     ],
 )
 def test_rephrased_fact_is_supported(sentence: str, passage: str) -> None:
-    said, given = tokens_of(sentence), tokens_of(passage)
-    assert (missing_fact(said, given), is_contrary(said, given), exchanged_facts(said, given)) == (None, False, None)
+    pair = tokens_of(sentence), tokens_of(passage)
+    assert (missing_fact(*pair), is_contrary(*pair), swapped_fact(*pair)) == (None, False, None)
 
 
 def test_citations_must_be_passages(encoder: Encoder) -> None:
     """A citation without a passage, or none at all, supports nothing; two passages may support a sentence together."""
     soup, tea = "Soup is served at noon in the hall.", "Tea is served at five in the garden."
-    both = "Soup is served at noon in the hall, and tea at five in the garden."
-    assert judged(encoder, soup, soup, tea, cites=()).reason == "it cites no passage"
-    other = judged(encoder, soup, soup, tea, cites=(1, 7))
-    assert (other.citations, other.support, other.reason) == ((1,), 0.0, "it cites [7], but there is no such passage")
-    assert judged(encoder, soup, soup, tea, cites=(2,)).state == "unsupported"
-    assert judged(encoder, both, soup, tea, cites=(1, 2)).state == "supported"
-    assert judged(encoder, both, soup, tea, cites=(1,)).reason == "five is not in what it cites"
+    soup_and_tea = "Soup is served at noon in the hall, and tea at five in the garden."
+    assert judge(encoder, soup, soup, tea, cites=()).reason == "it cites no passage"
+    unknown = judge(encoder, soup, soup, tea, cites=(1, 7))
+    assert (unknown.citations, unknown.support) == ((1,), 0.0)
+    assert unknown.reason == "it cites [7], but there is no such passage"
+    assert judge(encoder, soup, soup, tea, cites=(2,)).state == "unsupported"
+    assert judge(encoder, soup_and_tea, soup, tea, cites=(1, 2)).state == "supported"
+    assert judge(encoder, soup_and_tea, soup, tea, cites=(1,)).reason == "five is not in what it cites"
 
 
 def test_titles_and_headings_count(encoder: Encoder) -> None:
     """A model is shown the title and headings of a passage, and may use them."""
-    one: Any = hit(1, "a.md", (0, 30), text="Soup is served at noon.")
-    object.__setattr__(one, "heading", ("Hotel Aurora", "Lunch"))
-    assert Judge(encoder, [one]).judge(Claim("At Hotel Aurora soup is served at noon.", (1,))).state == "supported"
+    passage: Any = hit(1, "a.md", (0, 30), text="Soup is served at noon.")
+    object.__setattr__(passage, "heading", ("Hotel Aurora", "Lunch"))
+    assert Judge(encoder, [passage]).judge(Claim("At Hotel Aurora soup is served at noon.", (1,))).state == "supported"

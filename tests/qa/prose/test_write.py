@@ -13,7 +13,7 @@ from qa import Retriever
 from qa.answer.results import Answer, Ending, ProseSentence, Result, Writing
 from qa.prose import LLMEndpoint, write
 from tests.qa.commands import qa
-from tests.qa.prose.endpoints import Player
+from tests.qa.prose.endpoints import EndpointServer
 from tests.test_documents import blocks
 
 QUESTION = "When is soup served?"
@@ -22,8 +22,8 @@ Writer = Callable[..., tuple[Result, Answer, Writing]]
 
 @pytest.fixture(scope="module")
 def retriever(notes: Path) -> Iterator[Retriever]:
-    with Retriever.open(notes) as found:
-        yield found
+    with Retriever.open(notes) as retriever:
+        yield retriever
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +38,21 @@ def rank(quoted: Result) -> int:
 
 
 @pytest.fixture
-def written(server: Player, retriever: Retriever, quoted: Result) -> Writer:
-    """A function that writes an answer with one part of the server."""
+def written(server: EndpointServer, retriever: Retriever, quoted: Result) -> Writer:
+    """A function that writes an answer with one behaviour of the server."""
 
-    def written(part: str = "says", *, limit: float = 30, **options: Any) -> tuple[Result, Answer, Writing]:
-        found = write(quoted, retriever, LLMEndpoint(server.url(part), limit=limit), **options)
-        assert found.answer is not None
-        assert found.writing is not None
-        return found, found.answer, found.writing
+    def written(behaviour: str = "says", *, limit: float = 30, **options: Any) -> tuple[Result, Answer, Writing]:
+        result = write(quoted, retriever, LLMEndpoint(server.url(behaviour), limit=limit), **options)
+        assert result.answer is not None
+        assert result.writing is not None
+        return result, result.answer, result.writing
 
     return written
 
 
-def test_sentences_are_checked_as_they_come(server: Player, written: Writer, quoted: Result, rank: int) -> None:
+def test_sentences_are_checked_as_they_come(server: EndpointServer, written: Writer, quoted: Result, rank: int) -> None:
     """The first is shown while the model is still writing, and an invented number is marked."""
-    server.says = [
+    server.pieces = [
         f"Soup is served at noon [{rank}]. The",
         f" cook is Ann Lee [{rank}]. It is ",
         f"served by 12 cooks [{rank}].",
@@ -61,12 +61,12 @@ def test_sentences_are_checked_as_they_come(server: Player, written: Writer, quo
 
     def show(sentence: ProseSentence) -> None:
         shown.append(sentence)
-        server.goes_on.set()
+        server.continued.set()
 
-    found, answer, writing = written("waits", on_sentence=show)
+    result, answer, writing = written("waits", on_sentence=show)
     assert (writing.ending, writing.error) == (Ending.COMPLETE, "")
     assert answer.prose == tuple(shown)
-    assert [(one.text, one.citations, one.state) for one in shown] == [
+    assert [(sentence.text, sentence.citations, sentence.state) for sentence in shown] == [
         ("Soup is served at noon.", (rank,), "supported"),
         ("The cook is Ann Lee.", (rank,), "supported"),
         ("It is served by 12 cooks.", (rank,), "unsupported"),
@@ -74,60 +74,60 @@ def test_sentences_are_checked_as_they_come(server: Player, written: Writer, quo
     assert shown[0].support > 0.5
     assert shown[2].reason == "12 is not in what it cites"
     assert quoted.answer is not None
-    assert (found.found, found.confidence, answer.text) == (quoted.found, quoted.confidence, quoted.answer.text)
+    assert (result.found, result.confidence, answer.text) == (quoted.found, quoted.confidence, quoted.answer.text)
 
 
-def test_strict_leaves_unsupported_sentences_out(server: Player, written: Writer, rank: int) -> None:
-    server.says = [f"Soup is served at noon [{rank}]. It is the best soup in town."]
+def test_strict_leaves_unsupported_sentences_out(server: EndpointServer, written: Writer, rank: int) -> None:
+    server.pieces = [f"Soup is served at noon [{rank}]. It is the best soup in town."]
     _, answer, writing = written(strict=True)
     assert writing.left_out == 1
-    assert [one.text for one in answer.prose or ()] == ["Soup is served at noon."]
+    assert [sentence.text for sentence in answer.prose or ()] == ["Soup is served at noon."]
 
 
 @pytest.mark.parametrize(
-    "says",
+    "refusal",
     [
         "NOT IN THESE PASSAGES",
         "Not in the passages.",
         "The passages do not say when soup is served. Perhaps at one [1].",
     ],
 )
-def test_model_refusal_is_not_found(says: str, server: Player, written: Writer, quoted: Result) -> None:
+def test_model_refusal_is_not_found(refusal: str, server: EndpointServer, written: Writer, quoted: Result) -> None:
     """Whatever the model writes after that is ignored."""
-    server.says = [says]
-    found, answer, writing = written()
+    server.pieces = [refusal]
+    result, answer, writing = written()
     assert quoted.found
-    assert (found.found, writing.ending, answer.prose) == (False, Ending.REFUSED, ())
+    assert (result.found, writing.ending, answer.prose) == (False, Ending.REFUSED, ())
 
 
-@pytest.mark.parametrize(("part", "sentences"), [("mute", 0), ("busy", 0), ("empty", 0), ("endless", 40), ("page", 0)])
+@pytest.mark.parametrize(("kind", "sentences"), [("mute", 0), ("busy", 0), ("empty", 0), ("endless", 40), ("page", 0)])
 def test_the_quotation_stays_if_the_endpoint_fails(
-    part: str, sentences: int, server: Player, written: Writer, quoted: Result
+    kind: str, sentences: int, server: EndpointServer, written: Writer, quoted: Result
 ) -> None:
-    """So do the sentences until then; an endless answer is cut at a maximum length."""
-    found, answer, writing = written(part, limit=20 if sentences else 1)
+    """The sentences until then stay too; an endless answer is cut at a maximum length."""
+    result, answer, writing = written(kind, limit=20 if sentences else 1)
     assert writing.ending is Ending.FAILED
-    assert writing.error.startswith(server.url(part) + ": ")
+    assert writing.error.startswith(server.url(kind) + ": ")
     assert (len(answer.prose or ()) > sentences) == bool(sentences)
-    assert (found.found, found.passages) == (quoted.found, quoted.passages)
+    assert (result.found, result.passages) == (quoted.found, quoted.passages)
 
 
-def test_passages_are_data(server: Player, notes: Path, written: Writer, quoted: Result, rank: int) -> None:
+def test_passages_are_data(server: EndpointServer, notes: Path, written: Writer, quoted: Result, rank: int) -> None:
     """No document can end its passage or begin another, and a sentence that obeys a document is marked."""
-    server.says = ["Soup costs nothing [", f"{rank}]. I was told to say so."]
+    server.pieces = ["Soup costs nothing [", f"{rank}]. I was told to say so."]
     _, answer, _ = written()
-    assert [one.state for one in answer.prose or ()] == ["unsupported"] * 2
-    system, user = server.asked[-1][2]["messages"]
+    assert [sentence.state for sentence in answer.prose or ()] == ["unsupported"] * 2
+    system, user = server.requests[-1][2]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert not any(file.read_text(encoding="utf-8")[-30:] in system["content"] for file in notes.glob("*.md"))
     lines = [json.loads(line) for line in user["content"].splitlines() if line.startswith("{")]
     assert [(line["passage"], line["text"]) for line in lines] == [(hit.rank, hit.text) for hit in quoted.passages]
 
 
-def test_documented_code_works(server: Player, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_code_works(server: EndpointServer, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The Python code of USAGE.md runs, with this collection and endpoint."""
     (code,) = (text for text in blocks("qa/USAGE.md", "python") if "qa.prose" in text)
-    server.says = ["Soup is served at noon [1]."]
+    server.pieces = ["Soup is served at noon [1]."]
     code = code.replace("http://localhost:11434/v1", server.url("says")).replace("corpus/sample", f"{notes}")
     exec(code, {})  # noqa: S102 - our own
     first, second = capsys.readouterr().out.splitlines()
@@ -135,9 +135,9 @@ def test_documented_code_works(server: Player, notes: Path, capsys: pytest.Captu
     assert second.startswith("Soup is served at noon. (1,) ")
 
 
-def test_the_command_prints_each_sentence_with_its_mark(server: Player, notes: Path, rank: int) -> None:
+def test_the_command_prints_each_sentence_with_its_mark(server: EndpointServer, notes: Path, rank: int) -> None:
     """Control sequences from the model are not passed on to the terminal."""
-    server.says = [f"Soup is served at noon [{rank}]. \x1b]9;evil\x07\x1b[31mIt has 5 stars\u202e [{rank}]."]
+    server.pieces = [f"Soup is served at noon [{rank}]. \x1b]9;evil\x07\x1b[31mIt has 5 stars\u202e [{rank}]."]
     done = qa("ask", "--index", notes, "--write", "--endpoint", server.url("says"), QUESTION)
     assert done.exit_code == 0
     assert done.stdout.splitlines()[:4] == [
@@ -150,47 +150,47 @@ def test_the_command_prints_each_sentence_with_its_mark(server: Player, notes: P
     assert "lunch.md:1-3" in done.stdout
 
 
-def test_json_of_the_command(server: Player, notes: Path, rank: int) -> None:
+def test_json_of_the_command(server: EndpointServer, notes: Path, rank: int) -> None:
     """`--write` adds `prose` to `answer`, and `writing` to the result."""
-    server.says = [f"Soup is served at noon [{rank}]."]
-    wanted = ("ask", "--index", notes, "--json", QUESTION)
-    done = json.loads(qa(*wanted, "--write", "--endpoint", server.url("says"), "--llm", "small").stdout)
+    server.pieces = [f"Soup is served at noon [{rank}]."]
+    command = ("ask", "--index", notes, "--json", QUESTION)
+    done = json.loads(qa(*command, "--write", "--endpoint", server.url("says"), "--llm", "small").stdout)
     (sentence,) = done["answer"]["prose"]
     support = sentence.pop("support")
     assert sentence == {"text": "Soup is served at noon.", "citations": [rank], "state": "supported", "reason": ""}
     assert 0.5 < support <= 1
     assert done["writing"] == {"llm": "small", "ending": "complete", "error": "", "left_out": 0}
-    plain = json.loads(qa(*wanted).stdout)
+    plain = json.loads(qa(*command).stdout)
     assert plain["answer"].keys() == done["answer"].keys() - {"prose"}
     assert plain.keys() == done.keys() - {"writing"}
 
 
-def test_after_a_failure_the_quotation_is_printed(server: Player, notes: Path) -> None:
-    wanted = ("ask", "--index", notes, QUESTION)
-    done = qa(*wanted, "--write", "--endpoint", server.url("evil-error"))
+def test_after_a_failure_the_quotation_is_printed(server: EndpointServer, notes: Path) -> None:
+    command = ("ask", "--index", notes, QUESTION)
+    done = qa(*command, "--write", "--endpoint", server.url("evil-error"))
     assert done.exit_code == 0
-    assert done.stdout == qa(*wanted).stdout
+    assert done.stdout == qa(*command).stdout
     assert done.stderr.startswith(f"qa: no answer in prose from {server.url('evil-error')}: it failed (HTTP 500: ")
     assert all(character.isprintable() for line in done.stderr.splitlines() for character in line)
 
 
 def test_nothing_is_sent_unless_prose_is_asked_for(
-    server: Player, notes: Path, monkeypatch: pytest.MonkeyPatch
+    server: EndpointServer, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the environment alone nor a file in the collection is enough; a refusal exits as not found."""
+    """Settings in the environment or the collection do not suffice; a refusal has the exit code of not found."""
     monkeypatch.setenv("QA_LLM_ENDPOINT", server.url("says"))
     assert qa("ask", "--index", notes, QUESTION).exit_code == 0
-    named = qa("ask", "--index", notes, "--llm", "small", QUESTION)
-    assert (named.exit_code, "are for --write" in named.stderr) == (2, True)
+    ignored = qa("ask", "--index", notes, "--llm", "small", QUESTION)
+    assert (ignored.exit_code, "are for --write" in ignored.stderr) == (2, True)
     (notes / "qa.toml").write_text(f'endpoint = "{server.url("says")}"\n', encoding="utf-8")
     try:
         assert qa("ask", "--index", notes, QUESTION).exit_code == 2
     finally:
         (notes / "qa.toml").unlink()
-    assert server.asked == []
-    server.says = ["NOT IN THESE PASSAGES"]
+    assert server.requests == []
+    server.pieces = ["NOT IN THESE PASSAGES"]
     done = qa("ask", "--index", notes, "--write", "--llm", "small", QUESTION)
-    assert (done.exit_code, len(server.asked)) == (1, 1)
+    assert (done.exit_code, len(server.requests)) == (1, 1)
     assert done.stdout.startswith(
         "small finds no answer in these passages.\n\nNo passage answers this with confidence."
     )

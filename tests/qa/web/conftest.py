@@ -1,4 +1,4 @@
-"""Servers that are shared by all tests that only read from them."""
+"""Servers shared by the tests that only read."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def served_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """The sample, along with files that must not be served."""
     folder = tmp_path_factory.mktemp("served")
     root = Path(shutil.copytree(sample, folder / "sample"))
-    unseen = "a secret that nobody serves\n"
-    (folder / "outside.md").write_text(unseen)
-    (root / ".hidden.md").write_text(unseen)
+    unserved = "a secret that nobody serves\n"
+    (folder / "outside.md").write_text(unserved)
+    (root / ".hidden.md").write_text(unserved)
     (root / "drafts").mkdir()
-    (root / "drafts" / "excluded.md").write_text(unseen)
-    (root / "drafts" / "excluded").write_text(unseen)
+    (root / "drafts" / "excluded.md").write_text(unserved)
+    (root / "drafts" / "excluded").write_text(unserved)
     (root / "link.md").symlink_to(folder / "outside.md")
     (root / "linked").symlink_to(folder)
     build_index(root, exclude=["drafts/"])
@@ -33,15 +33,15 @@ def served_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="session")
 def server(served_folder: Path) -> Iterator[RunningServer]:
-    with running(served_folder) as found:
-        yield found
+    with running(served_folder) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def library(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server of the sample with documents of other formats and hostile ones, which remembers what its models did."""
+    """A server of the sample with documents of other formats and hostile ones, which caches what its models compute."""
     root = Path(shutil.copytree(sample, tmp_path_factory.mktemp("page") / "library"))
     fill(root)
     build_index(root)
-    with running(root, "--no-update", program=("-c", PROGRAM)) as found:
-        yield found
+    with running(root, "--no-update", program=("-c", PROGRAM)) as server:
+        yield server

@@ -44,5 +44,5 @@ def write_hostile(root: Path) -> None:
     for number, (name, text) in enumerate(DOCUMENTS):
         word = word_of(number)
         is_html = name.endswith(".html")
-        whole = text.replace("</body>", f"<p>{word}</p></body>") if is_html else f"{text}\n\n{word}\n"
-        (root / name).write_text(whole, encoding="utf-8")
+        content = text.replace("</body>", f"<p>{word}</p></body>") if is_html else f"{text}\n\n{word}\n"
+        (root / name).write_text(content, encoding="utf-8")

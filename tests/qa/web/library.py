@@ -1,4 +1,4 @@
-"""Documents that the library of the tests in a browser has besides the sample."""
+"""Documents of the browser tests' library, besides the sample."""
 
 from __future__ import annotations
 

@@ -40,13 +40,13 @@ class RunningServer:
     url: str
 
     @property
-    def place(self) -> tuple[str, int]:
+    def address(self) -> tuple[str, int]:
         parts = urlsplit(self.url)
         return parts.hostname or "", parts.port or 0
 
     def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes = b"") -> Reply:
         """Send one request as given: neither the path nor the headers are corrected."""
-        host, port = self.place
+        host, port = self.address
         connection = http.client.HTTPConnection(host, port, timeout=30)
         try:
             connection.putrequest(method, path, skip_host="Host" in (headers or {}), skip_accept_encoding=True)
@@ -55,14 +55,14 @@ class RunningServer:
             if body:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body or None)
-            found = connection.getresponse()
-            return Reply(found.status, {name.lower(): value for name, value in found.getheaders()}, found.read())
+            answer = connection.getresponse()
+            return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
         finally:
             connection.close()
 
-    def api(self, name: str, **given: object) -> Reply:
+    def api(self, name: str, **parameters: object) -> Reply:
         """Request an API endpoint."""
-        return self.get(f"/api/v1/{name}?{urlencode(given, doseq=True)}")
+        return self.get(f"/api/v1/{name}?{urlencode(parameters, doseq=True)}")
 
     def stop(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Stop the server and return its exit code and stderr."""

@@ -18,8 +18,8 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "
 @pytest.fixture(scope="module")
 def open_server(served_folder: Path) -> Iterator[RunningServer]:
     """A server that other machines could reach."""
-    with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": TOKEN}) as found:  # noqa: S104 - on purpose
-        yield RunningServer(found.process, found.root, f"http://127.0.0.1:{found.place[1]}/")
+    with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": TOKEN}) as server:  # noqa: S104 - on purpose
+        yield RunningServer(server.process, server.root, f"http://127.0.0.1:{server.address[1]}/")
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def open_server(served_folder: Path) -> Iterator[RunningServer]:
     ids=repr,
 )
 def test_requests_without_the_token_are_refused(open_server: RunningServer, headers: dict[str, str]) -> None:
-    port = str(open_server.place[1])
-    sent = {name: value.replace("{port}", port).encode().decode("latin-1") for name, value in headers.items()}
-    reply = open_server.get("/api/v1/status", sent)
+    port = str(open_server.address[1])
+    encoded = {name: value.replace("{port}", port).encode().decode("latin-1") for name, value in headers.items()}
+    reply = open_server.get("/api/v1/status", encoded)
     assert reply.status == 401
     assert reply.headers["www-authenticate"] == 'Bearer realm="qa"'
     assert reply.headers["content-type"] == "application/problem+json"
@@ -69,7 +69,7 @@ def test_the_printed_address_logs_a_browser_in(open_server: RunningServer) -> No
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert TOKEN not in cookie
-    assert cookie.startswith(f"qa-{open_server.place[1]}="), "browsers send a cookie to all ports of a host"
+    assert cookie.startswith(f"qa-{open_server.address[1]}="), "browsers send a cookie to all ports of a host"
     assert open_server.get("/api/v1/status", {"Cookie": cookie.partition(";")[0]}).status == 200
 
 
@@ -91,8 +91,8 @@ def test_a_browser_without_the_token_gets_a_form(open_server: RunningServer) -> 
     assert b'name="token"' in reply.body
     assert b"<script>" not in reply.body
     assert b'value="/?q=%22%3E%3Cscript%3E"' in reply.body
-    needed = re.findall(rb'<link [^>]*href="([^"]+)"', reply.body)
-    assert [open_server.get(one.decode()).status for one in needed] == [200, 200]
+    linked = re.findall(rb'<link [^>]*href="([^"]+)"', reply.body)
+    assert [open_server.get(path.decode()).status for path in linked] == [200, 200]
     assert open_server.get("/static/page.js").status == 401
 
 
@@ -117,10 +117,10 @@ def test_the_form_accepts_only_the_token(open_server: RunningServer, body: str, 
 
 
 def test_a_token_is_generated_if_none_is_set(served_folder: Path) -> None:
-    with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": ""}) as found:  # noqa: S104 - as above
-        token = found.url.partition("?token=")[2]
+    with running(served_folder, "--host", "0.0.0.0", environ={"QA_TOKEN": ""}) as server:  # noqa: S104 - as above
+        token = server.url.partition("?token=")[2]
         assert len(token) > 40
-        assert found.stop()[0] == 0
+        assert server.stop()[0] == 0
 
 
 @pytest.mark.parametrize("token", ["short", "with a space in it and long", "naïve-and-long-enough", "x" * 15])

@@ -14,11 +14,11 @@ QUESTION = "What won the ICLR 2025 test of time award?"
 
 
 def without_times(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: each for key, each in value.items() if key != "timings_ms"}
+    return {key: item for key, item in value.items() if key != "timings_ms"}
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "options"),
+    ("name", "parameters", "options"),
     [
         pytest.param("ask", {"question": QUESTION}, [QUESTION], id="ask"),
         pytest.param(
@@ -44,9 +44,9 @@ def without_times(value: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_responses_are_what_the_command_line_prints(
-    server: RunningServer, name: str, given: dict[str, Any], options: list[str]
+    server: RunningServer, name: str, parameters: dict[str, Any], options: list[str]
 ) -> None:
-    reply = server.api(name, **given)
+    reply = server.api(name, **parameters)
     assert reply.status == 200
     assert reply.headers["content-type"] == "application/json"
     printed = qa(name, *options, "--json", "--index", server.root)
@@ -59,10 +59,10 @@ def test_status_is_what_the_command_line_prints_except_for_the_folder(server: Ru
 
 
 def test_search_returns_the_same_passages_without_highlights(server: RunningServer) -> None:
-    found, asked = (server.api(name, question=QUESTION, k=3).json for name in ("search", "ask"))
-    assert [one["id"] for one in found["passages"]] == [one["id"] for one in asked["passages"]]
-    assert found["passages"][0]["highlights"] == []
-    assert found["index"] == asked["index"]
+    searched, answered = (server.api(name, question=QUESTION, k=3).json for name in ("search", "ask"))
+    assert [hit["id"] for hit in searched["passages"]] == [hit["id"] for hit in answered["passages"]]
+    assert searched["passages"][0]["highlights"] == []
+    assert searched["index"] == answered["index"]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ ASK = "/api/v1/ask?question=secret"
 UNSEEN = b"nobody serves"
 
 
-def raw(server: RunningServer, request: bytes) -> bytes:
+def send(server: RunningServer, request: bytes) -> bytes:
     """Send bytes and return everything that the server sends back."""
-    with socket.create_connection(server.place, timeout=20) as connection:
+    with socket.create_connection(server.address, timeout=20) as connection:
         parts = []
         # The connection is not shut down for writing, which would end it before the response.
         with suppress(OSError):  # refused before everything was read
@@ -28,12 +28,12 @@ def raw(server: RunningServer, request: bytes) -> bytes:
 
 
 def status_of(answer: bytes) -> int:
-    found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
-    return int(found[1]) if found else 0
+    match = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
+    return int(match[1]) if match else 0
 
 
 def is_guarded(reply: Reply) -> bool:
-    """Whether the headers forbid a browser to run, frame, sniff or share the response."""
+    """Return whether the headers forbid a browser to run, frame, sniff or share the response."""
     policy = reply.headers["content-security-policy"]
     return (
         "default-src 'none'" in policy
@@ -57,7 +57,7 @@ def is_guarded(reply: Reply) -> bool:
     ],
 )
 def test_other_names_and_origins_are_refused(server: RunningServer, header: str, value: str, status: int) -> None:
-    """DNS rebinding: an attacker's name that points to this machine; and pages of other sites."""
+    """Such requests come by DNS rebinding (an attacker's name for this machine) or from pages of other sites."""
     reply = server.get(ASK, {header: value})
     assert reply.status == status
     assert is_guarded(reply)
@@ -65,7 +65,7 @@ def test_other_names_and_origins_are_refused(server: RunningServer, header: str,
 
 @pytest.mark.parametrize("host", ["LOCALHOST", "localhost:9000", "127.1.2.3", "[::1]:8765"])
 def test_names_of_this_machine_are_accepted(server: RunningServer, host: str) -> None:
-    """Even with another port, as through a tunnel."""
+    """The port may differ, as through a tunnel."""
     assert server.get("/api/v1/health", {"Host": host}).status == 200
 
 
@@ -147,7 +147,7 @@ def test_only_indexed_files_are_shown(server: RunningServer, name: str, place: s
     "place", ["{}.md", "{}.md:1", "{}.md, p. 1", "{}.md § A", "{}.md#a", "{}"], ids=lambda place: place
 )
 def test_an_unindexed_file_is_treated_like_a_missing_one(server: RunningServer, name: str, place: str) -> None:
-    """Nobody learns what else is on the disk."""
+    """So nobody learns what else is on the disk."""
 
     def outcome(stem: str) -> tuple[int, str]:
         reply = server.api(name, place=place.format(stem))
@@ -177,14 +177,14 @@ def test_filters_match_only_indexed_files(server: RunningServer, path: str) -> N
 
 
 def test_a_number_of_thousands_of_digits_counts_as_not_given(server: RunningServer) -> None:
-    """Python refuses to convert it."""
+    """Python would refuse to convert it."""
     reply = server.get(f"/?q=a+secret&k={'1' * 5000}&open=awards.md&at={'1' * 5000}")
     assert (reply.status, reply.body.count(b"<article ")) == (200, 5)
 
 
 def test_unindexed_files_are_not_found(server: RunningServer) -> None:
     reply = server.api("search", question="a secret that nobody serves", k=100, mode="keyword")
-    assert not [one for one in reply.json["passages"] if UNSEEN.decode() in one["text"]]
+    assert not [hit for hit in reply.json["passages"] if UNSEEN.decode() in hit["text"]]
 
 
 HEAD = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -209,7 +209,7 @@ POST = b"POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\
 )
 def test_oversized_requests_are_refused(server: RunningServer, request_: bytes, status: int) -> None:
     # If more is sent than is read, the connection may be reset before the response arrives.
-    assert status_of(raw(server, request_)) in (status, 0)
+    assert status_of(send(server, request_)) in (status, 0)
     assert server.api("health").status == 200
 
 
@@ -228,21 +228,22 @@ def test_oversized_requests_are_refused(server: RunningServer, request_: bytes, 
     ],
 )
 def test_ambiguous_requests_are_refused(server: RunningServer, request_: bytes) -> None:
-    """Header injection and request smuggling."""
-    answer = raw(server, request_)
+    """Otherwise headers could be injected and requests smuggled."""
+    answer = send(server, request_)
     assert status_of(answer) in (400, 421, 501, 505)
     assert b"set-cookie" not in answer.lower()
 
 
 def test_every_origin_header_is_checked(server: RunningServer) -> None:
-    own, other = b"Origin: http://localhost\r\n", b"Origin: http://evil.example\r\n"
-    found = [status_of(raw(server, HEAD + origins + b"\r\n")) for origins in (own, own + other, other + own)]
-    assert found == [200, 403, 403]
+    local, foreign = b"Origin: http://localhost\r\n", b"Origin: http://evil.example\r\n"
+    cases = (local, local + foreign, foreign + local)
+    statuses = [status_of(send(server, HEAD + origins + b"\r\n")) for origins in cases]
+    assert statuses == [200, 403, 403]
 
 
 def test_a_smuggled_request_is_not_answered(server: RunningServer) -> None:
     """If both a length and chunks are given, the second request is in the body of the first."""
-    inner = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    answer = raw(server, POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner)
+    smuggled = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = send(server, POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled)
     assert answer.count(b"HTTP/1.1 ") == 1
     assert b'"generation"' not in answer

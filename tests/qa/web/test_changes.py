@@ -34,76 +34,76 @@ def folder(indexed: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def following(folder: Path) -> Iterator[RunningServer]:
-    with running(folder) as found:
-        yield found
+def following_server(folder: Path) -> Iterator[RunningServer]:
+    with running(folder) as server:
+        yield server
 
 
 def sources(server: RunningServer, question: str) -> dict[str, tuple[str, str]]:
-    """State and text of each passage found, by path."""
+    """Return the state and text of each passage found, by path."""
     reply = server.api("ask", question=question, mode="keyword", rerank="false")
-    return {one["source"]["path"]: (one["source"]["state"], one["text"].strip()) for one in reply.json["passages"]}
+    return {hit["source"]["path"]: (hit["source"]["state"], hit["text"].strip()) for hit in reply.json["passages"]}
 
 
 def count(server: RunningServer) -> int:
     return len(server.api("ask", question="leaves", mode="keyword", rerank="false").json["passages"])
 
 
-def until(wanted: Any, ask: Callable[..., Any], *args: Any) -> list[Any]:
-    """Ask until the answer is the wanted one, and return the earlier answers."""
-    seen: list[Any] = []
+def wait_for(expected: Any, ask: Callable[..., Any], *args: Any) -> list[Any]:
+    """Ask until the answer is the expected one, and return the earlier answers."""
+    answers: list[Any] = []
     for _ in range(300):
-        seen.append(ask(*args))
-        if seen[-1] == wanted:
-            return seen[:-1]
+        answers.append(ask(*args))
+        if answers[-1] == expected:
+            return answers[:-1]
         time.sleep(0.2)
-    raise AssertionError(f"still {seen[-1]}")
+    raise AssertionError(f"still {answers[-1]}")
 
 
-def test_changed_and_deleted_files_are_followed(following: RunningServer) -> None:
+def test_changed_and_deleted_files_are_followed(following_server: RunningServer) -> None:
     """Until the index is updated, passages are shown as changed or missing."""
-    ferry = following.root / "ferry.md"
+    ferry = following_server.root / "ferry.md"
     old, new = "The ferry leaves at nine.", "The ferry leaves at ten."
-    assert sources(following, "ferry") == {"ferry.md": ("verified", old)}
+    assert sources(following_server, "ferry") == {"ferry.md": ("verified", old)}
     ferry.write_text(f"{new}\n")
-    earlier = until({"ferry.md": ("verified", new)}, sources, following, "ferry")
-    assert [one for one in earlier if one != {"ferry.md": ("changed", old)}] == []
+    earlier = wait_for({"ferry.md": ("verified", new)}, sources, following_server, "ferry")
+    assert [answer for answer in earlier if answer != {"ferry.md": ("changed", old)}] == []
     ferry.unlink()
-    earlier = until({}, sources, following, "ferry")
-    assert [one for one in earlier if one != {"ferry.md": ("missing", new)}] == []
-    (following.root / "bus.md").write_text("The bus leaves at one.\n")
-    until({"bus.md": ("verified", "The bus leaves at one.")}, sources, following, "bus")
-    assert following.stop() == (0, f"Serving {following.root} (Ctrl-C to stop)\n")
+    earlier = wait_for({}, sources, following_server, "ferry")
+    assert [answer for answer in earlier if answer != {"ferry.md": ("missing", new)}] == []
+    (following_server.root / "bus.md").write_text("The bus leaves at one.\n")
+    wait_for({"bus.md": ("verified", "The bus leaves at one.")}, sources, following_server, "bus")
+    assert following_server.stop() == (0, f"Serving {following_server.root} (Ctrl-C to stop)\n")
 
 
-def test_a_folder_that_is_moved_away_is_reported_as_gone(following: RunningServer) -> None:
-    """It neither counts as a folder without an index, nor goes on answering."""
-    following.root.rename(following.root.with_name("moved"))
+def test_a_folder_that_is_moved_away_is_reported_as_gone(following_server: RunningServer) -> None:
+    """It does not count as a folder without an index, and is no longer served."""
+    following_server.root.rename(following_server.root.with_name("moved"))
     time.sleep(2.2)
-    reply = following.api("ask", question="ferry", rerank="false")
+    reply = following_server.api("ask", question="ferry", rerank="false")
     assert (reply.status, reply.json["type"]) == (503, "/api/v1/docs#folder-unavailable")
-    _, stderr = following.stop()
+    _, stderr = following_server.stop()
     assert "no longer exists: deleted, renamed or unmounted." in stderr
     assert not re.search("no index|as it is", stderr)
 
 
-def test_invalid_settings_are_ignored(following: RunningServer) -> None:
+def test_invalid_settings_are_ignored(following_server: RunningServer) -> None:
     """The previous settings stay in force; the error is reported once, and noted on the page without the folder."""
-    (following.root / "qa.toml").write_text("k = 1\n")
-    until(1, count, following)
-    (following.root / "qa.toml").write_text("colour = 7\n")
+    (following_server.root / "qa.toml").write_text("k = 1\n")
+    wait_for(1, count, following_server)
+    (following_server.root / "qa.toml").write_text("colour = 7\n")
     for _ in range(3):
         time.sleep(1.2)
-        assert count(following) == 1
-    page = following.get("/?q=leaves").body.decode()
+        assert count(following_server) == 1
+    page = following_server.get("/?q=leaves").body.decode()
     assert "Note: notes/qa.toml: unknown key &#39;colour&#39;. " in page
-    assert str(following.root.parent) not in page
-    _, stderr = following.stop()
+    assert str(following_server.root.parent) not in page
+    _, stderr = following_server.stop()
     assert stderr.count("unknown key 'colour'") == 1
 
 
 def test_a_new_index_is_served_by_the_next_request(folder: Path) -> None:
-    """Even if the files are not watched."""
+    """The files need not be watched."""
     with running(folder, "--no-update") as server:
         (folder / "bus.md").write_text("The bus leaves at one.\n")
         assert sources(server, "bus") == {}

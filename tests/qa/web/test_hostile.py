@@ -22,15 +22,15 @@ def test_a_hostile_document_stays_text(library: RunningServer, number: int) -> N
     """Every response that quotes it is JSON to a browser, and quotes the file exactly."""
     name, text = f"hostile/{DOCUMENTS[number][0]}", DOCUMENTS[number][1]
     word = word_of(number)
-    found = library.api("ask", question=word, mode="keyword", rerank="false")
-    (hit,) = found.json["passages"]
+    answer = library.api("ask", question=word, mode="keyword", rerank="false")
+    (hit,) = answer.json["passages"]
     assert hit["source"]["path"] == name
     assert hit["source"]["state"] == "verified"
     if hit["source"]["media_type"] in ("text/plain", "text/markdown"):
-        whole = (library.root / name).read_bytes().decode()
-        assert hit["text"] == whole[slice(*hit["source"]["chars"])]
+        document = (library.root / name).read_bytes().decode()
+        assert hit["text"] == document[slice(*hit["source"]["chars"])]
     replies = [
-        found,
+        answer,
         library.api("show", place=name),
         library.api("similar", place=name),
         library.api("ask", question=f"{text} {word}", path=name.replace("\n", "?")),
@@ -51,7 +51,7 @@ def test_a_hostile_document_stays_text(library: RunningServer, number: int) -> N
 def test_names_are_shown_without_reordering(library: RunningServer) -> None:
     """A right-to-left override cannot make a program look like a document."""
     name = "hostile/\u202efdp.exe.txt"
-    word = word_of([f"hostile/{known}" for known, _ in DOCUMENTS].index(name))
+    word = word_of([f"hostile/{known_name}" for known_name, _ in DOCUMENTS].index(name))
     for address in (f"/?q={word}", f"/source?open={quote(name)}", f"/?like={quote(name)}"):
         body = library.get(address).body.decode()
         assert r"\u202efdp.exe.txt" in body

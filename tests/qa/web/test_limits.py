@@ -30,16 +30,16 @@ def anyio_backend() -> str:
 
 
 class BlockedCollection:
-    """A collection whose every answer waits for an event."""
+    """A collection whose answers all wait for an event."""
 
     generation = 7
 
     def __init__(self) -> None:
-        self.go_on = Event()
+        self.released = Event()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        self.go_on.wait(60)
+        self.released.wait(60)
         raise HTTPException(418)
         yield
 
@@ -57,8 +57,8 @@ async def listening(app: Any, proxies: Sequence[str] = ()) -> AsyncIterator[tupl
         yield server.sockets[0].getsockname()[1], state
     finally:
         server.close()
-        for each in list(state.connections):
-            each.transport.abort()
+        for connection in list(state.connections):
+            connection.transport.abort()
         await asyncio.sleep(0.05)
 
 
@@ -82,7 +82,7 @@ async def serving(collection: BlockedCollection | None = None, proxies: Sequence
             async with asyncio.timeout(30):
                 yield connect
         finally:
-            collection.go_on.set()
+            collection.released.set()
             service.close()
     for _, writer in streams:
         writer.close()
@@ -94,7 +94,7 @@ QUESTION = b"GET /api/v1/ask?question=ferry HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def test_a_client_has_at_most_64_requests_in_progress() -> None:
-    """The 65th is told when to try again, and accepted once another is answered; health is answered meanwhile."""
+    """The 65th is refused with a time to retry, and accepted once another is answered; health always is."""
     collection = BlockedCollection()
     async with serving(collection) as connect:
         streams = [await connect() for _ in range(65)]
@@ -109,9 +109,9 @@ async def test_a_client_has_at_most_64_requests_in_progress() -> None:
         assert b"you have 64 requests in progress." in refused
         writer.write(QUESTION.replace(b"ask?question=ferry", b"health"))
         assert (await reader.readuntil(b"}")).endswith(b'{"status":"ok","generation":7}')
-        collection.go_on.set()
-        for other, _ in streams[:64]:
-            assert (await other.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
+        collection.released.set()
+        for other_reader, _ in streams[:64]:
+            assert (await other_reader.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
         writer.write(QUESTION)
         assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
 
@@ -132,33 +132,33 @@ async def test_the_clients_of_a_proxy_are_counted_one_by_one(proxies: list[str],
         for number, (_, writer) in enumerate(streams):
             writer.write(QUESTION[:-2] + f"X-Forwarded-For: {clients.format(number)}\r\n\r\n".encode())
         await asyncio.sleep(0.2)
-        collection.go_on.set()
+        collection.released.set()
         assert (await streams[64][0].readuntil(b"}")).startswith(f"HTTP/1.1 {status} ".encode())
 
 
 async def test_a_full_lane_refuses_requests() -> None:
-    go_on = Event()
+    released = Event()
     lane = Lane("test", workers=1, capacity=3, per_client=2, seconds=30)
-    taken = [asyncio.create_task(lane.run(client, lambda: go_on.wait(60))) for client in ("a", "a", "b")]
+    taken = [asyncio.create_task(lane.run(client, lambda: released.wait(60))) for client in ("a", "a", "b")]
     await asyncio.sleep(0)
     for client, status in (("a", 429), ("b", 503), ("c", 503)):
         with pytest.raises(HTTPException) as refused:
-            await lane.run(client, lambda: go_on.wait(60))
+            await lane.run(client, lambda: released.wait(60))
         assert refused.value.status_code == status
-    go_on.set()
+    released.set()
     assert await asyncio.gather(*taken) == [True] * 3
     assert await lane.run("c", lambda: "room") == "room"
     lane.close()
 
 
 async def test_a_timed_out_request_occupies_its_place_until_its_work_is_done() -> None:
-    go_on = Event()
+    released = Event()
     lane = Lane("test", workers=1, capacity=1, per_client=1, seconds=0.05)
     for status in (503, 429):
         with pytest.raises(HTTPException) as refused:
-            await lane.run("a", lambda: go_on.wait(60))
+            await lane.run("a", lambda: released.wait(60))
         assert refused.value.status_code == status
-    go_on.set()
+    released.set()
     while True:
         with contextlib.suppress(HTTPException):
             assert await lane.run("a", lambda: "room") == "room"
@@ -177,12 +177,12 @@ async def test_a_closed_lane_refuses_requests_and_counts_none() -> None:
 
 
 def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> None:
-    """As when the server is stopped while a question runs: nothing is logged."""
-    go_on = Event()
+    """Nothing is logged if the server is stopped while a question runs."""
+    released = Event()
     lane = Lane("outlives", workers=1, capacity=1, per_client=1, seconds=0.01)
     with pytest.raises(HTTPException, match="no answer within"):
-        asyncio.run(lane.run("a", lambda: go_on.wait(60)))
-    go_on.set()
+        asyncio.run(lane.run("a", lambda: released.wait(60)))
+    released.set()
     lane.close()
     for thread in threading.enumerate():
         if thread.name.startswith("qa-outlives"):
@@ -191,7 +191,7 @@ def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize(
-    "begun",
+    "sent",
     [
         pytest.param(b"", id="nothing"),
         pytest.param(b"GET /api/v1/health HTTP/1.1\r\nHost: loc", id="half a header"),
@@ -199,13 +199,13 @@ def test_work_may_end_after_the_event_loop(caplog: pytest.LogCaptureFixture) -> 
     ],
 )
 @pytest.mark.parametrize("trickle", [b"", b"a"], ids=["silent", "a byte at a time"])
-async def test_an_incomplete_request_times_out(begun: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slowloris: even if a byte arrives now and then."""
+async def test_an_incomplete_request_times_out(sent: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does even if a byte arrives now and then (Slowloris)."""
     monkeypatch.setattr(protocol, "_REQUEST_SECONDS", 0.3)
 
     async with serving() as connect:
         reader, writer = await connect()
-        writer.write(begun)
+        writer.write(sent)
         ended = asyncio.create_task(reader.read())
         while not ended.done():
             writer.write(trickle)
@@ -215,15 +215,15 @@ async def test_an_incomplete_request_times_out(begun: bytes, trickle: bytes, mon
 
 
 async def test_surplus_connections_are_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "_MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(protocol, "_MAX_CONNECTIONS", 3)
 
     async with serving() as connect:
-        held = [await connect() for _ in range(3)]
+        open_connections = [await connect() for _ in range(3)]
         reader, _ = await connect()
         refused = await reader.read()
         assert refused.startswith(b"HTTP/1.1 503 ")
         assert b"Retry-After: 1" in refused
-        held[0][1].close()
+        open_connections[0][1].close()
         await asyncio.sleep(0.1)
         reader, writer = await connect()
         writer.write(b"GET /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -33,41 +33,41 @@ def notes_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSe
         yield server
 
 
-def answers(server: RunningServer) -> dict[str, int]:
+def checked_statuses(server: RunningServer) -> dict[str, int]:
     """Return the status of each address, after checking that its response names no folder of this machine."""
-    found = {}
+    statuses = {}
     for address in ADDRESSES:
         reply = server.get(address, {"Accept": "text/html"})
-        whole = reply.body + repr(reply.headers).encode()
+        response = reply.body + repr(reply.headers).encode()
         for folder in (server.root.parent, Path.home(), Path(os.sep, "tmp")):
-            assert f"{folder}/".encode() not in whole, address
-        found[address] = reply.status
-    return found
+            assert f"{folder}/".encode() not in response, address
+        statuses[address] = reply.status
+    return statuses
 
 
 def test_answers_and_errors_do_not_reveal_folders(notes_server: RunningServer) -> None:
-    """Whether the index is intact, damaged or missing, or the folder is gone; the terminal shows the details."""
+    """The index may be intact, damaged or missing, or the folder gone; the terminal shows the details."""
     server, root, index = notes_server, notes_server.root, notes_server.root / ".qa"
     question = "/api/v1/ask?question=ferry"
-    assert set(answers(server).values()) == {200, 400, 404}
+    assert set(checked_statuses(server).values()) == {200, 400, 404}
     copy, moved = root.with_name("copy"), root.with_name("moved")
     shutil.copytree(index, copy)
     (index / "index.db").write_bytes(b"no database" * 1000)
-    assert answers(server)[question] == 500
+    assert checked_statuses(server)[question] == 500
     shutil.rmtree(index)
-    assert answers(server)[question] == 503
+    assert checked_statuses(server)[question] == 503
     shutil.copytree(copy, index)
     root.rename(moved)
-    answers(server)
+    checked_statuses(server)
     moved.rename(root)
-    assert answers(server)[question] == 200
+    assert checked_statuses(server)[question] == 200
     _, stderr = server.stop()
     for reason in (f"{index}/index.db is damaged", f"there is no index in {index}"):
         assert reason in stderr, stderr
 
 
 def test_folders_in_responses_are_cut_to_their_names(tmp_path: Path) -> None:
-    """So is the folder of the model; a link to the collection counts as the collection."""
+    """This includes the model's folder; a link to the collection counts as the collection."""
     (tmp_path / "real").mkdir()
     (link := tmp_path / "notes").symlink_to(tmp_path / "real")
     assert without_folder(f"a is not in {link}, nor {tmp_path}/real/b", link) == "a is not in notes, nor notes/b"

@@ -18,7 +18,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": ORIGIN}
 LOGIN = f"token={TOKEN}&next=/%3Fq%3Dwho".encode()
 
 
-def reached_by_the_proxy(printed: RunningServer) -> RunningServer:
+def as_reached_by_proxy(printed: RunningServer) -> RunningServer:
     """Return a server with a public URL at the address that it has just printed for its proxy."""
     assert printed.process.stderr is not None
     _, note = printed.process.stderr.readline(), printed.process.stderr.readline()
@@ -30,9 +30,9 @@ def reached_by_the_proxy(printed: RunningServer) -> RunningServer:
 @pytest.fixture(scope="module")
 def proxied(served_folder: Path) -> Iterator[RunningServer]:
     """A server with a public URL; requests to it are what its proxy sends."""
-    with running(served_folder, "--public-url", f"{ORIGIN.upper()}:443/", environ={"QA_TOKEN": TOKEN}) as found:
-        assert found.url == f"{ORIGIN}/?token={TOKEN}"
-        yield reached_by_the_proxy(found)
+    with running(served_folder, "--public-url", f"{ORIGIN.upper()}:443/", environ={"QA_TOKEN": TOKEN}) as server:
+        assert server.url == f"{ORIGIN}/?token={TOKEN}"
+        yield as_reached_by_proxy(server)
 
 
 @pytest.fixture(params=[NAME, "127.0.0.1:8765"], ids=["keeps the host", "changes the host"])
@@ -42,10 +42,10 @@ def host(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 def test_the_page_and_the_api_are_reached_through_the_proxy(proxied: RunningServer, host: dict[str, str]) -> None:
-    own = {**BEARER, **host, "Sec-Fetch-Site": "same-origin"}
+    own_page = {**BEARER, **host, "Sec-Fetch-Site": "same-origin"}
     assert proxied.get("/api/v1/health", host).json["status"] == "ok"
-    assert proxied.get("/api/v1/ask?question=who+won", own).json["passages"]
-    assert proxied.get("/?q=who+won", own).status == 200
+    assert proxied.get("/api/v1/ask?question=who+won", own_page).json["passages"]
+    assert proxied.get("/?q=who+won", own_page).status == 200
 
 
 @pytest.mark.parametrize("site", [{"Sec-Fetch-Site": "same-origin"}, {}], ids=["new browser", "old browser"])
@@ -88,7 +88,7 @@ def test_other_requests_are_refused_through_the_proxy(
     ],
 )
 def test_the_public_name_is_the_only_new_one(proxied: RunningServer, name: str, status: int) -> None:
-    """DNS rebinding is refused as before, and so is any request without the token."""
+    """DNS rebinding and requests without the token are refused as before."""
     assert proxied.get("/api/v1/status", {**BEARER, "Host": name}).status == status
     assert proxied.get("/api/v1/status", {"Host": name}).status == (401 if status == 200 else 421)
 
@@ -101,9 +101,9 @@ def test_without_a_public_url_the_refusal_names_the_option(server: RunningServer
 
 
 def test_the_client_is_the_last_that_the_proxy_names(served_folder: Path) -> None:
-    """What the client itself sent comes before it. A token is needed even if none is set."""
-    with running(served_folder, "--log", "--public-url", ORIGIN, environ={"QA_TOKEN": ""}) as found:
-        assert len(found.url.removeprefix(f"{ORIGIN}/?token=")) > 40
-        server = reached_by_the_proxy(found)
+    """The client may forge those before it. A token is needed even if none is set."""
+    with running(served_folder, "--log", "--public-url", ORIGIN, environ={"QA_TOKEN": ""}) as printed:
+        assert len(printed.url.removeprefix(f"{ORIGIN}/?token=")) > 40
+        server = as_reached_by_proxy(printed)
         assert server.get("/", {"X-Forwarded-For": "198.51.100.1, 203.0.113.7"}).status == 401
         assert server.stop()[1].endswith(" ms 203.0.113.7\n")

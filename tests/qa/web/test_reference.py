@@ -17,7 +17,7 @@ from qa.web.api.openapi import describe
 from qa.web.service.problems import problem_of
 from tests.qa.web.servers import RunningServer
 
-GIVEN: dict[str, dict[str, str]] = {
+QUERIES: dict[str, dict[str, str]] = {
     "ask": {"question": "What won the ICLR 2025 test of time award?"},
     "search": {"question": "who gave the keynote?"},
     "similar": {"place": "awards.md:12"},
@@ -29,33 +29,35 @@ GIVEN: dict[str, dict[str, str]] = {
 
 @pytest.fixture(scope="module")
 def description(server: RunningServer) -> dict[str, Any]:
-    found: dict[str, Any] = server.api("openapi.json").json
-    return found
+    description: dict[str, Any] = server.api("openapi.json").json
+    return description
 
 
 def check(body: Any, schema: dict[str, Any], description: dict[str, Any]) -> None:
     """Check that a body has the fields of its schema and no others."""
-    closed = json.loads(json.dumps({**schema, "components": description["components"]}))
-    close(closed)
-    jsonschema.Draft202012Validator.check_schema(closed)
-    jsonschema.Draft202012Validator(closed).validate(body)
+    strict = json.loads(json.dumps({**schema, "components": description["components"]}))
+    forbid_other_properties(strict)
+    jsonschema.Draft202012Validator.check_schema(strict)
+    jsonschema.Draft202012Validator(strict).validate(body)
 
 
-def close(schema: Any) -> None:
+def forbid_other_properties(schema: Any) -> None:
     """Forbid properties that the schema does not describe."""
-    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
-        close(each)
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        forbid_other_properties(part)
     if isinstance(schema, dict) and "properties" in schema and schema.get("type") == "object":
         schema["additionalProperties"] = False
 
 
-@pytest.mark.parametrize(("name", "given"), [*GIVEN.items(), ("similar", {"place": "awards.md", "documents": "true"})])
+@pytest.mark.parametrize(
+    ("name", "query"), [*QUERIES.items(), ("similar", {"place": "awards.md", "documents": "true"})]
+)
 def test_responses_match_their_schemas(
-    server: RunningServer, description: dict[str, Any], name: str, given: dict[str, str]
+    server: RunningServer, description: dict[str, Any], name: str, query: dict[str, str]
 ) -> None:
     responses = description["paths"][f"/api/v1/{name}"]["get"]["responses"]
     schema = responses["200"]["content"]["application/json"]["schema"]
-    check(server.api(name, **given).json, schema, description)
+    check(server.api(name, **query).json, schema, description)
 
 
 def test_problems_match_their_schema(server: RunningServer, description: dict[str, Any]) -> None:
@@ -66,27 +68,28 @@ def test_problems_match_their_schema(server: RunningServer, description: dict[st
 def test_all_endpoints_are_described(description: dict[str, Any]) -> None:
     assert description["openapi"] == "3.1.0"
     described = {path.removeprefix("/api/v1/"): operation["get"] for path, operation in description["paths"].items()}
-    assert described.keys() == {*GIVEN, "health"} == {*(one.name for one in ENDPOINTS), "health"}
-    for one in ENDPOINTS:
-        assert [each["name"] for each in described[one.name]["parameters"]] == [each.name for each in one.parameters]
+    assert described.keys() == {*QUERIES, "health"} == {*(endpoint.name for endpoint in ENDPOINTS), "health"}
+    for endpoint in ENDPOINTS:
+        names = [parameter.name for parameter in endpoint.parameters]
+        assert [parameter["name"] for parameter in described[endpoint.name]["parameters"]] == names
     assert described["ask"]["parameters"][0]["schema"]["maxLength"] == LONGEST_QUESTION
 
 
 def test_fields_are_described_by_the_docstrings_of_their_types() -> None:
     hit = describe("1")["components"]["schemas"]["Hit"]["properties"]
     assert hit["score"]["description"] == "In [0, 1] within one answer; higher is better."
-    assert all(one.get("description") for one in hit.values())
+    assert all(field.get("description") for field in hit.values())
 
 
 def test_every_error_class_has_a_problem_type() -> None:
     """Its status is below 500 if the request is to blame."""
 
-    def is_error(thing: Any) -> bool:
-        return isinstance(thing, type) and issubclass(thing, errors.QAError)
+    def is_error(member: Any) -> bool:
+        return isinstance(member, type) and issubclass(member, errors.QAError)
 
-    problems = {name: problem_of(thing("x")) for name, thing in vars(errors).items() if is_error(thing)}
-    found = {name: (problem.type.partition("#")[2], problem.status) for name, problem in problems.items()}
-    assert found == {
+    problems = {name: problem_of(member("x")) for name, member in vars(errors).items() if is_error(member)}
+    reported = {name: (problem.type.partition("#")[2], problem.status) for name, problem in problems.items()}
+    assert reported == {
         "QAError": ("internal-error", 500),
         "UsageError": ("invalid-request", 400),
         "CorpusError": ("folder-unavailable", 503),
@@ -101,7 +104,7 @@ def test_every_error_class_has_a_problem_type() -> None:
 
 def test_the_page_has_a_form_for_each_endpoint_and_loads_nothing_else(server: RunningServer) -> None:
     page = server.api("docs").body.decode()
-    assert re.findall(r'<form action="/api/v1/(\w+)"', page) == [*(one.name for one in ENDPOINTS), "health"]
+    assert re.findall(r'<form action="/api/v1/(\w+)"', page) == [*(endpoint.name for endpoint in ENDPOINTS), "health"]
     assert "<script" not in page
     assert " style=" not in page
     assert set(re.findall(r'(?:src|href)="([^"#]+)"', page)) == {"/", "/api/v1/docs.css", "/api/v1/openapi.json"}
@@ -110,13 +113,13 @@ def test_the_page_has_a_form_for_each_endpoint_and_loads_nothing_else(server: Ru
         assert f"/api/v1/docs#{kind}" in page
 
 
-@pytest.mark.parametrize("name", [one.name for one in ENDPOINTS])
+@pytest.mark.parametrize("name", [endpoint.name for endpoint in ENDPOINTS])
 def test_forms_can_be_submitted_with_empty_fields(server: RunningServer, name: str) -> None:
     """Browsers send every field, most of them empty."""
     page = server.api("docs").body.decode()
     form = page.partition(f'<form action="/api/v1/{name}"')[2].partition("</form>")[0]
     fields = re.findall(r'<(?:input|select) id="[\w-]+" name="(\w+)"', form)
-    (endpoint,) = (one for one in ENDPOINTS if one.name == name)
-    assert fields == [one.name for one in endpoint.parameters]
-    sent = {field: GIVEN[name].get(field, "") for field in fields}
+    (endpoint,) = (endpoint for endpoint in ENDPOINTS if endpoint.name == name)
+    assert fields == [parameter.name for parameter in endpoint.parameters]
+    sent = {field: QUERIES[name].get(field, "") for field in fields}
     assert server.get(f"/api/v1/{name}?{urlencode(sent)}").status == 200

@@ -22,23 +22,23 @@ QUESTION = f"/api/v1/ask?k=30&question={quote('which paper won the test of time 
 def test_open_questions_are_answered_before_the_end(served_folder: Path) -> None:
     """Idle connections are closed, new ones are refused, and nothing is printed after the start."""
     with running(served_folder) as server:
-        host, port = server.place
+        host, port = server.address
         idle = socket.create_connection((host, port))
-        begun = socket.create_connection((host, port))
-        begun.sendall(b"GET /api/v1/he")
+        incomplete = socket.create_connection((host, port))
+        incomplete.sendall(b"GET /api/v1/he")
         connections = [http.client.HTTPConnection(host, port, timeout=60) for _ in range(6)]
-        for one in connections:
-            one.request("GET", QUESTION)
+        for connection in connections:
+            connection.request("GET", QUESTION)
         statuses = [connections[0].getresponse().status]  # by now all of them have arrived
         stopped: list[tuple[int, str]] = []
         stopping = Thread(target=lambda: stopped.append(server.stop(signal.SIGINT)))
         stopping.start()
-        statuses += [one.getresponse().status for one in connections[1:]]
+        statuses += [connection.getresponse().status for connection in connections[1:]]
         stopping.join()
         for connection in connections:
             connection.close()
         idle.close()
-        begun.close()
+        incomplete.close()
         assert statuses == [200] * 6
         assert stopped == [(130, f"Serving {served_folder} (Ctrl-C to stop)\n")]
         with pytest.raises(ConnectionRefusedError):
@@ -86,7 +86,7 @@ def test_open_opens_the_page_in_the_browser(served_folder: Path, tmp_path: Path)
             time.sleep(0.05)
         else:
             raise AssertionError("nothing was opened")
-        assert url == server.url == f"http://127.0.0.1:{server.place[1]}/?token={'x' * 20}"
+        assert url == server.url == f"http://127.0.0.1:{server.address[1]}/?token={'x' * 20}"
         assert server.get(f"/?token={'x' * 20}").status == 303
         assert "browser" not in server.stop()[1]
     with running(served_folder, "--open", environ={"DISPLAY": "", "WAYLAND_DISPLAY": ""}) as server:

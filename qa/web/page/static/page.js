@@ -125,8 +125,8 @@ document.addEventListener("click", (event) => {
 
 at("ask").addEventListener("submit", (event) => {
   event.preventDefault();
-  const given = [...new FormData(event.target)].filter(([, value]) => String(value).trim());
-  go(`${location.origin}/?${new URLSearchParams(given)}`);
+  const fields = [...new FormData(event.target)].filter(([, value]) => String(value).trim());
+  go(`${location.origin}/?${new URLSearchParams(fields)}`);
 });
 
 window.addEventListener("popstate", () => go(location.href, { push: false, focus: false }));

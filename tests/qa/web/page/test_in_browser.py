@@ -41,13 +41,13 @@ def page(chromium: Page) -> Iterator[Page]:
     yield chromium
     assert [event for event in chromium.events if event["method"] == "Page.javascriptDialogOpening"] == []
     # Chromium logs error responses; every other entry is a fault of the page.
-    assert [one for one in chromium.problems if "the server responded with a status of" not in one] == []
-    place = chromium.run("location.origin")
-    assert [url for url in chromium.requests if not url.startswith((place, "about:"))] == []
+    assert [entry for entry in chromium.problems if "the server responded with a status of" not in entry] == []
+    origin = chromium.run("location.origin")
+    assert [url for url in chromium.requests if not url.startswith((origin, "about:"))] == []
 
 
-def address(server: RunningServer, **given: object) -> str:
-    return f"{server.url}?{urlencode(given)}" if given else server.url
+def address(server: RunningServer, **parameters: object) -> str:
+    return f"{server.url}?{urlencode(parameters)}" if parameters else server.url
 
 
 def query(page: Page) -> dict[str, str]:
@@ -55,8 +55,8 @@ def query(page: Page) -> dict[str, str]:
 
 
 @cache
-def opened(server: RunningServer, question: str) -> str:
-    """The address of the first passage's source, as in the page's links."""
+def source_address(server: RunningServer, question: str) -> str:
+    """Return the address of the first passage's source, as in the page's links."""
     hit = server.api("ask", question=question, k=5).json["passages"][0]
     mark = hit["highlights"][0]["chars"]
     return address(server, q=question, open=hit["id"], mark="{}-{}".format(*mark)) + "#place"
@@ -75,8 +75,8 @@ def ask(page: Page, question: str) -> None:
 def click(page: Page, selector: str) -> None:
     """Click in the middle of the first element that matches."""
     x, y = page.run(
-        f"(() => {{ const one = document.querySelector({selector!r}); one.scrollIntoView({{block: 'nearest'}});"
-        "const b = one.getClientRects()[0]; return [b.left + b.width / 2, b.top + b.height / 2]; })()"
+        f"(() => {{ const element = document.querySelector({selector!r}); element.scrollIntoView({{block: 'nearest'}});"
+        "const b = element.getClientRects()[0]; return [b.left + b.width / 2, b.top + b.height / 2]; })()"
     )
     page.click(x, y)
     page.wait("!document.body.matches('.busy')")
@@ -84,46 +84,46 @@ def click(page: Page, selector: str) -> None:
 
 
 def text(page: Page, selector: str) -> str:
-    found: str = page.run(f"document.querySelector({selector!r})?.innerText ?? ''")
-    return " ".join(found.split())
+    inner_text: str = page.run(f"document.querySelector({selector!r})?.innerText ?? ''")
+    return " ".join(inner_text.split())
 
 
 def marked(page: Page) -> str:
-    """The text of the strong marks in the source."""
+    """Return the text of the strong marks in the source."""
     return " ".join(page.run("[...document.querySelectorAll('#beside mark')].map((m) => m.innerText).join('')").split())
 
 
-def places(page: Page) -> list[str]:
-    """The places of the passages shown."""
-    found: list[str] = page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")
-    return found
+def citations_shown(page: Page) -> list[str]:
+    """Return the citations of the passages shown."""
+    citations: list[str] = page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")
+    return citations
 
 
-def is_seen(page: Page, selector: str) -> bool:
-    """Whether the first element that matches is inside the window and not covered."""
+def is_visible(page: Page, selector: str) -> bool:
+    """Return whether the first element that matches is inside the window and not covered."""
     return bool(
         page.run(
-            f"(() => {{ const one = document.querySelector({selector!r}); if (!one) return false;"
-            "const b = one.getClientRects()[0]; if (!b) return false;"
+            f"(() => {{ const element = document.querySelector({selector!r}); if (!element) return false;"
+            "const b = element.getClientRects()[0]; if (!b) return false;"
             "const top = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2);"
-            "return one.contains(top) || top?.contains(one) && !top.matches('.top, .top *'); })()"
+            "return element.contains(top) || top?.contains(element) && !top.matches('.top, .top *'); })()"
         )
     )
 
 
 def violations(page: Page, options: str = "") -> list[Any]:
-    """What axe (https://github.com/dequelabs/axe-core) reports."""
+    """Return what axe (https://github.com/dequelabs/axe-core) reports."""
     if not page.run("'axe' in window"):
         page.run(files("axe_core_python").joinpath("axe.min.js").read_text() + "; 0")
-    found: list[Any] = page.run(
+    reported: list[Any] = page.run(
         f"axe.run({{resultTypes: ['violations'], {options}}}).then((r) => r.violations"
         ".map((v) => [v.id, v.nodes.map((n) => [n.html, n.failureSummary])]))"
     )
-    return found
+    return reported
 
 
 def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
-    """From the start page to the answer, its sentence and its place; the address contains the question."""
+    """The start page leads to the answer, its sentence and its place; the address contains the question."""
     page.open(server.url)
     assert page.run("document.activeElement.id") == "q"
     assert "Ask library" in text(page, "#results")
@@ -149,8 +149,8 @@ def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) ->
     page.open(address(server, q=AWARD))
     click(page, ".passages li:first-child .quote")
     assert marked(page).startswith(SENTENCE)
-    assert is_seen(page, "#place")
-    assert is_seen(page, ".passages li.current h3")
+    assert is_visible(page, "#place")
+    assert is_visible(page, ".passages li.current h3")
     assert text(page, "#source-title") == "awards.md"
     left, right = page.run("['#results', '#beside'].map((s) => document.querySelector(s).getBoundingClientRect().left)")
     assert left < right
@@ -162,7 +162,7 @@ def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) ->
 
 def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
     """The page is shown as a picture with a box around each line of the sentence; a link leads to the previous page."""
-    page.open(opened(server, OTTER_QUESTION))
+    page.open(source_address(server, OTTER_QUESTION))
     page.wait("document.querySelector('#beside image')")
     assert page.run("document.querySelectorAll('#beside rect.sentence').length") == 2
     source = page.run("document.querySelector('#beside image').href.baseVal")
@@ -170,7 +170,7 @@ def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
         f"new Promise((d) => {{ const i = new Image(); i.onload = () => d([i.width, i.height]); i.src = {source!r}; }})"
     )
     assert size == [1224, 1584]
-    assert is_seen(page, "#place")
+    assert is_visible(page, "#place")
     assert "Page 2 of 2" in text(page, ".source nav")
     assert OTTER[:20] in text(page, ".verdict")
     click(page, ".source nav a[rel=prev]")
@@ -179,10 +179,10 @@ def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
 
 
 def test_a_row_of_a_table(page: Page, server: RunningServer) -> None:
-    page.open(opened(server, "How long is the Müglitz that rises in the Ore Mountains?"))
+    page.open(source_address(server, "How long is the Müglitz that rises in the Ore Mountains?"))
     assert text(page, "#beside thead") == "Row name length notes"
     assert text(page, "#beside tr.at").startswith("32 Müglitz 49 km It rises")
-    assert is_seen(page, "#beside tr.at")
+    assert is_visible(page, "#beside tr.at")
 
 
 def test_filter_by_type_path_and_field(page: Page, server: RunningServer) -> None:
@@ -192,11 +192,11 @@ def test_filter_by_type_path_and_field(page: Page, server: RunningServer) -> Non
     assert page.run("document.querySelector('#types').options[0].label").startswith("md (")
     page.run("document.querySelector('input[name=type]').value = 'pdf, docx'")
     click(page, ".sheet button")
-    assert set(places(page)) == {"weirs.pdf, p. 1", "weirs.pdf, p. 2"}
+    assert set(citations_shown(page)) == {"weirs.pdf, p. 1", "weirs.pdf, p. 2"}
     assert query(page) == {"q": "herons and otters at the river", "type": "pdf, docx"}
     assert text(page, ".filters .count") == "1 set"
     page.go(address(server, q="What colour is the bridge?", where="author=ida", path="*.md"))
-    assert sorted(places(page)) == [f"{LONG_NAME}:1-3", f"{LONG_NAME}:4-6"]  # its front matter and its text
+    assert sorted(citations_shown(page)) == [f"{LONG_NAME}:1-3", f"{LONG_NAME}:4-6"]  # its front matter and its text
     click(page, ".filters summary")
     click(page, ".sheet .buttons a")
     assert query(page) == {"q": "What colour is the bridge?"}
@@ -225,7 +225,7 @@ def test_back_and_forward(page: Page, server: RunningServer) -> None:
     assert query(page) == {"q": AWARD}
     page.run("history.forward()")
     page.wait("document.querySelector('#source-title')")
-    assert is_seen(page, "#place")
+    assert is_visible(page, "#place")
 
 
 def test_without_scripts(page: Page, server: RunningServer) -> None:
@@ -239,12 +239,12 @@ def test_without_scripts(page: Page, server: RunningServer) -> None:
     click(page, ".passages li:first-child h3 a")
     page.wait("document.querySelector('#source-title') && document.readyState === 'complete'")
     assert marked(page).startswith(SENTENCE)
-    assert is_seen(page, "#place")
+    assert is_visible(page, "#place")
     click(page, ".source .close")
     closed = "!document.querySelector('#source-title') && document.querySelector('.passages')"
     page.wait(f"{closed} && document.readyState === 'complete'")
     click(page, ".filters summary")
-    assert is_seen(page, ".sheet button")
+    assert is_visible(page, ".sheet button")
 
 
 def test_on_a_phone(page: Page, server: RunningServer) -> None:
@@ -258,22 +258,22 @@ def test_on_a_phone(page: Page, server: RunningServer) -> None:
     click(page, ".passages li:first-child h3 a")
     assert page.run("document.documentElement.scrollWidth") <= 360
     assert page.run("document.getElementById('results').getClientRects().length") == 0
-    assert is_seen(page, "#place")
+    assert is_visible(page, "#place")
     assert 150 < page.run("document.getElementById('place').getBoundingClientRect().top") < 500
     click(page, ".source .close")
-    assert is_seen(page, ".passages li:first-child h3 a")
+    assert is_visible(page, ".passages li:first-child h3 a")
     page.go(address(server, q="What colour is the bridge?", open=LONG_NAME))
     assert page.run("document.documentElement.scrollWidth") <= 360
 
 
 def test_on_a_wide_screen(page: Page, server: RunningServer) -> None:
     """At 2,560 pixels lines stay short enough to read."""
-    page.open(opened(server, AWARD), width=2560, height=1300)
+    page.open(source_address(server, AWARD), width=2560, height=1300)
     widths = page.run(
         "['.quote', '#beside .body p'].map((s) => document.querySelector(s).getBoundingClientRect().width)"
     )
     assert max(widths) <= 1000
-    assert is_seen(page, "#place")
+    assert is_visible(page, "#place")
     page.open(address(server, q=AWARD), width=2560, height=1300)
     assert page.run("document.querySelector('.passages').getBoundingClientRect().width") <= 1000
 
@@ -304,7 +304,7 @@ def test_by_keyboard_alone(page: Page, server: RunningServer) -> None:
 
 def test_for_screen_readers(page: Page, server: RunningServer) -> None:
     """Controls and headings have their names, and new content is announced."""
-    page.open(opened(server, AWARD))
+    page.open(source_address(server, AWARD))
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
     seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")]
     assert ("searchbox", "Question") in seen
@@ -323,14 +323,14 @@ def test_for_screen_readers(page: Page, server: RunningServer) -> None:
 
 
 def test_axe_finds_no_barrier(page: Page, server: RunningServer) -> None:
-    """In no kind of view, nor in its dark colours."""
+    """This holds for all kinds of views, in light and dark colours."""
     for view in (
         server.url,
         address(server, q=AWARD),
         address(server, q="Who discovered penicillin?", path="travel/"),
-        opened(server, AWARD),
-        opened(server, OTTER_QUESTION),
-        opened(server, "How long is the Müglitz that rises in the Ore Mountains?"),
+        source_address(server, AWARD),
+        source_address(server, OTTER_QUESTION),
+        source_address(server, "How long is the Müglitz that rises in the Ore Mountains?"),
         address(server, q="anything", path="nowhere/"),
         address(server, q="anything", open="nowhere.md"),
     ):
@@ -342,7 +342,7 @@ def test_axe_finds_no_barrier(page: Page, server: RunningServer) -> None:
 
 
 def test_no_answer_is_reported(page: Page, server: RunningServer) -> None:
-    """With the closest passages, in which no sentence is marked as an answer."""
+    """The closest passages are shown, without a marked sentence."""
     page.open(address(server, q="Who discovered penicillin?"))
     assert text(page, ".verdict").startswith("No passage answers this with confidence These are the closest")
     assert page.run("document.querySelectorAll('.passages li').length") == 5
@@ -354,16 +354,16 @@ def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
     first = text(page, ".passages li h3 bdi")
     click(page, ".passages li:first-child .actions a:last-child")
     assert text(page, "#results h1") == f"More like {first}"
-    assert first not in places(page)
+    assert first not in citations_shown(page)
     click(page, ".passages li:first-child h3 a")
-    assert is_seen(page, "#place")
+    assert is_visible(page, "#place")
     click(page, "#results .verdict a")
     assert query(page)["q"] == AWARD
     assert text(page, ".verdict .text") == WINNER
 
 
 def test_right_to_left(page: Page, server: RunningServer) -> None:
-    """The direction of a text is that of its language."""
+    """A text has the direction of its language."""
     page.open(address(server, q="הנחל זורם", open="rtl.txt:1"))
     assert page.run("getComputedStyle(document.querySelector('#beside .line')).direction") == "rtl"
     assert page.run("getComputedStyle(document.getElementById('q')).direction") == "rtl"
@@ -374,7 +374,7 @@ def test_a_changed_or_missing_file_is_reported(page: Page, server: RunningServer
     """The passage is shown as it was indexed."""
     question = "What was the lighthouse keeper of Moritzburg called?"
     file = server.root / "gone.txt"
-    link = opened(server, question)
+    link = source_address(server, question)
     before = file.read_bytes()
     try:
         file.write_bytes(b"Something else.\n")
@@ -420,7 +420,7 @@ def test_documents_run_nothing(page: Page, server: RunningServer) -> None:
 
 
 def test_a_hostile_address_is_only_text(page: Page, server: RunningServer) -> None:
-    """In every parameter."""
+    """This holds for every parameter."""
     evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     names = ("q", "path", "type", "where", "since", "mode", "k", "open", "mark", "at")
     page.open(address(server, **dict.fromkeys(names, evil)))
@@ -435,14 +435,14 @@ def test_the_page_works_at_a_public_address(page: Page, library: RunningServer) 
     token = "correct-horse-battery"  # noqa: S105 - of the test's own server
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    place = f"http://qa.localhost:{port}/"
-    options = ("--no-update", "--port", port, "--public-url", place)
+    origin = f"http://qa.localhost:{port}/"
+    options = ("--no-update", "--port", port, "--public-url", origin)
     with running(library.root, *options, environ={"QA_TOKEN": token}):
-        page.open(f"{place}?k=3", scripts=False)
+        page.open(f"{origin}?k=3", scripts=False)
         page.write(token)
         page.press("Enter")
         page.wait("document.querySelector('[name=q]')")
-        page.open(place)
+        page.open(origin)
         ask(page, AWARD)
         click(page, "#results h3 a")
         assert query(page)["q"] == AWARD

@@ -16,8 +16,8 @@ from tests.qa.answers import hit, result
 SWANS = hit(1, "birds.txt", (0, 16), text="Swans are white.", highlights=[(0, 16)])
 
 
-def shown(content: PageContent) -> str:
-    """The visible text of a page's results."""
+def visible_text(content: PageContent) -> str:
+    """Return the visible text of a page's results."""
     page = render("page.html", PageState("?"), content)
     results = page.partition('id="results" tabindex="-1">')[2].partition("</main>")[0]
     return " ".join(re.sub("<[^>]*>", " ", results).split())
@@ -29,13 +29,13 @@ def test_uncited_answer_is_not_marked_in_any_passage() -> None:
 
 
 def test_everything_that_qualifies_an_answer_is_shown() -> None:
-    """The note on the index above it, other answers and corrections below it, and where else its passage is."""
+    """That is the note on the index, other answers, corrections, and other locations of its passage."""
     places = tuple(Location(f"{name}.txt", (0, 16), (1, 1), None) for name in "abcde")
     second = replace(SWANS, rank=2, also_in=places)
     answer = Answer("white", (1, 2), "Swans are white.", (Alternative("black", (2,)),))
-    found = replace(result(SWANS, second, answer=answer), corrections=(Correction("swns", "swans"),))
-    text = shown(PageContent(result=found, note="files are <new>.", more=12))
-    for before, after in pairwise(
+    search_result = replace(result(SWANS, second, answer=answer), corrections=(Correction("swns", "swans"),))
+    text = visible_text(PageContent(result=search_result, note="files are <new>.", more=12))
+    for earlier, later in pairwise(
         [
             "Note: files are &lt;new&gt;.", "Answer white Swans are white", "Fair confidence (50%)",
             "in 1 birds.txt:1 2",
@@ -43,9 +43,10 @@ def test_everything_that_qualifies_an_answer_is_shown() -> None:
             "Also in a.txt:1 , b.txt:1 , c.txt:1 and 2 more", "More passages",
         ]
     ):  # fmt: skip
-        assert -1 < text.find(before) < text.find(after), text
-    assert "Note" not in shown(PageContent(result=found))
+        assert -1 < text.find(earlier) < text.find(later), text
+    assert "Note" not in visible_text(PageContent(result=search_result))
 
 
 def test_an_answer_that_cannot_be_quoted_is_its_passages() -> None:
-    assert shown(PageContent(result=result(SWANS))).startswith("? Answer Fair confidence (50%) Passages 1 birds.txt:1")
+    text = visible_text(PageContent(result=result(SWANS)))
+    assert text.startswith("? Answer Fair confidence (50%) Passages 1 birds.txt:1")

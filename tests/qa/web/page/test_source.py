@@ -50,29 +50,29 @@ class Library:
             return self.sources.view(self.root, snapshot, state, self._sandbox)
 
     def passages(self) -> list[tuple[str, str, int, str]]:
-        """Path, key, first character and text of each passage."""
+        """Return the path, key, first character and text of each passage."""
         with Snapshot(self.root / ".qa") as snapshot:
             return [
-                (one.path, passage.key, passage.start, passage.text)
-                for one in snapshot.documents()
-                for passage in snapshot.passages_of(one.path)
+                (document.path, passage.key, passage.start, passage.text)
+                for document in snapshot.documents()
+                for passage in snapshot.passages_of(document.path)
             ]
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as one:
-        yield one
+    with Sandbox() as sandbox:
+        yield sandbox
 
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Library:
     """A file of every format."""
-    found = Library(tmp_path_factory.mktemp("samples"), sandbox)
+    library = Library(tmp_path_factory.mktemp("samples"), sandbox)
     for path, data in FILES.items():
-        (found.root / path).write_bytes(data)
-    found.index()
-    return found
+        (library.root / path).write_bytes(data)
+    library.index()
+    return library
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def letters(text: str) -> str:
 
 
 def pieces_of(view: SourceView) -> list[MarkedText]:
-    """All pieces of a source, in order."""
+    """Return all pieces of a source, in order."""
     match view.body:
         case LinesView(lines):
             return [piece for line in lines for piece in line.pieces]
@@ -101,22 +101,22 @@ def pieces_of(view: SourceView) -> list[MarkedText]:
             return [piece for row in rows for cell in row.cells for piece in cell]
         case MarkdownView(preface, html):
             parts = re.findall(r'<(mark|span) class="\w+"(?: id="place")?>(.*?)</\1>|<[^>]*>|([^<]+)', html, re.DOTALL)
-            marked = {"mark": "sentence", "span": "passage", "": ""}
-            return [*preface, *(MarkedText(text or other, marked[tag]) for tag, text, other in parts)]
+            mark_of = {"mark": "sentence", "span": "passage", "": ""}
+            return [*preface, *(MarkedText(text or untagged, mark_of[tag]) for tag, text, untagged in parts)]
         case _:
             return []
 
 
-def marked(view: SourceView, *marks: str) -> str:
+def marked_letters(view: SourceView, *marks: str) -> str:
     return letters("".join(piece.text for piece in pieces_of(view) if piece.mark in marks))
 
 
 def test_every_passage_is_marked_exactly(samples: Library) -> None:
-    """In its lines, blocks or page; in a table, the values of its rows."""
+    """It is marked in its lines, blocks or page; in a table, the values of its rows are."""
     kinds: dict[str, int] = {}
     for path, key, _, text in samples.passages():
         view = samples.view(key)
-        assert (view.state, view.is_there, view.path) == (State.VERIFIED, True, path)
+        assert (view.state, view.has_passage, view.path) == (State.VERIFIED, True, path)
         assert view.body is not None
         kinds[view.body.kind] = kinds.get(view.body.kind, 0) + 1
         if isinstance(view.body, PictureView):
@@ -125,14 +125,14 @@ def test_every_passage_is_marked_exactly(samples: Library) -> None:
         elif isinstance(view.body, TableView):
             names = "|".join(map(re.escape, view.body.columns))
             values = re.sub(rf"(?m)^(?:{names}): ", "", text).removeprefix(f"{view.body.caption}\n")
-            assert marked(view, "passage") == letters(values), path
+            assert marked_letters(view, "passage") == letters(values), path
         elif not isinstance(view.body, MarkdownView):
-            assert marked(view, "passage") == letters(text), path
+            assert marked_letters(view, "passage") == letters(text), path
     assert {"lines", "blocks", "table", "picture", "markdown"} <= kinds.keys()
 
 
 def test_each_sentence_of_markdown_is_marked_exactly(notes: Library) -> None:
-    """Whatever markup surrounds or interrupts its words."""
+    """Markup around or between its words makes no difference."""
     sentences = {
         "*Adam* won the prize.": "Adamwontheprize",
         "It was **by `Kingma` and _Ba_**.": "ItwasbyKingmaandBa",
@@ -153,27 +153,27 @@ def test_each_sentence_of_markdown_is_marked_exactly(notes: Library) -> None:
     notes.index({"a.md": text})
     for sentence, expected in sentences.items():
         start = text.index(sentence)
-        ((_, key, begin, passage),) = [one for one in notes.passages() if one[2] <= start < one[2] + len(one[3])]
+        ((_, key, begin, passage),) = [row for row in notes.passages() if row[2] <= start < row[2] + len(row[3])]
         assert sentence in passage, "each sentence of this test is in one passage"
         assert begin <= start
-        assert marked(notes.view(key, (start, start + len(sentence))), "sentence") == expected
+        assert marked_letters(notes.view(key, (start, start + len(sentence))), "sentence") == expected
 
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(_MARKUP), max_size=30), st.data())
 def test_marks_do_not_change_the_rest_of_markdown(parts: list[str], data: st.DataObject) -> None:
-    """Apart from the marks, a text is rendered as it is without them, and no tag comes from the document."""
+    """Without the marks, the rendering is the same; no tag comes from the document."""
     text = "".join(parts)
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
     spans = ((first, last),) if first < last else ()
     plain = markdown_view("", text, 0, Marks()).html
-    found = markdown_view("", text, 0, Marks(spans, spans)).html
-    assert re.sub(r'<mark class="sentence"(?: id="place")?>|</mark>|<span class="passage">|</span>', "", found) == plain
-    assert not re.search(r"<(?:img|i|script)\b|[\ufdd0-\ufdd3]", found)
+    html = markdown_view("", text, 0, Marks(spans, spans)).html
+    assert re.sub(r'<mark class="sentence"(?: id="place")?>|</mark>|<span class="passage">|</span>', "", html) == plain
+    assert not re.search(r"<(?:img|i|script)\b|[\ufdd0-\ufdd3]", html)
 
 
 def test_markdown_runs_and_fetches_nothing(notes: Library) -> None:
-    """Pictures become their text, only links to other sites are kept, and headings rank below those of the page."""
+    """Pictures become text, only links to other sites are kept, and headings rank below the page's."""
     text = (
         "### Deep\n\n<script>alert(1)</script> ![a cat](//example.org/x.png) [one](javascript:alert(1)) "
         "[two](/api/v1/health) [three](https://example.org/?a=1&b=2) <https://example.org>\n\n# Top\n\n#### Low\n"
@@ -201,12 +201,13 @@ def test_front_matter_is_shown_verbatim_and_marked_where_it_answers(notes: Libra
     (key,) = {key for _, key, start, _ in notes.passages() if start == 0}
     body = notes.view(key, (at, at + 11)).body
     assert isinstance(body, MarkdownView)
-    assert [(one.text, one.is_place) for one in body.preface if one.mark == "sentence"] == [("author: Ida", True)]
+    sentences = [(piece.text, piece.is_place) for piece in body.preface if piece.mark == "sentence"]
+    assert sentences == [("author: Ida", True)]
     assert "<mark" not in body.html
 
 
 def test_rows_are_shown_as_a_table(notes: Library) -> None:
-    """Even with cells of several lines, empty cells, and a row without a name."""
+    """Cells may be empty or have several lines, and a row may have no name."""
     rows = 'Elbe,1094,"rises: high\nflows north"\nMüglitz,,short\n,7,"has no name"\n'
     notes.index({"rivers.csv": f"name,length,notes\n{rows}"})
     body = notes.view("rivers.csv").body
@@ -238,9 +239,9 @@ def test_a_changed_file_shows_the_passage_where_it_is_now(notes: Library) -> Non
     ((_, key, *_),) = notes.passages()
     (notes.root / "a.txt").write_text("A new line.\nSwans are white.\n")
     view = notes.view(key, (0, 5))
-    assert (view.state, view.is_there) == (State.CHANGED, True)
-    assert marked(view, "sentence") == "Swans"
-    assert marked(view, "passage", "sentence") == "Swansarewhite"
+    assert (view.state, view.has_passage) == (State.CHANGED, True)
+    assert marked_letters(view, "sentence") == "Swans"
+    assert marked_letters(view, "passage", "sentence") == "Swansarewhite"
     assert isinstance(view.body, LinesView)
     assert [line.number for line in view.body.lines if any(piece.mark for piece in line.pieces)] == [2]
 
@@ -251,11 +252,11 @@ def test_text_that_is_gone_is_shown_from_the_index(notes: Library) -> None:
     file = notes.root / "a.txt"
     file.write_text("Nothing.\n")
     changed = notes.view(key, (0, 5))
-    assert (changed.state, changed.is_there, changed.text) == (State.CHANGED, False, "Swans are white.")
-    assert marked(changed, "passage", "sentence") == ""
+    assert (changed.state, changed.has_passage, changed.text) == (State.CHANGED, False, "Swans are white.")
+    assert marked_letters(changed, "passage", "sentence") == ""
     file.unlink()
     missing = notes.view(key)
-    assert (missing.state, missing.is_there, missing.text) == (State.MISSING, False, "Swans are white.")
+    assert (missing.state, missing.has_passage, missing.text) == (State.MISSING, False, "Swans are white.")
     assert missing.body is None
 
 
@@ -280,16 +281,16 @@ def test_a_huge_document_is_shown_in_parts(name: str, notes: Library) -> None:
     _, key, _, passage = passages[len(passages) // 2]
     view = notes.view(key)
     if name != "big.md":
-        assert marked(view, "passage") == letters(passage)
+        assert marked_letters(view, "passage") == letters(passage)
     assert sum(len(piece.text) for piece in pieces_of(view)) <= ROOM + 100
-    seen, at = "", 0
+    letters_shown, at = "", 0
     for _ in range(9):
         part = notes.view(key, at=at)
-        seen += letters("".join(piece.text for piece in pieces_of(part)))
+        letters_shown += letters("".join(piece.text for piece in pieces_of(part)))
         if part.later is None:
             break
         at = part.later
-    assert seen == letters(text)
+    assert letters_shown == letters(text)
 
 
 @given(st.integers(1, 400), st.integers(0, 399), st.integers(0, 30), st.lists(st.integers(0, 400)))
@@ -316,7 +317,7 @@ def test_a_window_contains_its_place(length: int, start: int, size: int, edges: 
 )
 def test_every_error_is_shown_as_a_page(error: Exception, title: str, status: int) -> None:
     """The page keeps the question, and escapes the message."""
-    content = PageMaker().failed(problem_of(error))
+    content = PageMaker().problem_page(problem_of(error))
     page = render("page.html", PageState(q="who?"), content)
     assert content.status == status
     assert f"<h1>{title}</h1>" in page
@@ -328,10 +329,10 @@ def test_every_error_is_shown_as_a_page(error: Exception, title: str, status: in
 def test_pictures_are_cached_up_to_a_limit(samples: Library, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """The least recently used page is dropped."""
     data = (samples.root / "paper.pdf").read_bytes()
-    kept = pictures.Pictures()
-    first, second = (kept.draw(sandbox, data, "d", page) for page in (1, 2))
-    assert kept.draw(sandbox, data, "d", 1) is first
-    monkeypatch.setattr(pictures, "_ROOM", 2 * len(first.png))
-    kept.draw(sandbox, data, "e", 1)
-    assert kept.draw(sandbox, data, "d", 1) is first
-    assert kept.draw(sandbox, data, "d", 2) is not second
+    cache = pictures.Pictures()
+    first, second = (cache.draw(sandbox, data, "d", page) for page in (1, 2))
+    assert cache.draw(sandbox, data, "d", 1) is first
+    monkeypatch.setattr(pictures, "_CACHE_BYTES", 2 * len(first.png))
+    cache.draw(sandbox, data, "e", 1)
+    assert cache.draw(sandbox, data, "d", 1) is first
+    assert cache.draw(sandbox, data, "d", 2) is not second
