@@ -1,4 +1,4 @@
-"""File names as text, the same in every locale: the system keeps bytes, which are read as UTF-8.
+"""File names as text: the system stores bytes, which are decoded as UTF-8 in every locale.
 
 Python decodes names in the locale's encoding, so `größe.md` would have another name in another locale.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-# The index of a collection and its owner's settings; neither is a document.
+# The index and the settings of a collection; neither is a document.
 INDEX_FOLDER = ".qa"
 SETTINGS_FILE = "qa.toml"
 IGNORE_FILES = (".gitignore", ".qaignore")
