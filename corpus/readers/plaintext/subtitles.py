@@ -1,4 +1,4 @@
-"""Subtitles (WebVTT, SubRip): the spoken text in paragraphs, with its lines in the file and links to its time."""
+"""Subtitles (WebVTT, SubRip): the spoken text in paragraphs, with its lines in the file and its time as an anchor."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _SPEAKER = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>\s][^<>]*)>")
 _HEADER = re.compile(r"WEBVTT[ \t]+(?:-\s*)?(\S.*)")
 _ENDS = re.compile(r"[.!?…。！？]['\"”’»)\]]*$")
-# A paragraph ends at this many seconds of silence, after a sentence and anywhere; or at this many characters, after a
-# sentence and anywhere, as recognised speech has no full stops.
+# Seconds of silence that end a paragraph, after a sentence and anywhere; and characters that do, as recognised speech
+# has no full stops.
 _PAUSE, _SILENCE = 2.0, 10.0
 _LONG, _LONGEST = 500, 1000
 
 
 @dataclass(slots=True)
 class _Cue:
-    """Text shown at once: its time in seconds, its speaker ("" if not given), its lines with their numbers."""
+    """Text shown at a time: its times in seconds, its speaker (or ""), its lines with their numbers."""
 
     begin: float
     end: float
@@ -36,7 +36,7 @@ class _Cue:
 
 
 def read(path: str, data: bytes) -> Extracted:
-    """Read subtitles; see `corpus.readers`. A file without any is plain text."""
+    """Read subtitles; see `corpus.readers`. A file without cues is plain text."""
     lines, note = file_lines(data)
     cues = list(_cues(lines))
     if not cues:
@@ -50,9 +50,9 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
-    """Yield the cues with text; a line that the next cue shows again is kept once."""
+    """Yield the cues with text, without lines that the previous cue already showed."""
     cue: _Cue | None = None
-    shown: tuple[str, ...] = ()
+    previous_lines: tuple[str, ...] = ()
     for number, line in enumerate([*lines, ""], 1):
         if times := _CUE.match(line):
             values = [int(value or 0) for value in times.groups()]
@@ -63,11 +63,11 @@ def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
             if words := " ".join(html.unescape(_TAG.sub("", line)).split()):
                 cue.lines.append((number, words))
         elif cue is not None:
-            now = tuple(words for _, words in cue.lines)
-            cue.lines = [entry for entry in cue.lines if entry[1] not in shown]
+            current_lines = tuple(words for _, words in cue.lines)
+            cue.lines = [entry for entry in cue.lines if entry[1] not in previous_lines]
             if cue.lines:
                 yield cue
-            cue, shown = None, now
+            cue, previous_lines = None, current_lines
 
 
 def _seconds(hours: int, minutes: int, seconds: int, parts: int) -> float:
@@ -79,12 +79,12 @@ def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
     pending: list[_Cue] = []
     for cue in cues:
         if pending:
-            before = pending[-1]
-            pause = cue.begin - before.end
-            length = sum(len(words) for earlier in pending for _, words in earlier.lines)
-            ends = bool(_ENDS.search(before.lines[-1][1]))
-            changes = cue.speaker and cue.speaker != pending[0].speaker
-            if changes or pause >= _SILENCE or length >= _LONGEST or (ends and (pause >= _PAUSE or length >= _LONG)):
+            previous = pending[-1]
+            pause = cue.begin - previous.end
+            length = sum(len(words) for shown in pending for _, words in shown.lines)
+            is_complete = _ENDS.search(previous.lines[-1][1])
+            max_pause, max_length = (_PAUSE, _LONG) if is_complete else (_SILENCE, _LONGEST)
+            if (cue.speaker and cue.speaker != pending[0].speaker) or pause >= max_pause or length >= max_length:
                 yield pending
                 pending = []
         pending.append(cue)
@@ -95,11 +95,11 @@ def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
 def _add(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
     first = cues[0]
     speaker = f"{first.speaker}: " if first.speaker else ""
-    marks: list[tuple[int, int]] = []
+    line_starts: list[tuple[int, int]] = []
     text = speaker
     for number, words in (line for cue in cues for line in cue.lines):
-        marks.append((visible(text) if marks else 0, number))
+        line_starts.append((visible(text) if line_starts else 0, number))
         text += f"{words} "
     # A media fragment: https://www.w3.org/TR/media-frags/
     builder.anchor(f"t={int(first.begin)}")
-    builder.block(text, lines=marks)
+    builder.block(text, lines=line_starts)
