@@ -1,4 +1,4 @@
-"""Jupyter notebooks: each cell is a page, with Markdown in blocks, or verbatim code and its output."""
+"""Jupyter notebooks: each cell is a page, with Markdown as blocks, or verbatim code and its output."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def _joined(text: object) -> str:
 
 
 def _outputs(cell: dict[str, Any]) -> Iterator[str]:
-    """Yield what a cell printed and its result as text; images and standard error are left out."""
+    """Yield the printed text and the result of a cell; images and standard error are left out."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict) or output.get("name") == "stderr":
             continue
-        # What was printed is directly in the output.
+        # Printed text is directly in the output, without "data".
         data: dict[str, Any] = nested if isinstance(nested := output.get("data"), dict) else output
         if any(key.startswith("image") for key in data):
             continue
@@ -65,9 +65,9 @@ def _outputs(cell: dict[str, Any]) -> Iterator[str]:
 
 
 def _truncated(text: str) -> str:
-    whole = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
-    head = "\n".join(whole.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
-    return head if head == whole else f"{head}\n…"
+    text = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
+    head = "\n".join(text.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
+    return head if head == text else f"{head}\n…"
 
 
 def _add_markdown(builder: DocumentBuilder, source: str) -> None:
