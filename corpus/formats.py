@@ -242,7 +242,7 @@ def detect_format(path: str, data: bytes) -> Format:
     if data.startswith(by_name.magic) if by_name.magic else not data.startswith(_BINARY_MAGIC):
         if by_name in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML
-        return _text_format(data) if by_name is UNNAMED else by_name
+        return _detect_text_format(data) if by_name is UNNAMED else by_name
     for candidate in (DOC, RTF, ARCHIVE):
         if data.startswith(candidate.magic):
             return candidate
@@ -254,7 +254,7 @@ def detect_format(path: str, data: bytes) -> Format:
     raise Unreadable(f"content does not match its name: not a {PurePosixPath(path).suffix.lower()[1:].upper()} file")
 
 
-def _text_format(data: bytes) -> Format:
+def _detect_text_format(data: bytes) -> Format:
     """Return the format of a text by its content; refuse text that is not Unicode or mostly numbers or signs."""
     try:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")

@@ -39,15 +39,15 @@ def _is_text(text: str, block: Block) -> bool:
 def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
     """Return the parent of each nested list item, by the start of the nested item."""
     parents: dict[int, Block] = {}
-    above: list[Block] = []
+    open_items: list[Block] = []
     for block in blocks:
         is_item = block.kind is BlockKind.ITEM
-        while above and not (is_item and above[-1].depth < block.depth):
-            above.pop()
+        while open_items and not (is_item and open_items[-1].depth < block.depth):
+            open_items.pop()
         if is_item:
-            if above:
-                parents[block.start] = above[-1]
-            above.append(block)
+            if open_items:
+                parents[block.start] = open_items[-1]
+            open_items.append(block)
     return parents
 
 

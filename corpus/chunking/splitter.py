@@ -43,9 +43,9 @@ _ROW_NUMBER = re.compile(r"\ARow \d+\Z| \(row \d+\)\Z")
 
 def splitter_version() -> int:
     """Return the version of readers and splitter, which depends on the installed grammars for source code."""
-    from corpus.readers.source.grammars import edition  # noqa: PLC0415 - no question needs it
+    from corpus.readers.source.grammars import grammar_version  # noqa: PLC0415 - no question needs it
 
-    return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
+    return 1_000_000 * grammar_version() + 1000 * formats.VERSION + VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,14 @@ def _sections(document: Document) -> Iterator[_Section]:
             body and (is_heading or block.heading != body[0].heading or body[-1].kind is BlockKind.DATA)
         )
         if (headings or body) and ends:
-            yield _section(document, headings, body)
+            yield _make_section(document, headings, body)
             headings, body = [], []
         (headings if is_heading else body).append(block)
     if headings or body:
-        yield _section(document, headings, body)
+        yield _make_section(document, headings, body)
 
 
-def _section(document: Document, headings: list[Block], body: list[Block]) -> _Section:
+def _make_section(document: Document, headings: list[Block], body: list[Block]) -> _Section:
     path = body[0].heading if body else headings[-1].heading[:-1]
     first = (headings or body)[0].start
     record = document.record_of(first)
@@ -173,7 +173,7 @@ class _Splitter:
         room = max(1, self._max - context_tokens)
         while True:
             chunks = self._join_punctuation(self._chunks(section, room), room)
-            passages = [self._passage(section, chunk, context) for chunk in chunks]
+            passages = [self._make_passage(section, chunk, context) for chunk in chunks]
             # Some tokenizers count more tokens in a text than in its parts.
             doubtful = [
                 encoder_text(passage)
@@ -198,7 +198,7 @@ class _Splitter:
             heading = tuple(_ROW_NUMBER.sub("", part) for part in heading)
         return context_of(title, heading, count_tokens=self._count, max_tokens=self._max)
 
-    def _passage(self, section: _Section, chunk: _Chunk, context: str) -> Passage:
+    def _make_passage(self, section: _Section, chunk: _Chunk, context: str) -> Passage:
         start = section.start if chunk.start == section.body else chunk.start
         heading = section.heading
         if innermost := chunk.label or chunk.columns:

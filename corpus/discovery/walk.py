@@ -178,10 +178,10 @@ class _Walker:
                 self._skip(folder + name, f"ignore file cannot be used: {error.reason}")
                 continue
             text = data.decode("utf-8", "replace")
-            if patterns := self._patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
+            if patterns := self._valid_patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
                 yield name, folder, gitignore.compile_patterns(patterns)
 
-    def _patterns(self, path: str, lines: Sequence[str]) -> list[str]:
+    def _valid_patterns(self, path: str, lines: Sequence[str]) -> list[str]:
         """Return the patterns of an ignore file; invalid lines are reported and ignored."""
         patterns: list[str] = []
         invalid: list[int] = []

@@ -52,9 +52,9 @@ class Sandbox:
     def close(self) -> None:
         """Kill the process, even while it reads a file; further files are refused."""
         self._closed = True
-        self._end()
+        self._kill()
 
-    def _end(self) -> None:
+    def _kill(self) -> None:
         process, self._process = self._process, None
         self._files = 0
         if process is None:
@@ -102,7 +102,7 @@ class Sandbox:
         reply, timed_out = self._exchange(process, frame, data)
         if reply is None:
             code = _exit_code(process)
-            self._end()
+            self._kill()
             if timed_out:
                 return {"unreadable": f"took longer than {self._patience:g} s to read", "unknown": True}
             if code == -getattr(signal, "SIGXCPU", 0):
@@ -111,7 +111,7 @@ class Sandbox:
             return {"unreadable": f"its reader crashed ({cause})", "unknown": True, "died": True}
         answer: dict[str, Any] = json.loads(reply)
         if answer.get("died"):
-            self._end()
+            self._kill()
         return answer
 
     def _start(self) -> subprocess.Popen[bytes]:

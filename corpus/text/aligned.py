@@ -42,25 +42,25 @@ def aligned_table(lines: Sequence[str], at: int = 0, names: Sequence[str] = ()) 
     """
     if "  " not in lines[at] and "\t" not in lines[at]:
         return None
-    header = _cells(lines[at])
+    header = _split_cells(lines[at])
     if len(header) < _MIN_CELLS or at + 1 >= len(lines) + bool(names):
         return None
     if names:
         # The columns are those of a row without empty cells.
-        full_rows = (cells for cells in map(_cells, lines[at:]) if len(cells) == len(names))
-        return _table(lines, at, next(full_rows, []), names=tuple(names), min_rows=1)
+        full_rows = (cells for cells in map(_split_cells, lines[at:]) if len(cells) == len(names))
+        return _read_table(lines, at, next(full_rows, []), names=tuple(names), min_rows=1)
     has_rule = _is_rule(lines[at + 1])
-    below = _cells(lines[min(at + 1 + has_rule, len(lines) - 1)])[0]
+    below = _split_cells(lines[min(at + 1 + has_rule, len(lines) - 1)])[0]
     if below[1] <= header[0][0]:  # a column of row names may have no name
         header.insert(0, (below[0], below[0]))
     column_names = tuple(lines[at][slice(*cell)] for cell in header)
-    named = _table(lines, at + 1, header, names=column_names, min_rows=_MIN_NAMED_ROWS)
-    if named is not None and (has_rule or _names_columns(lines, named)):
+    named = _read_table(lines, at + 1, header, names=column_names, min_rows=_MIN_NAMED_ROWS)
+    if named is not None and (has_rule or _has_column_names(lines, named)):
         return named
-    return _table(lines, at, _cells(lines[at]), names=(), min_rows=_MIN_ROWS)
+    return _read_table(lines, at, _split_cells(lines[at]), names=(), min_rows=_MIN_ROWS)
 
 
-def _table(
+def _read_table(
     lines: Sequence[str], first: int, columns: Sequence[Span], *, names: tuple[str, ...], min_rows: int
 ) -> AlignedTable | None:
     """Return the table with these columns whose values begin on line `first`, or None if it has too few rows."""
@@ -76,7 +76,7 @@ def _table(
     return AlignedTable(rows[-1][0] + 1, names, tuple(rows)) if len(rows) >= min_rows else None
 
 
-def _names_columns(lines: Sequence[str], table: AlignedTable) -> bool:
+def _has_column_names(lines: Sequence[str], table: AlignedTable) -> bool:
     """Whether the first line has no values, but a column below it does.
 
     If a name has a number, as in "1-5 years", no value below it may have its shape. Then no name of a column without
@@ -105,7 +105,7 @@ def _is_rule(line: str) -> bool:
     return _RULE.fullmatch(line) is not None
 
 
-def _cells(line: str) -> list[Span]:
+def _split_cells(line: str) -> list[Span]:
     if "\t" in line.strip():
         return list(_tab_separated_cells(line, line.count("\t") + 1))
     cells, at = [], len(line) - len(line.lstrip())
@@ -130,9 +130,9 @@ def _row_cells(line: str, columns: Sequence[Span]) -> tuple[Span, ...]:
     """Return the cells of a line, one for each column; () if they are not aligned with the columns."""
     if "\t" in line:
         return _tab_separated_cells(line, len(columns))
-    cells = _cells(line)
-    if len(cells) < len(columns) and len(split_cells := list(_divide_cells(line, cells, columns))) == len(columns):
-        return tuple(split_cells)
+    cells = _split_cells(line)
+    if len(cells) < len(columns) and len(divided := list(_divide_cells(line, cells, columns))) == len(columns):
+        return tuple(divided)
     aligned = [[i for i, (first, last) in enumerate(columns) if start == first or end == last] for start, end in cells]
     if len(cells) < _MIN_CELLS or not any(map(any, aligned)):
         return ()

@@ -202,12 +202,12 @@ def _nest(blocks: Sequence[HeadingCandidate], is_heading: Sequence[bool]) -> lis
             continue
         first = i
         if blocks[i].level:
-            paths[i] = nesting.marked(titles[i], blocks[i].level)
+            paths[i] = nesting.open_marked(titles[i], blocks[i].level)
             i += 1
         begin = i
         while i < len(blocks) and is_heading[i] and not blocks[i].level:
             i += 1
-        paths[begin:i] = nesting.unmarked(titles[begin:i], masthead=first == 0)
+        paths[begin:i] = nesting.nest_unmarked(titles[begin:i], masthead=first == 0)
     return paths
 
 
@@ -221,12 +221,12 @@ class _Nesting:
         self._topic: tuple[str, ...] = ()
         self._in_child = False
 
-    def marked(self, title: str, level: int) -> tuple[str, ...]:
+    def open_marked(self, title: str, level: int) -> tuple[str, ...]:
         """Open a heading whose level is given by markup, and return its path."""
         self._parent = self._topic = ()
         return self._marked.push(level, title)
 
-    def unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
+    def nest_unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
         """Return the paths of a run of unmarked headings with no text between them.
 
         Titles that recur under several topics, such as "Context", belong to the topic above them. Any other heading

@@ -7,7 +7,7 @@ SUPERSCRIPTS = str.maketrans("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹�
 _BETWEEN = ", \t\n\xa0"
 
 
-def raised(text: str) -> str:
+def to_superscript(text: str) -> str:
     """Return raised text with superscript digits and signs, or unchanged if it has other characters, as in "2nd"."""
     is_number = all(ord(character) in SUPERSCRIPTS or character in _BETWEEN for character in text)
     return text.translate(SUPERSCRIPTS) if is_number else text

@@ -86,7 +86,7 @@ def read(path: str, data: bytes) -> Extracted:
     """Read a calendar or contact cards; see `corpus.readers`. A file without entries is plain text."""
     lines, note = file_lines(data)
     fields = list(_unfolded_fields(lines))
-    entries = list(_entries(fields))
+    entries = list(_parse_entries(fields))
     if not entries:
         return plain.read(path, data)
     builder = DocumentBuilder()
@@ -116,7 +116,7 @@ def _unfolded_fields(lines: Sequence[str]) -> Iterator[tuple[int, _Field]]:
             pending, start = [line], number
 
 
-def _entries(fields: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
+def _parse_entries(fields: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
     """Yield the entries, without nested ones, such as alarms; an entry without its end is left out."""
     open_kinds: list[str] = []
     first, entry_fields = 0, defaultdict[str, list[_Field]](list)
@@ -157,10 +157,10 @@ def _labelled_fields(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str
             continue
         for field in named_fields:
             types = ", ".join(dict.fromkeys(_TYPES.findall(field.parameters.lower())))
-            yield f"{label} ({types})" if types else label, _value(field)
+            yield f"{label} ({types})" if types else label, _field_value(field)
 
 
-def _value(field: _Field) -> str:
+def _field_value(field: _Field) -> str:
     if field.name in ("BDAY", "DUE", "COMPLETED") and (time := _parse_time(field)):
         return time.words + time.zone
     if field.name == "STATUS":

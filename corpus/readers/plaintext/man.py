@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, visible
-from corpus.readers.plaintext.man_words import MACROS, arguments, join_words, plain
+from corpus.readers.plaintext.man_words import MACROS, arguments, join_words, strip_escapes
 from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
 
@@ -57,7 +57,7 @@ class _ManPage:
             if request == self._hidden_until or (self._hidden_until == _FORMAT and line.endswith(".")):
                 self._hidden_until = ""
         elif match is None:
-            self._add_line(plain(line), number)
+            self._add_line(strip_escapes(line), number)
         elif request in _HIDDEN:
             self._hidden_until = _HIDDEN[request]
         elif request == "el" or (request == "if" and not argument_text.startswith("n")):

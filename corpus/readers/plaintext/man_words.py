@@ -39,7 +39,7 @@ _FONTS = """
 MACROS = frozenset(_FONTS.split()) | _PAIRS.keys() | _MARKS.keys()
 
 
-def plain(text: str) -> str:
+def strip_escapes(text: str) -> str:
     """Return a text without escapes."""
     return _ESCAPE.sub(_replace_escape, text) if "\\" in text else text
 
@@ -58,7 +58,7 @@ def _replace_escape(match: re.Match[str]) -> str:
 def arguments(text: str) -> list[str]:
     """Return the arguments of a request, without quotes and escapes."""
     values = (match[1].replace('""', '"') if match[1] is not None else match[2] for match in _ARGUMENT.finditer(text))
-    return [plain(argument) for argument in values]
+    return [strip_escapes(argument) for argument in values]
 
 
 def join_words(words: Sequence[str], name: str) -> str:

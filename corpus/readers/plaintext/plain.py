@@ -89,7 +89,7 @@ def title_of_note(path: str, blocks: Sequence[Block]) -> str:
 
 def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Block, ...]]:
     """Return the title of a text ("" if it states none) and its blocks; `mark` begins a heading."""
-    pieces = _pieces(text, mark)
+    pieces = _split_pieces(text, mark)
     paths = infer_headings(
         [
             HeadingCandidate(piece.text, piece.alone, piece.level, leaf=piece.kind is not BlockKind.PARAGRAPH)
@@ -126,7 +126,7 @@ def _title(pieces: list[_Piece]) -> str:
     return ""
 
 
-def _pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
+def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles = _Styles(mark)
     chunk: list[_TextLine] = []
@@ -165,7 +165,7 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
             and aligned_table(texts, j) is None
         ):
             j += 1
-        piece = _piece(text, lines, i, j)
+        piece = _make_piece(text, lines, i, j)
         pieces.append(replace(piece, alone=True) if are_titles else piece)
         i = j
     return pieces
@@ -189,7 +189,7 @@ def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_P
     elif text.rstrip().endswith("=") and (match := _WIKI.match(text)):
         title, level = match[2].strip(), match[1].count("=")
     else:
-        return _underlined(lines, i, styles)
+        return _underlined_heading(lines, i, styles)
     return _Piece(BlockKind.PARAGRAPH, line.start, line.end, title, level), 1
 
 
@@ -200,7 +200,7 @@ def _atx_title(text: str, mark: str) -> str:
     return without_marks.rstrip(" \t") if without_marks.endswith((" ", "\t")) else text
 
 
-def _underlined(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
+def _underlined_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
     """Like `_marked_heading`, for underlines, maybe with an overline; each style is a level, in order of first use."""
     overline = _UNDERLINE.match(lines[i].text.rstrip("\r"))
     title_at = i + 1 if overline else i
@@ -237,7 +237,7 @@ def _continues(lines: list[_TextLine], i: int, j: int) -> bool:
     return len(before) <= _WRAP_WIDTH and len(before.rstrip()) + len(line.split(maxsplit=1)[0]) >= 60
 
 
-def _piece(text: str, lines: list[_TextLine], i: int, j: int) -> _Piece:
+def _make_piece(text: str, lines: list[_TextLine], i: int, j: int) -> _Piece:
     first, start, end = lines[i].text, lines[i].start, lines[j - 1].end
     content = text[start:end]
     if match := _BULLET.match(first):

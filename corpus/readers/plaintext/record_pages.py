@@ -40,7 +40,7 @@ def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     Such a page has sibling headings without markup, with one paragraph each, throughout the text. Text before the
     first record belongs to none, except for headings directly above it, such as that of the page.
     """
-    groups = list(_groups(blocks))
+    groups = list(_group_by_heading(blocks))
     first = next((i for i, group in enumerate(groups) if group.has_one_paragraph), len(groups))
     first_start = _start_with_headings(groups, first)
     groups = groups[first:]
@@ -62,7 +62,7 @@ def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     return tuple(Record(start, group.heading.heading[-1]) for start, group in zip(starts, siblings, strict=True))
 
 
-def _groups(blocks: Sequence[Block]) -> Iterator[_Group]:
+def _group_by_heading(blocks: Sequence[Block]) -> Iterator[_Group]:
     headings = [i for i, block in enumerate(blocks) if block.kind is BlockKind.HEADING]
     for i, next_heading in pairwise([*headings, len(blocks)]):
         yield _Group(blocks[i], tuple(blocks[i + 1 : next_heading]))

@@ -205,7 +205,7 @@ class _Parser:
         if not is_item and not (match is None and hangs and not text.endswith("::")):
             return 0
         end = self._end_of_run(i, indent)
-        return self._add(BlockKind.ITEM, i, end, indent) + self._literal(end, indent)
+        return self._add(BlockKind.ITEM, i, end, indent) + self._literal_block(end, indent)
 
     def _paragraph(self, i: int) -> int:
         indent = self._lines[i].indent
@@ -216,9 +216,9 @@ class _Parser:
             return self._add(BlockKind.CODE, i, end)
         while self._at(end) and self._lines[end].indent == indent and not self._at(end - 1).endswith("::"):
             end += 1
-        return self._add(BlockKind.PARAGRAPH, i, end) + self._literal(end, indent)
+        return self._add(BlockKind.PARAGRAPH, i, end) + self._literal_block(end, indent)
 
-    def _literal(self, i: int, indent: int) -> int:
+    def _literal_block(self, i: int, indent: int) -> int:
         """Take code that is indented below "::"."""
         return self._add(BlockKind.CODE, i, self._end_below(i, indent)) if self._at(i - 1).endswith("::") else 0
 

@@ -38,18 +38,18 @@ class _Cue:
 def read(path: str, data: bytes) -> Extracted:
     """Read subtitles; see `corpus.readers`. A file without cues is plain text."""
     lines, note = file_lines(data)
-    cues = list(_cues(lines))
+    cues = list(_parse_cues(lines))
     if not cues:
         return plain.read(path, data)
     builder = DocumentBuilder()
     if header := _HEADER.match(lines[0]):
         builder.title = header[1]
-    for paragraph in _paragraphs(cues):
-        _add(builder, paragraph)
+    for paragraph in _group_cues(cues):
+        _add_paragraph(builder, paragraph)
     return builder.build("text/vtt", note=note)
 
 
-def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
+def _parse_cues(lines: Sequence[str]) -> Iterator[_Cue]:
     """Yield the cues with text, without lines that the previous cue already showed."""
     cue: _Cue | None = None
     previous_lines: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def _seconds(hours: int, minutes: int, seconds: int, parts: int) -> float:
     return 3600 * hours + 60 * minutes + seconds + parts / 1000
 
 
-def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
+def _group_cues(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
     """Group the cues of one speaker up to a pause."""
     pending: list[_Cue] = []
     for cue in cues:
@@ -92,14 +92,14 @@ def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
         yield pending
 
 
-def _add(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
+def _add_paragraph(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
     first = cues[0]
     speaker = f"{first.speaker}: " if first.speaker else ""
-    line_starts: list[tuple[int, int]] = []
+    marks: list[tuple[int, int]] = []
     text = speaker
     for number, words in (line for cue in cues for line in cue.lines):
-        line_starts.append((visible(text) if line_starts else 0, number))
+        marks.append((visible(text) if marks else 0, number))
         text += f"{words} "
     # A media fragment: https://www.w3.org/TR/media-frags/
     builder.anchor(f"t={int(first.begin)}")
-    builder.block(text, lines=line_starts)
+    builder.block(text, lines=marks)

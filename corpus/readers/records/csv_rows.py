@@ -25,7 +25,7 @@ def read(path: str, data: bytes) -> Extracted:
     is_tsv = path.lower().endswith(".tsv")
     csv.field_size_limit(MAX_BYTES)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if is_tsv else _delimiter(text)))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if is_tsv else _guess_delimiter(text)))
     except csv.Error as error:
         raise Unreadable(f"damaged: {error}") from error
     names, records = to_records(list(enumerate(rows, 1)))
@@ -54,7 +54,7 @@ def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
     return names if filled and is_distinct and not has_number else []
 
 
-def _delimiter(text: str) -> str:
+def _guess_delimiter(text: str) -> str:
     """Return the delimiter that is most frequent in all lines of a sample."""
     lines = [line for line in text[:_SAMPLE].split("\n")[:_SAMPLE_LINES] if line.strip()]
     counts = {mark: [line.count(mark) for line in lines] for mark in ",;\t|"}

@@ -31,13 +31,13 @@ def read(path: str, data: bytes) -> Extracted:
     if isinstance(values, dict):
         # An object around a list of records; its other fields become the first record.
         title = str(values.get("title") or values.get("name") or "")
-        key = next((key for key, field in values.items() if _is_records(field)), None)
+        key = next((key for key, field in values.items() if _is_record_list(field)), None)
         other_fields = {name: field for name, field in values.items() if name != key}
         first = 2 if other_fields else 1
         values = [*([other_fields] if other_fields else []), *(values[key] if key is not None else [])]
     elif not isinstance(values, list):
         values = [values]
-    records = [(number, fields) for number, record in enumerate(values, 1) if (fields := list(_fields(record)))]
+    records = [(number, fields) for number, record in enumerate(values, 1) if (fields := list(_flatten(record)))]
     builder = DocumentBuilder()
     add_records(builder, records, pages=True, documents_from=first if _are_objects(values[first - 1 :]) else None)
     return builder.build("application/jsonl" if is_lines else "application/json", note=note, title=title)
@@ -84,11 +84,11 @@ def _are_objects(values: list[Any]) -> bool:
     return bool(parsed) and all(isinstance(value, dict) for value in parsed)
 
 
-def _is_records(value: object) -> bool:
+def _is_record_list(value: object) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(item, dict) for item in value)
 
 
-def _fields(value: Any) -> Iterator[tuple[str, str]]:
+def _flatten(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the fields of a record, nested ones by their path: "author.name"."""
     pending: list[tuple[str, Any]] = [("", value)]
     count = 0

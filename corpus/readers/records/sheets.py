@@ -17,18 +17,18 @@ def add_sheets(builder: DocumentBuilder, sheets: Sequence[Sheet | None]) -> None
     """Add sheets; None is for a sheet that is hidden or not a table, so that the others keep their numbers."""
     tables: list[tuple[str, list[tuple[int, Row]]] | None] = []
     # Whether each sheet has a column of titles, so that each row is a document.
-    have_titles = True
+    titled = True
     for sheet in sheets:
         names, records = to_records(sheet[1]) if sheet else ([], [])
         tables.append((sheet[0], records) if sheet else None)
-        have_titles = have_titles and (not records or (title_field(names) is not None and not are_table(records)))
+        titled = titled and (not records or (title_field(names) is not None and not are_table(records)))
     for table in tables:
         builder.page()
         if table is None:
             continue
         name, records = table
         builder.section(1, "")
-        if have_titles:
+        if titled:
             add_records(builder, records, pages=False, documents_from=1, above=name, level=2)
         else:
             builder.heading(1, name)

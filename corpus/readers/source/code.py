@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from corpus.formats import format_of
 from corpus.readers.assemble.gaps import fill_gaps
-from corpus.readers.source.grammars import Definition, definitions
+from corpus.readers.source.grammars import Definition, find_definitions
 from corpus.text.encodings import decode_lines
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
@@ -29,11 +29,11 @@ def read(path: str, data: bytes) -> Extracted:
     file_format = format_of(path)
     media_type = file_format.media_type if file_format is not None else "text/plain"
     if media_type == "text/x-python":
-        found_definitions = list(_python_definitions(text))
+        definitions = list(_python_definitions(text))
     else:
         # A header is C or C++; the grammar of C++ reads both.
-        found_definitions = definitions(text, "text/x-c++" if path.lower().endswith(".h") else media_type)
-    return Extracted(text, PurePosixPath(path).name, _blocks(text, found_definitions), (), media_type, note)
+        definitions = find_definitions(text, "text/x-c++" if path.lower().endswith(".h") else media_type)
+    return Extracted(text, PurePosixPath(path).name, _blocks(text, definitions), (), media_type, note)
 
 
 def _blocks(text: str, definitions: Sequence[Definition]) -> tuple[Block, ...]:

@@ -63,7 +63,7 @@ _LEADS = re.compile(r"comment|attribute|annotation|decorator")
 _NAMES = re.compile(r"identifier|operator_name|destructor_name|^constant$")
 
 
-def edition() -> int:
+def grammar_version() -> int:
     """Return a number for the set of installed grammars, which affects how files are read, or 0 without any."""
     if find_spec("tree_sitter") is None:
         return 0
@@ -72,7 +72,7 @@ def edition() -> int:
     return installed * 100 + VERSION if installed else 0
 
 
-def definitions(text: str, media_type: str) -> list[Definition]:
+def find_definitions(text: str, media_type: str) -> list[Definition]:
     """Return the definitions in a source file, including the comments above them, in order, outer definitions first.
 
     Without a grammar, or in a file that is too large, there are none.
@@ -87,16 +87,16 @@ def definitions(text: str, media_type: str) -> list[Definition]:
     rows = set()
     # The first row of each comment or attribute on lines of its own, by its last row.
     lead_rows: dict[int, int] = {}
-    for node in _nodes(tree_sitter.Parser(language).parse(data)):
+    for node in _walk_nodes(tree_sitter.Parser(language).parse(data)):
         kind = node.type
         if _is_lead(kind):
             if _is_alone_on_lines(node, data):
                 lead_rows[_last_row(node)] = node.start_point.row
-        elif _defines(node, kind, media_type) and (name := _name(node)):
+        elif _is_definition(node, kind, media_type) and (name := _name(node)):
             first, last = _rows(node, lead_rows)
             if last - first + 1 >= _MIN_LINES:
                 rows.add((first, min(last, len(lines) - 1), name))
-    return list(_nested(sorted(rows, key=lambda row: (row[0], -row[1], row[2])), lines))
+    return list(_to_definitions(sorted(rows, key=lambda row: (row[0], -row[1], row[2])), lines))
 
 
 @cache
@@ -113,7 +113,7 @@ def _language(media_type: str) -> Any | None:
         return None
 
 
-def _nodes(tree: Any) -> Iterator[Any]:
+def _walk_nodes(tree: Any) -> Iterator[Any]:
     """Yield the named nodes in order, down to a maximum depth; a query takes quadratic time on nested brackets."""
     cursor = tree.walk()
     depth = 0
@@ -136,7 +136,7 @@ def _is_lead(kind: str) -> bool:
     return _LEADS.search(kind) is not None
 
 
-def _defines(node: Any, kind: str, media_type: str) -> bool:
+def _is_definition(node: Any, kind: str, media_type: str) -> bool:
     if kind in _WITH_BODY:
         return node.child_by_field_name("body") is not None
     if kind in _FUNCTION_FIELDS:
@@ -205,7 +205,7 @@ def _last_row(node: Any) -> int:
     return row - 1 if node.end_point.column == 0 and row > node.start_point.row else row
 
 
-def _nested(rows: Sequence[tuple[int, int, str]], lines: LineMap) -> Iterator[Definition]:
+def _to_definitions(rows: Sequence[tuple[int, int, str]], lines: LineMap) -> Iterator[Definition]:
     """Convert rows to characters and add enclosing names, without definitions that equal or end after their parent."""
     enclosing: list[tuple[int, int, str]] = []
     for first, last, name in rows:

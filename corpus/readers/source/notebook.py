@@ -28,12 +28,12 @@ def read(path: str, data: bytes) -> Extracted:
     builder = DocumentBuilder()
     for cell in _cells(notebook):
         builder.page()
-        source = _joined(cell.get("source", ""))
+        source = _join(cell.get("source", ""))
         if cell.get("cell_type") == "markdown":
             _add_markdown(builder, source)
         else:
             builder.block(source, BlockKind.CODE if cell.get("cell_type") == "code" else BlockKind.PARAGRAPH)
-            if output := _truncated("".join(_outputs(cell))):
+            if output := _truncate("".join(_outputs(cell))):
                 builder.block(f"Output:\n{output}", BlockKind.CODE)
     return builder.build("application/x-ipynb+json", note=note)
 
@@ -45,7 +45,7 @@ def _cells(notebook: Any) -> list[dict[str, Any]]:
     return cells
 
 
-def _joined(text: object) -> str:
+def _join(text: object) -> str:
     return "".join(map(str, text)) if isinstance(text, list) else str(text)
 
 
@@ -59,12 +59,12 @@ def _outputs(cell: dict[str, Any]) -> Iterator[str]:
         data: dict[str, Any] = nested if isinstance(nested := output.get("data"), dict) else output
         if any(key.startswith("image") for key in data):
             continue
-        text = _joined(data.get("text/plain", data.get("text", "")))
+        text = _join(data.get("text/plain", data.get("text", "")))
         error = ": ".join(str(output[key]) for key in ("ename", "evalue") if output.get(key))
         yield "".join(f"{part.rstrip()}\n" for part in (text, error) if part.strip())
 
 
-def _truncated(text: str) -> str:
+def _truncate(text: str) -> str:
     text = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
     head = "\n".join(text.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
     return head if head == text else f"{head}\n…"

@@ -56,22 +56,22 @@ def _title(entry: str) -> str:
     for i, character in enumerate(value):
         depth += (character == "{") - (character == "}")
         if depth < 0 or (i and not depth and character in '"},'):
-            return _plain(value[: i + 1])
-    return _plain(value)
+            return _plain_value(value[: i + 1])
+    return _plain_value(value)
 
 
 def _fields(line: str) -> list[str]:
     """Return the fields on a line as plain text; the first may continue a field that began above."""
     fields = []
-    for part in _split(line):
+    for part in _split_fields(line):
         field = _FIELD.match(part)
-        words = f"{field[1].lower()}: {_plain(field[2])}" if field else _plain(part)
+        words = f"{field[1].lower()}: {_plain_value(field[2])}" if field else _plain_value(part)
         if words:
             fields.append(words)
     return fields
 
 
-def _split(line: str) -> list[str]:
+def _split_fields(line: str) -> list[str]:
     """Split a line at the commas between fields."""
     parts = []
     start = depth = 0
@@ -85,5 +85,5 @@ def _split(line: str) -> list[str]:
     return [*parts, line[start:]]
 
 
-def _plain(value: str) -> str:
+def _plain_value(value: str) -> str:
     return " ".join(plain_tex(value.replace("%", r"\%")).strip(" ,").strip('" ').split())

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 
 # Combining marks by the command that sets them.
 _ACCENTS = dict(
@@ -70,28 +70,28 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 def plain_tex(line: str) -> str:
     """Return one line of LaTeX as plain text, with formulas as by `plain_formula`, without delimiters."""
-    line = without_comment(line)
+    line = strip_comment(line)
     if "$" not in line and "\\" not in line:
-        return _plain(line)
+        return _strip_markup(line)
     parts = []
     at = 0
     for start, end in _formulas(line):
-        parts += [_plain(line[at:start]), plain_formula(line[start:end].strip("$"))]
+        parts += [_strip_markup(line[at:start]), plain_formula(line[start:end].strip("$"))]
         at = end
-    return "".join([*parts, _plain(line[at:])])
+    return "".join([*parts, _strip_markup(line[at:])])
 
 
 def plain_formula(formula: str) -> str:
     """Return a formula as written, except that Greek letters, symbols, spaces and superscripts become characters."""
     if "^" in formula:
-        formula = _POWER.sub(lambda match: raised(match[1] or match[2]), formula)
+        formula = _POWER.sub(lambda match: to_superscript(match[1] or match[2]), formula)
     if "\\" not in formula:
         return formula
     formula = _SYMBOL.sub(lambda match: _SYMBOLS[match[1]], _DEGREE.sub("°", formula))
     return _NOTHING.sub("", _SPACE.sub(" ", formula)).replace(r"\%", "%")
 
 
-def without_comment(line: str) -> str:
+def strip_comment(line: str) -> str:
     """Return a line without its comment."""
     return _COMMENT.sub(r"\1", line) if "%" in line else line
 
@@ -116,7 +116,7 @@ def _formulas(line: str) -> Iterator[tuple[int, int]]:
             at = end
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     if not _MARKUP.search(text):
         return text
     if "\\" in text:

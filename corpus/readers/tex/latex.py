@@ -6,7 +6,7 @@ import re
 
 from corpus.readers.assemble.document_builder import one_line, row_text
 from corpus.readers.assemble.line_builder import LineBuilder
-from corpus.readers.tex.commands import plain_formula, plain_tex, without_comment
+from corpus.readers.tex.commands import plain_formula, plain_tex, strip_comment
 from corpus.readers.tex.macros import Macros, closing_brace
 from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
@@ -49,10 +49,10 @@ class _TexReader:
         self._row: list[str] = []
         self._row_number = 0
         self._macros = Macros()
-        text = "\n".join(map(without_comment, lines))
-        self._shown = _without_preamble(self._macros.expand(text)).split("\n")
+        text = "\n".join(map(strip_comment, lines))
+        self._shown = _blank_preamble(self._macros.expand(text)).split("\n")
         if title := _TITLE.search(text):
-            words = self._macros.without_notes(_argument(text, title.end()))
+            words = self._macros.expand_without_notes(_argument(text, title.end()))
             self._builder.title = " ".join(plain_tex(" ".join(words.split())).split())
 
     def read(self, note: str) -> Extracted:
@@ -164,7 +164,7 @@ def _argument(text: str, start: int) -> str:
     return text[start : end if end >= 0 else start + _MAX_TITLE]
 
 
-def _without_preamble(text: str) -> str:
+def _blank_preamble(text: str) -> str:
     """Blank the lines before the document, except for the text of its title page."""
     end = text.find(_DOCUMENT)
     if end < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 
 # Limits on replacement: nested levels, and characters of an argument, of a result and of all results.
 _MAX_DEPTH, _MAX_ARGUMENT, _MAX_RESULT, _MAX_WORK = 8, 5000, 10_000, 2_000_000
@@ -87,7 +87,7 @@ class Macros:
                 at = end
         return "".join([*parts, text[at:]])
 
-    def without_notes(self, text: str) -> str:
+    def expand_without_notes(self, text: str) -> str:
         """Return a text, such as a title, without its notes."""
         self._macros |= dict.fromkeys(("footnote", "thanks"), _NOTE._replace(shows=""))
         return self.expand(text)
@@ -168,4 +168,4 @@ def _unit(text: str) -> str:
             shown = _PREFIXES.get(prefix, "") + _UNITS[word] if word in _UNITS else prefix + (word or match["symbol"])
             units.append((shown, sign * power * (to or 1)))
             prefix, sign, power = "", 1, 1
-    return " ".join(name + (raised(str(power)) if power != 1 else "") for name, power in units)
+    return " ".join(name + (to_superscript(str(power)) if power != 1 else "") for name, power in units)

@@ -1,4 +1,4 @@
-"""A reader process for all tests of readers, with lower limits than in a build."""
+"""One reading process for all tests of readers, with lower limits than a build has."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from corpus.loading.sandbox import Sandbox
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seconds=10, memory=512 * 1024 * 1024) as process:
-        yield process
+    with Sandbox(seconds=10, memory=512 * 1024 * 1024) as one:
+        yield one

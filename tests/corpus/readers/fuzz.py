@@ -13,7 +13,7 @@ from typing import Any
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
-from tests.corpus.readers.outcome import is_reader_failure
+from tests.corpus.readers.outcome import is_bad
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import FILES
 from tests.documents import check_passages, count_words
@@ -26,47 +26,47 @@ _PIECES = (
 )
 
 
-def mutate(data: bytes, rng: random.Random) -> bytes:
+def mutate(data: bytes, chance: random.Random) -> bytes:
     """Make a few random changes: flip bits, set bytes, delete, repeat, overwrite or insert pieces, cut off the end."""
-    mutated = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 5, 20))):
-        if not mutated:
+    found = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        if not found:
             break
-        at, source = rng.randrange(len(mutated)), rng.randrange(len(mutated))
-        size = rng.choice((1, 4, 40, 400))
-        match rng.randrange(7):
+        at, other = chance.randrange(len(found)), chance.randrange(len(found))
+        size = chance.choice((1, 4, 40, 400))
+        match chance.randrange(7):
             case 0:
-                mutated[at] ^= 1 << rng.randrange(8)
+                found[at] ^= 1 << chance.randrange(8)
             case 1:
-                mutated[at] = rng.randrange(256)
+                found[at] = chance.randrange(256)
             case 2:
-                del mutated[at : at + size]
+                del found[at : at + size]
             case 3:
-                mutated[at:at] = mutated[source : source + size]
+                found[at:at] = found[other : other + size]
             case 4:
-                mutated[at : at + size] = mutated[source : source + size]
+                found[at : at + size] = found[other : other + size]
             case 5:
-                mutated[at:at] = rng.choice(_PIECES)
+                found[at:at] = chance.choice(_PIECES)
             case _:
-                if rng.random() < 0.3:
-                    del mutated[at:]
-    return bytes(mutated)
+                if chance.random() < 0.3:
+                    del found[at:]
+    return bytes(found)
 
 
-def mutate_inside(data: bytes, rng: random.Random) -> bytes:
+def mutate_inside(data: bytes, chance: random.Random) -> bytes:
     """Mutate one part of an archive that itself stays valid."""
     parts = archives.parts_of(data)
-    name = rng.choice(list(parts))
-    return archives.changed(data, name, mutate(parts[name], rng))
+    name = chance.choice(list(parts))
+    return archives.changed(data, name, mutate(parts[name], chance))
 
 
 def run(path: str, count: int, *, seed: int, sandbox: Sandbox) -> Counter[str]:
-    """Read `count` damaged copies of a file and count the outcomes; copies that are read must give valid passages."""
-    rng = random.Random(f"{path} {seed}")  # noqa: S311 - must be repeatable
+    """Read `count` damaged copies of a file and count the outcomes; those that can be read must give valid passages."""
+    chance = random.Random(f"{path} {seed}")  # noqa: S311 - must be repeatable
     outcomes: Counter[str] = Counter()
     for _ in range(count):
-        inside = FILES[path].startswith(b"PK") and rng.random() < 0.7
-        data = (mutate_inside if inside else mutate)(FILES[path], rng)
+        inside = FILES[path].startswith(b"PK") and chance.random() < 0.7
+        data = (mutate_inside if inside else mutate)(FILES[path], chance)
         try:
             document = parse(path, data, sandbox=sandbox)
         except Unreadable as error:
@@ -78,11 +78,11 @@ def run(path: str, count: int, *, seed: int, sandbox: Sandbox) -> Counter[str]:
 
 
 def run_all(files: int = 2000, seed: int = 0, only: str = "") -> dict[str, Any]:
-    """Read this many damaged copies of each file, or `only` of the file with this name."""
+    """Read this many damaged copies of each file, or of the one with this name."""
     with Sandbox(seconds=SECONDS) as sandbox:
-        outcomes = {path: run(path, files, seed=seed, sandbox=sandbox) for path in FILES if only in ("", path)}
-    bad = [f"{path}: {reason}" for path, reasons in outcomes.items() for reason in reasons if is_reader_failure(reason)]
-    return {path: dict(reasons.most_common()) for path, reasons in outcomes.items()} | {"violations": bad}
+        found = {path: run(path, files, seed=seed, sandbox=sandbox) for path in FILES if only in ("", path)}
+    bad = [f"{path}: {reason}" for path, reasons in found.items() for reason in reasons if is_bad(reason)]
+    return {path: dict(reasons.most_common()) for path, reasons in found.items()} | {"violations": bad}
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from corpus.loading.sandbox import Sandbox
 from corpus.readers import reader_for
 from corpus.readers.office.zip_archive import MAX_PART
 from tests.corpus.readers import fuzz
-from tests.corpus.readers.outcome import is_reader_failure, outcome, parse_and_split
+from tests.corpus.readers.outcome import attempt, is_bad, outcome
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.archives import MAIN, changed, parts_of
 from tests.corpus.readers.samples.files import FILES
@@ -72,79 +72,79 @@ DEEP = {
 @pytest.mark.parametrize("path", DEEP)
 def test_deep_nesting_is_read_or_refused(path: str, sandbox: Sandbox) -> None:
     """It is read, or refused as nested too deeply."""
-    text_or_reason = outcome(sandbox, path, DEEP[path])
-    assert text_or_reason == "nested too deeply" or len(text_or_reason) > 2 or path == "a.json"
+    found = outcome(sandbox, path, DEEP[path])
+    assert found == "nested too deeply" or len(found) > 2 or path == "a.json"
 
 
-def repeat(piece: str, *, head: str = "") -> Callable[[int], bytes]:
+def again(piece: str, *, head: str = "") -> Callable[[int], bytes]:
     return lambda size: (head + piece * (size // len(piece))).encode()
 
 
-# Each once took quadratic time, or would in a carelessly written reader.
+# Each once took quadratic time, or might in a carelessly written reader.
 LINES = {
-    "formulas.tex": repeat(r"\("),
-    "dollars.tex": repeat("$a"),
-    "citations.tex": repeat(r"\cite["),
-    "labels.tex": repeat(r"\label["),
-    "environments.tex": repeat(r"\begin{a}["),
-    "titles.tex": repeat(r"\title["),
-    "notes.tex": repeat(r"\footnote{"),
-    "quantities.tex": repeat(r"\SI{5}{\a} "),
+    "formulas.tex": again(r"\("),
+    "dollars.tex": again("$a"),
+    "citations.tex": again(r"\cite["),
+    "labels.tex": again(r"\label["),
+    "environments.tex": again(r"\begin{a}["),
+    "titles.tex": again(r"\title["),
+    "notes.tex": again(r"\footnote{"),
+    "quantities.tex": again(r"\SI{5}{\a} "),
     "authors.tex": lambda size: rb"\author{" * (size // 8) + rb"\begin{document}\maketitle",
-    "accents.tex": repeat(r"\'"),
-    "commas.bib": repeat(",", head="@book{a, "),
-    "fields.bib": repeat("a=b,", head="@book{a, "),
-    "titles.bib": repeat("title ", head="@book{a, "),
-    "quotes.html": repeat("<a b='"),
-    "comments.html": repeat("<!--"),
-    "paragraphs.html": repeat("<p>"),
-    "tables.html": repeat("<table>"),
-    "lists.html": repeat("<ul><li>"),
-    "a.csv": repeat('"a,'),
-    "a.tsv": repeat("\t"),
+    "accents.tex": again(r"\'"),
+    "commas.bib": again(",", head="@book{a, "),
+    "fields.bib": again("a=b,", head="@book{a, "),
+    "titles.bib": again("title ", head="@book{a, "),
+    "quotes.html": again("<a b='"),
+    "comments.html": again("<!--"),
+    "paragraphs.html": again("<p>"),
+    "tables.html": again("<table>"),
+    "lists.html": again("<ul><li>"),
+    "a.csv": again('"a,'),
+    "a.tsv": again("\t"),
     "objects.json": lambda size: b"[" + b'{"a":1},' * (size // 8) + b"1]",
-    "names.eml": repeat('"a ', head="From: "),
-    "words.eml": repeat("=?utf-8?q?a?= ", head="From: a@b.org\nSubject: "),
-    "addresses.eml": repeat("a@b, ", head="To: "),
-    "parts.eml": repeat("--b\n\n", head="From: a@b.org\nContent-Type: multipart/mixed; boundary=b\n\n"),
-    "froms.mbox": repeat("From ", head="From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\n\n"),
-    "definitions.py": repeat("def a(:\n"),
-    "brackets.py": repeat("("),
-    "blanks.py": repeat(" "),
-    "strings.js": repeat('"'),
-    "comments.js": repeat("/*"),
-    "heads.kt": repeat("fun a("),
-    "blocks.cpp": repeat("{\n", head="void f() "),
-    "comments.cpp": repeat("// x\n"),
-    "functions.cpp": repeat("int f(int a)\n{\n  return 1;\n}\n"),
-    "classes.cpp": repeat("class A {\n"),
-    "garbage.cpp": repeat("<>{}()[]\"'\n"),
-    "fields.rst": repeat(":a", head="T\n=\n\n"),
-    "references.rst": repeat("`a <", head="T\n=\n\n"),
-    "tags.vtt": repeat("<v ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n"),
-    "speakers.vtt": repeat(" ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n<v"),
-    "cues.vtt": repeat("00:01.000 --> 00:02.000\na\n\n"),
-    "parameters.ics": repeat(";a=", head="BEGIN:VEVENT\nSUMMARY"),
-    "quotes.ics": repeat('";', head="BEGIN:VEVENT\nSUMMARY;a="),
-    "folds.ics": repeat(" a\n", head="BEGIN:VEVENT\nSUMMARY:a\n"),
-    "begins.ics": repeat("BEGIN:VEVENT\n"),
-    "parts.vcf": repeat("\\;;", head="BEGIN:VCARD\nN:"),
-    "soft-ends.vcf": repeat("=\n", head="BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:"),
-    "names.7": repeat(r"\[abc", head=".TH A 7\n"),
-    "motions.7": repeat(r"\h'abc", head=".TH A 7\n"),
-    "arguments.7": repeat('"a', head=".TH A 7\n.SH "),
-    "rows.rst": repeat("+-", head="T\n=\n\n"),
+    "names.eml": again('"a ', head="From: "),
+    "words.eml": again("=?utf-8?q?a?= ", head="From: a@b.org\nSubject: "),
+    "addresses.eml": again("a@b, ", head="To: "),
+    "parts.eml": again("--b\n\n", head="From: a@b.org\nContent-Type: multipart/mixed; boundary=b\n\n"),
+    "froms.mbox": again("From ", head="From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\n\n"),
+    "definitions.py": again("def a(:\n"),
+    "brackets.py": again("("),
+    "blanks.py": again(" "),
+    "strings.js": again('"'),
+    "comments.js": again("/*"),
+    "heads.kt": again("fun a("),
+    "blocks.cpp": again("{\n", head="void f() "),
+    "comments.cpp": again("// x\n"),
+    "functions.cpp": again("int f(int a)\n{\n  return 1;\n}\n"),
+    "classes.cpp": again("class A {\n"),
+    "garbage.cpp": again("<>{}()[]\"'\n"),
+    "fields.rst": again(":a", head="T\n=\n\n"),
+    "references.rst": again("`a <", head="T\n=\n\n"),
+    "tags.vtt": again("<v ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n"),
+    "speakers.vtt": again(" ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n<v"),
+    "cues.vtt": again("00:01.000 --> 00:02.000\na\n\n"),
+    "parameters.ics": again(";a=", head="BEGIN:VEVENT\nSUMMARY"),
+    "quotes.ics": again('";', head="BEGIN:VEVENT\nSUMMARY;a="),
+    "folds.ics": again(" a\n", head="BEGIN:VEVENT\nSUMMARY:a\n"),
+    "begins.ics": again("BEGIN:VEVENT\n"),
+    "parts.vcf": again("\\;;", head="BEGIN:VCARD\nN:"),
+    "soft-ends.vcf": again("=\n", head="BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:"),
+    "names.7": again(r"\[abc", head=".TH A 7\n"),
+    "motions.7": again(r"\h'abc", head=".TH A 7\n"),
+    "arguments.7": again('"a', head=".TH A 7\n.SH "),
+    "rows.rst": again("+-", head="T\n=\n\n"),
 }
 
 
 @pytest.mark.parametrize("path", LINES)
 def test_parsing_time_is_linear_in_size(path: str) -> None:
     """Most of the file is one line."""
-    file_format = detect_format(path, LINES[path](1000))
+    kind = detect_format(path, LINES[path](1000))
 
     def read(data: bytes) -> None:
         with contextlib.suppress(Unreadable):
-            reader_for(file_format.reader)(path, data)
+            reader_for(kind.reader)(path, data)
 
     # The grammar of Kotlin is quadratic: .15 s for this file.
     check_growth(read, LINES[path](25_000), LINES[path](100_000))
@@ -153,28 +153,28 @@ def test_parsing_time_is_linear_in_size(path: str) -> None:
 @pytest.mark.parametrize("suffix", KINDS)
 def test_one_long_line_is_read_or_refused_with_a_reason(suffix: str, sandbox: Sandbox) -> None:
     """It is 120 kB; passages are bounded."""
-    document, reason = parse_and_split(sandbox, f"a{suffix}", b"water " * 20_000)
-    if document is None:
+    found, reason = attempt(sandbox, f"a{suffix}", b"water " * 20_000)
+    if found is None:
         assert reason.startswith(("content does not match its name", "damaged"))
     else:
-        check_passages(document, count_tokens=count_words, max_tokens=254)
+        check_passages(found, count_tokens=count_words, max_tokens=254)
 
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_blank_files_are_accepted_unless_the_format_forbids_them(suffix: str, sandbox: Sandbox) -> None:
     """They are empty, or have a byte order mark or white space alone."""
     for data in (b"", b"\xef\xbb\xbf", b" \t\r\n\x0c\n", b"\xff\xfe", b"\xef\xbb\xbf \n"):
-        document, reason = parse_and_split(sandbox, f"a{suffix}", data)
-        if document is None:
+        found, reason = attempt(sandbox, f"a{suffix}", data)
+        if found is None:
             assert reason.startswith(("content does not match its name", "damaged", "empty"))
             assert suffix in NEVER_EMPTY
         else:
-            assert document.blocks == ()
+            assert found.blocks == ()
 
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_any_content_under_any_name_is_read_or_refused(suffix: str, sandbox: Sandbox) -> None:
-    """The contents are the samples of all formats."""
+    """The samples of all formats."""
     for data in FILES.values():
         outcome(sandbox, f"a{suffix}", data)
 
@@ -182,7 +182,7 @@ def test_any_content_under_any_name_is_read_or_refused(suffix: str, sandbox: San
 @pytest.mark.parametrize("path", FILES)
 def test_damaged_files_never_hang_or_crash_a_reader(path: str, sandbox: Sandbox) -> None:
     """The short form of `python -m tests.corpus.readers.fuzz`."""
-    assert [reason for reason in fuzz.run(path, 20, seed=1, sandbox=sandbox) if is_reader_failure(reason)] == []
+    assert [reason for reason in fuzz.run(path, 20, seed=1, sandbox=sandbox) if is_bad(reason)] == []
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_damaged_files_never_hang_or_crash_a_reader(path: str, sandbox: Sandbox)
     ],
 )
 def test_content_takes_precedence_over_the_file_name(name: str, sample: str, media_type: str, sandbox: Sandbox) -> None:
-    renamed, original = parse(name, FILES[sample], sandbox=sandbox), parse(sample, FILES[sample], sandbox=sandbox)
-    assert (renamed.text, renamed.title, renamed.blocks) == (original.text, original.title, original.blocks)
-    assert (renamed.pages, renamed.media_type) == (original.pages, media_type)
+    found, named = parse(name, FILES[sample], sandbox=sandbox), parse(sample, FILES[sample], sandbox=sandbox)
+    assert (found.text, found.title, found.blocks) == (named.text, named.title, named.blocks)
+    assert (found.pages, found.media_type) == (named.pages, media_type)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every format: the text extracted from a file, the citation of an answer, and that a damaged copy does no harm."""
+"""Every format: what is extracted from a file, how an answer is cited, and that a damaged copy does no harm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def damaged(sample: Sample) -> bytes:
-    """Return the first half of a file; for a text, its beginning followed by a picture."""
+    """The first half of a file; of a text, the beginning with a picture after it."""
     half = sample.data[: len(sample.data) // 2]
     kind = format_of(sample.path)
     return half if kind is not None and kind.magic else half[:1000] + b"\0" * 300 + b"\x89PNG\xff\xfe" * 300
@@ -40,12 +40,12 @@ def damaged(sample: Sample) -> bytes:
 def test_a_sample_is_extracted_as_expected(sample: Sample, sandbox: Sandbox) -> None:
     """After an intended change run `python -m tests.corpus.readers.samples.listing`.
 
-    Its passages are as of any document, and each has the page of its first words.
+    Passages are as for any document, and each has the page of its first words.
     """
-    document = parse(sample.path, sample.data, sandbox=sandbox)
-    assert listing(document) == (EXPECTED / f"{sample.path}.txt").read_text(encoding="utf-8")
-    for passage in check_passages(document, count_tokens=count_words, max_tokens=40):
-        assert passage.page == document.page_of(passage.start + passage.body)
+    found = parse(sample.path, sample.data, sandbox=sandbox)
+    assert listing(found) == (EXPECTED / f"{sample.path}.txt").read_text(encoding="utf-8")
+    for passage in check_passages(found, count_tokens=count_words, max_tokens=40):
+        assert passage.page == found.page_of(passage.start + passage.body)
 
 
 def test_every_format_has_a_sample() -> None:
@@ -72,13 +72,13 @@ def test_every_format_can_be_indexed_and_cited(root: Path, sandbox: Sandbox, mon
     again = build_index(root, encoder=encoder)
     assert (again.added, again.changed, again.embedded) == (0, 0, 0)
     with Retriever.open(root, encoder=encoder) as retriever:
-        citations = {}
+        found = {}
         for sample in SAMPLES:
             first = retriever.search(sample.question, k=1)[0]
             assert sample.answer in first.text, sample.path
             assert first.source.state == "verified"
-            citations[sample.path] = first.citation
-    assert citations == {sample.path: sample.citation for sample in SAMPLES}
+            found[sample.path] = first.citation
+    assert found == {sample.path: sample.citation for sample in SAMPLES}
     monkeypatch.setattr("qa.collection.show.load", partial(load, sandbox=sandbox))  # one process for all
     for sample in SAMPLES:
         shown = show(root, sample.citation, context=0)

@@ -1,4 +1,4 @@
-"""Build documents that are archives of XML."""
+"""Builders of documents that are archives of XML."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MAIN = {
 
 
 def pack(parts: Mapping[str, str | bytes]) -> bytes:
-    """Return an archive of these parts, in order; the first part is not compressed."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    """An archive of these parts in order; the first is not compressed."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, (name, content) in enumerate(parts.items()):
             part = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
             data = content.encode() if isinstance(content, str) else content
             archive.writestr(part, data, zipfile.ZIP_DEFLATED if number else zipfile.ZIP_STORED)
-    return buffer.getvalue()
+    return found.getvalue()
 
 
 def parts_of(data: bytes) -> dict[str, bytes]:
@@ -44,12 +44,12 @@ def parts_of(data: bytes) -> dict[str, bytes]:
 
 
 def changed(data: bytes, part: str, content: bytes) -> bytes:
-    """Return a copy of an archive with other content in one part."""
+    """A copy of an archive with other content in one part."""
     return pack(parts_of(data) | {part: content})
 
 
 def links(*targets: tuple[str, str]) -> str:
-    """Return the relationships of a part, by kinds and targets, with the ids r1, r2 and so on."""
+    """The part with the references of another: kinds and targets, with the ids r1, r2 and so on."""
     rows = "".join(
         f'<Relationship Id="r{number}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
         for number, (kind, target) in enumerate(targets, 1)
@@ -58,14 +58,14 @@ def links(*targets: tuple[str, str]) -> str:
 
 
 def core(title: str) -> str:
-    """Return the part with the metadata of an Office file."""
+    """The part with the metadata of an Office file."""
     return (
         f'<c:p xmlns:c="urn:c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{escape(title)}</dc:title></c:p>'
     )
 
 
 def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
-    """Return a Word document; `body` consists of `word_paragraph` and `word_table`."""
+    """A Word document; `body` is made of `word_paragraph` and `word_table`."""
     styles = (
         '<w:style w:styleId="Ue1"><w:name w:val="heading 1"/></w:style>'
         '<w:style w:styleId="Ue2"><w:name w:val="heading 2"/></w:style>'
@@ -88,9 +88,9 @@ def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
 
 
 def word_paragraph(text: str, *, style: str = "", depth: int | None = None) -> str:
-    properties = f'<w:pStyle w:val="{style}"/>' if style else ""
-    properties += f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="1"/></w:numPr>' if depth is not None else ""
-    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"
+    about = f'<w:pStyle w:val="{style}"/>' if style else ""
+    about += f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="1"/></w:numPr>' if depth is not None else ""
+    return f"<w:p><w:pPr>{about}</w:pPr><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"
 
 
 def word_table(*rows: tuple[str, ...]) -> str:
@@ -99,7 +99,7 @@ def word_table(*rows: tuple[str, ...]) -> str:
 
 
 def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "") -> bytes:
-    """Return a presentation; a slide has a title, lines with their depth, and speaker's notes."""
+    """Slides: title, lines with their depth, speaker's notes."""
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
         "_rels/.rels": links(("officeDocument", "ppt/presentation.xml")),
@@ -121,8 +121,8 @@ def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "
     return pack(parts)
 
 
-def _line(text: str, properties: str = "") -> str:
-    return f"<a:p>{properties}<a:r><a:t>{escape(text)}</a:t></a:r></a:p>"
+def _line(text: str, about: str = "") -> str:
+    return f"<a:p>{about}<a:r><a:t>{escape(text)}</a:t></a:r></a:p>"
 
 
 def _slide(shapes: str, kind: str) -> str:
@@ -131,13 +131,13 @@ def _slide(shapes: str, kind: str) -> str:
     )
 
 
-def _shape(kind: str, text: str, *, index: int | None = None) -> str:
-    attributes = (f' type="{kind}"' if kind else "") + (f' idx="{index}"' if index else "")
-    return f"<p:sp><p:nvSpPr><p:nvPr><p:ph{attributes}/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
+def _shape(place: str, text: str, *, index: int | None = None) -> str:
+    about = (f' type="{place}"' if place else "") + (f' idx="{index}"' if index else "")
+    return f"<p:sp><p:nvSpPr><p:nvPr><p:ph{about}/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
 
 
 def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = frozenset()) -> bytes:
-    """Return a workbook by rows of its sheets; numbers in the columns `dates` (from 0) are shown as dates."""
+    """Sheets of rows; numbers in the columns `dates` (from 0) are shown as dates."""
     strings: list[str] = []
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
@@ -158,23 +158,23 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
         for r, row in enumerate(rows, 1):
             cells = []
             for c, value in enumerate(row):
-                cell = f"{chr(65 + c)}{r}"
+                place = f"{chr(65 + c)}{r}"
                 if isinstance(value, str):
                     strings.append(value)
-                    cells.append(f'<c r="{cell}" t="s"><v>{len(strings) - 1}</v></c>' if value else "")
+                    cells.append(f'<c r="{place}" t="s"><v>{len(strings) - 1}</v></c>' if value else "")
                 else:
-                    cells.append(f'<c r="{cell}" s="{int(c in dates)}"><v>{value}</v></c>')
+                    cells.append(f'<c r="{place}" s="{int(c in dates)}"><v>{value}</v></c>')
             lines.append(f'<row r="{r}">{"".join(cells)}</row>')
         parts[f"xl/worksheets/sheet{number}.xml"] = (
             f'<worksheet xmlns="{_SHEETS}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
         )
-    string_items = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
-    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{string_items}</sst>'
+    listed = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
+    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{listed}</sst>'
     return pack(parts)
 
 
 def open_document(body: str, *, kind: str = "text", title: str = "") -> bytes:
-    """Return an OpenDocument file; `body` is XML with the prefixes office, text, table, draw and presentation."""
+    """An OpenDocument file; `body` is XML with the prefixes office, text, table, draw and presentation."""
     names = 'xmlns:office="urn:o" xmlns:text="urn:t" xmlns:table="urn:b" xmlns:draw="urn:d" xmlns:presentation="urn:p"'
     return pack(
         {
@@ -187,7 +187,7 @@ def open_document(body: str, *, kind: str = "text", title: str = "") -> bytes:
 
 
 def epub(chapters: list[str], *, title: str = "") -> bytes:
-    """Return an electronic book of HTML chapters."""
+    """An electronic book of HTML chapters."""
     items = "".join(
         f'<item id="c{n}" href="text/chapter%20{n}.xhtml" media-type="application/xhtml+xml"/>'
         for n in range(1, len(chapters) + 1)

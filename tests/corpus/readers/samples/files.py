@@ -1,4 +1,4 @@
-"""A file of each format with known content, a question about it, and the citation of the answer."""
+"""One file of each format with known content, a question about it, and where the answer is."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Sample:
 
 
 def paper() -> bytes:
-    """Return a PDF with two columns below a title, hyphenated words, running heads, page numbers and an outline."""
-    running_head = [pdf.Words(200, 770, "Proceedings of the River Society", 8)]
-    first_page = [
-        *running_head,
+    """Two columns under a title, words broken at line ends, running heads and page numbers, an outline."""
+    head = [pdf.Words(200, 770, "Proceedings of the River Society", 8)]
+    first = [
+        *head,
         pdf.Words(120, 720, "On the Habits of the Grey Heron in", 18, bold=True),
         pdf.Words(190, 698, "Flooded Meadows", 18, bold=True),
         pdf.Words(60, 660, "1 Introduction", 12, bold=True),
@@ -50,21 +50,21 @@ def paper() -> bytes:
         ),
         pdf.Words(300, 30, "1", 9),
     ]
-    second_page = [
-        *running_head,
+    second = [
+        *head,
         *pdf.column(60, 720, "March. The largest flock had forty-two herons in it.", room=230),
         pdf.Words(60, 660, "3 Results", 12, bold=True),
         *pdf.column(60, 640, "Herons avoided the meadow whenever the otter was seen there.", room=230),
         pdf.Words(320, 720, "fed cba", hebrew=True),
         pdf.Words(300, 30, "2", 9),
     ]
-    third_page = [
-        *running_head,
+    third = [
+        *head,
         *pdf.column(60, 720, "The observers thank the ferryman of Blasewitz for warm soup.", room=460),
         pdf.Words(300, 30, "3", 9),
     ]
     outline = [("1 Introduction", 0), ("2 Methods", 0), ("3 Results", 1)]
-    return pdf.make([first_page, second_page, third_page], outline=outline)
+    return pdf.make([first, second, third], outline=outline)
 
 
 PAGE = f"""<!DOCTYPE html><html><head><meta charset="utf-8"><title>Lock keepers &amp; their dogs</title>
@@ -240,7 +240,7 @@ def open_text() -> bytes:
 
 
 def open_workbook() -> bytes:
-    """Return a table with dates, merged and repeated cells, a note, a million blank rows, and a row below them."""
+    """Dates, merged and repeated cells, a note that is not a value, a million blank rows, and a table below them."""
 
     def row(*cells: tuple[str, str]) -> str:
         filled = "".join(f"<table:table-cell{more}><text:p>{text}</text:p></table:table-cell>" for text, more in cells)
@@ -263,8 +263,8 @@ def open_slides() -> bytes:
         return f'<draw:frame presentation:class="{kind}"><draw:text-box>{body}</draw:text-box></draw:frame>'
 
     def items(*lines: str) -> str:
-        list_items = "".join(f"<text:list-item><text:p>{line}</text:p></text:list-item>" for line in lines)
-        return f"<text:list>{list_items}</text:list>"
+        found = "".join(f"<text:list-item><text:p>{line}</text:p></text:list-item>" for line in lines)
+        return f"<text:list>{found}</text:list>"
 
     first = frame("outline", items("Of hemp", "Of wire")) + frame("title", "<text:p>Mooring lines</text:p>")
     notes = frame("notes", "<text:p>Show the frayed one.</text:p>") + frame("page-number", "<text:p>1</text:p>")

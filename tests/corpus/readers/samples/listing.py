@@ -1,4 +1,4 @@
-"""Write the extracted text and blocks of the samples for review: `python -m tests.corpus.readers.samples.listing`."""
+"""Writes what readers extract from the samples, to be reviewed: `python -m tests.corpus.readers.samples.listing`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXPECTED = Path(__file__).parent / "expected"
 
 
 def listing(document: Document) -> str:
-    """List title, records and text, then for each block its page, kind, headings, first and last characters."""
+    """Title, records, text, and a line for each block: page, headings, kind, first and last characters."""
     lines = [f"title: {document.title}", f"type: {document.media_type}", f"note: {document.note}", "--- text"]
     lines[3:3] = [f"record: {record.start} {record.title!r}" for record in document.records]
     lines += [document.text, "--- blocks"]

@@ -9,7 +9,7 @@ import pytest
 from corpus.chunking import splitter
 from corpus.readers.source import grammars
 from corpus.readers.source.code import read
-from corpus.readers.source.grammars import VERSION, definitions, edition
+from corpus.readers.source.grammars import VERSION, find_definitions, grammar_version
 from tests.corpus.readers.samples.texts import PROGRAMS
 from tests.documents import check_passages, count_words, document
 
@@ -33,27 +33,27 @@ def test_definitions_of_each_language_are_found(path: str) -> None:
 def test_offsets_count_characters_not_bytes() -> None:
     """There are umlauts, an emoji and a byte order mark before the function."""
     text = "\ufeff// Über 🦦\n\nfunction gehen() {\n  return 'ä';\n}\n"
-    (start, end, name), *others = definitions(text, "text/javascript")
+    (start, end, name), *others = find_definitions(text, "text/javascript")
     assert (text[start:end], name, others) == (text[text.index("function") : -1], ("gehen",), [])
 
 
 def test_definitions_after_a_syntax_error_are_found() -> None:
     text = "int a(int n) {\n  return ((;\n}\n\n@@@ what\n\nint b(int n) {\n  return 1;\n}\n"
-    assert [name for _, _, name in definitions(text, "text/x-c")][-1] == ("b",)
+    assert [name for _, _, name in find_definitions(text, "text/x-c")][-1] == ("b",)
 
 
 def test_without_a_grammar_there_are_no_definitions() -> None:
     """Nor are there any in a file that is too large."""
     text = "int row(int n)\n{\n  return 0;\n}\n"
-    assert len(definitions(text, "text/x-c")) == 1
-    assert definitions(text + "int x;\n" * 200_000, "text/x-c") == []
-    assert definitions(text, "text/x-python") == []
+    assert len(find_definitions(text, "text/x-c")) == 1
+    assert find_definitions(text + "int x;\n" * 200_000, "text/x-c") == []
+    assert find_definitions(text, "text/x-python") == []
 
 
 def test_the_splitter_version_depends_on_the_installed_grammars() -> None:
     """An index is then rebuilt when they change."""
-    assert edition() % 100 == VERSION
-    assert splitter.splitter_version() // 1_000_000 == edition()
+    assert grammar_version() % 100 == VERSION
+    assert splitter.splitter_version() // 1_000_000 == grammar_version()
 
 
 def test_without_the_extra_code_is_cut_at_blank_lines(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,5 +62,5 @@ def test_without_the_extra_code_is_cut_at_blank_lines(monkeypatch: pytest.Monkey
     monkeypatch.setattr(grammars, "_language", grammars._language.__wrapped__)
     extracted = read("a.js", b"function row(n) {\n  return n;\n}\n\nrow(1);\n")
     assert [(block.start, block.end, block.heading) for block in extracted.blocks] == [(0, 31, ()), (33, 40, ())]
-    assert edition() == 0
+    assert grammar_version() == 0
     assert splitter.splitter_version() < 1_000_000
