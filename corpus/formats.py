@@ -85,7 +85,7 @@ DOC = _ole_format("application/msword")
 XLS = _ole_format("application/vnd.ms-excel", "sheet")
 PPT = _ole_format("application/vnd.ms-powerpoint", "slide")
 # Media types of workbooks.
-WORKBOOKS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
+SHEETS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
 RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
 EPUB = _zip_format("application/epub+zip")
 # No text begins with these bytes, whatever its name says.
@@ -149,7 +149,7 @@ _NEVER_TEXT = (
 )
 _NEVER_OPENED = frozenset(_NEVER_TEXT.split())
 # Names allowed under `formats` in a collection's settings, each with a suffix of that format.
-SUFFIX_OF = {
+NAMED = {
     "text": ".txt", "markdown": ".md", "rst": ".rst", "code": ".sh", "html": ".html", "latex": ".tex", "csv": ".csv",
     "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl", "mail": ".eml", "scan": ".scan",
 }  # fmt: skip
@@ -166,7 +166,7 @@ def effective_name(path: str, formats: Iterable[str]) -> str:
         inner, gz = _split_gz(path)
         for key, _, format_name in (entry.rpartition("=") for entry in formats):
             if key in (PurePosixPath(inner).suffix.lower(), PurePosixPath(inner).name):
-                return inner + SUFFIX_OF[format_name] + gz
+                return inner + NAMED[format_name] + gz
     return path
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from corpus.formats import WORKBOOKS
+from corpus.formats import SHEETS
 
 if TYPE_CHECKING:
     from index import Index, StoredDocument, StoredPassage
 
 Fields = tuple[tuple[str, str], ...]
 
-_ROWS = WORKBOOKS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
+_ROWS = SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
 _MAIL = frozenset({"application/mbox", "message/rfc822"})
 _BIBTEX = "text/x-bibtex"
 # A field on a line of its own, and a table row on one line.
@@ -87,7 +87,7 @@ def _title_field(title: str) -> Fields:
 
 def _record_key(passage: StoredPassage) -> tuple[object, ...]:
     """Return the key that all passages of one record share."""
-    if passage.document.media_type in WORKBOOKS:
+    if passage.document.media_type in SHEETS:
         return passage.page, passage.heading
     if passage.page is None and passage.record_title is None:
         return (passage.id,)

@@ -194,7 +194,7 @@ class _Splitter:
         document_title = self._document.title
         # A title made of the file's name is not embedded, so that a renamed file need not be embedded again.
         title = "" if document_title == path_words(PurePosixPath(self._document.path).name) else document_title
-        if self._document.media_type in formats.WORKBOOKS:
+        if self._document.media_type in formats.SHEETS:
             heading = tuple(_ROW_NUMBER.sub("", part) for part in heading)
         return context_of(title, heading, count_tokens=self._count, max_tokens=self._max)
 

@@ -1,7 +1,4 @@
-"""File names as text: the system stores bytes, which are decoded as UTF-8 in every locale.
-
-Python decodes names in the locale's encoding, so `größe.md` would have another name in another locale.
-"""
+"""File names as text, the same in every locale: always decoded as UTF-8, while Python decodes them by the locale."""
 
 from __future__ import annotations
 

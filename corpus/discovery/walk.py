@@ -31,8 +31,7 @@ MAX_PATTERNS = 1000
 class FoundFile:
     """A file whose name is that of a document; `path` is relative to the root, with forward slashes.
 
-    `ctime_ns` is the time of the last change of its content, name or owner, which no program can set; on Windows, of
-    its creation.
+    `ctime_ns` is when its content, name or owner last changed, which no program can set; on Windows, its creation time.
     """
 
     path: str

@@ -11,9 +11,6 @@ Reader = Callable[[str, bytes], Extracted]
 
 
 def reader_for(name: str) -> Reader:
-    """Return a reader by the name of its module, which is imported on first use.
-
-    The reader raises `Unreadable` for a file that it cannot read.
-    """
+    """Return the reader in a module, imported on first use; it raises `Unreadable` for a file that it cannot read."""
     read: Reader = import_module(f"corpus.readers.{name}").read
     return read

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
-from corpus.formats import SUFFIX_OF
+from corpus.formats import NAMED
 from index import config_folder
 from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
 from qa.require import either
@@ -236,7 +236,7 @@ def _paths(value: Any) -> tuple[str, ...]:
 
 
 def _formats(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, dict) or not all(isinstance(name, str) and name in SUFFIX_OF for name in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(name, str) and name in NAMED for name in value.values()):
         raise TypeError
     if not all(key and "/" not in key for key in value):
         raise ValueError
@@ -260,7 +260,7 @@ _KEYS = {
     "include": (_patterns, "a list of patterns"),
     "exclude": (_patterns, "a list of patterns"),
     "paths": (_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
-    "formats": (_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(SUFFIX_OF)}'),
+    "formats": (_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
     "k": (_count, f"a number from 1 to {MAX_HITS}"),
     "mode": (Mode, either(Mode)),
     "rerank": (_bool, "true or false"),

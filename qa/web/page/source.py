@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from corpus import LineMap, Sandbox, digest, load, read_file
 from corpus.errors import Unreadable, UsageError
-from corpus.formats import MARKDOWN, PDF, WORKBOOKS
+from corpus.formats import MARKDOWN, PDF, SHEETS
 from corpus.types import Block, BlockKind, Document
 from qa.answer.citation import state_without
 from qa.answer.results import State, cite
@@ -157,7 +157,7 @@ def _text(view: SourceView, place: Place, wanted: PageState, document: Document)
 
 def _extent(document: Document, at: int) -> Span:
     """Return the characters that parts are cut from: in a workbook those of one sheet, else the whole document."""
-    page = document.page_of(at) if document.media_type in WORKBOOKS else None
+    page = document.page_of(at) if document.media_type in SHEETS else None
     return (0, len(document.text)) if page is None else document.page_span(page) or (0, len(document.text))
 
 

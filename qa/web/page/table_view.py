@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from corpus.formats import WORKBOOKS, format_of
+from corpus.formats import SHEETS, format_of
 from corpus.types import Block, BlockKind, Document
 from qa.web.page.marks import MarkedText, Marks, Span
 
-TABLES = WORKBOOKS | {kind.media_type for name in ("a.csv", "a.tsv") if (kind := format_of(name))}
+TABLES = SHEETS | {kind.media_type for name in ("a.csv", "a.tsv") if (kind := format_of(name))}
 _NAME = re.compile(r"(?P<name>[^\n:]{1,80}): ?(?P<value>.*)", re.DOTALL)
 _ROW = re.compile(r"[Rr]ow (\d+)\)?$")
 # A table of many short rows has one row per line.
@@ -53,7 +53,7 @@ class _TableRecord:
 def table_view(document: Document, shown: Span, marks: Marks) -> TableView:
     """Return the rows in the shown characters of a table."""
     blocks = [block for block in document.blocks if block.start < shown[1] and shown[0] < block.end]
-    is_sheet = document.media_type in WORKBOOKS
+    is_sheet = document.media_type in SHEETS
     records = list(_records(document, blocks, shown, is_sheet=is_sheet))
     columns = _columns(document.text, records)
     titled = ("Title",) if any(record.title for record in records) else ()
