@@ -84,7 +84,7 @@ _LAST_WORD = re.compile(r"(\S+)$")
 # a house number.
 _PRICED = re.compile(r"\s*[^\W\d_][^\d\n.:;!?|=/]{0,60} (?:[£$€] ?\d+(?:[.,]\d\d)?|\d+[.,]\d\d)(?: ?[£$€])?\s*")
 _COUNTED = re.compile(r"\s*(?P<first>[^\W\d_])[^\d\n.:;!?|=/]{0,30} \d+(?:[.,]\d+)*(?: ?[%p])?\s*")
-_FEWEST_PRICED, _FEWEST_COUNTED = 2, 3
+_MIN_PRICED, _MIN_COUNTED = 2, 3
 # Maximum distance between two brackets for the text between them to be one sentence.
 _BRACKETED = 200
 # Maximum length of a date before an entry, and its parts other than names of months and days.
@@ -122,7 +122,7 @@ def _list_rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     lines = text[start:end].split("\n")
     price_counts = [len(items) for items in map(_priced_items, lines)]
     is_row = [bool(count) or _is_counted(line) for count, line in zip(price_counts, lines, strict=True)]
-    is_list = sum(price_counts) >= _FEWEST_PRICED or sum(is_row) >= _FEWEST_COUNTED
+    is_list = sum(price_counts) >= _MIN_PRICED or sum(is_row) >= _MIN_COUNTED
     edges, line_start = [start], start
     for i, line in enumerate(lines if is_list and 2 * sum(is_row) > len(lines) else ()):
         if is_row[i] or (i and is_row[i - 1]):
