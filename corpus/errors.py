@@ -64,7 +64,7 @@ class LockedError(QAError):
 
 
 class StorageError(QAError):
-    """The disk is full, read-only or failing; or a server or the workers of a build are gone."""
+    """The disk is full, read-only or failing, or a server or the workers of a build are gone."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
@@ -72,7 +72,7 @@ class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, 
 
     Attributes:
         gone: The file no longer exists.
-        unknown: The file could not be examined, so the index must keep what it has of it.
+        unknown: The file could not be examined, so the index must keep its passages.
     """
 
     def __init__(self, reason: str, *, gone: bool = False, unknown: bool = False) -> None:

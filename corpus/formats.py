@@ -1,4 +1,4 @@
-"""Supported formats: chosen by a file's name, confirmed by its content; any other text is plain text."""
+"""Supported formats, detected by the name and the content of a file; any other text is plain text."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from posixpath import splitext
 
 from corpus.errors import Unreadable
 
-# Incremented whenever the same bytes would be read differently; indexes are then rebuilt from the files.
+# Incremented whenever a reader extracts something else from the same bytes; indexes are then rebuilt from the files.
 VERSION = 21
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
 # Limit for a file that is mostly images, fonts or attachments; its text is limited as above.
 MAX_PACKED_BYTES = 64 * MIB
-# Each line costs its reader about a kilobyte.
+# Each line takes its reader about a kilobyte of memory.
 MAX_LINES = 200_000
 _HEAD = 1024
-# Limit for files recognised as text by their content alone: larger ones are mostly written by programs.
+# Limit for files recognised as text only by their content: larger ones are mostly written by programs.
 _MAX_UNNAMED = MIB
 _SAMPLE = 64 * 1024
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
 )
-# What `qa ask`, `similar` and `topics` print as JSON: as documents, they would answer with what was answered before.
+# JSON printed by `qa ask`, `similar` and `topics`: indexed, it would answer questions with earlier answers.
 _OUTPUT_OF_QA = re.compile(
     rb'\s*\{"version": 1, ("id": [^\n]*?"question": "[^\n]*?"corrections": \['
     rb'|"of": \{"given": |"topics": \[\{"id": "[\d.]+", "label": )'
@@ -43,7 +43,7 @@ class Format:
 
     Attributes:
         reader: The module that reads it, below `corpus.readers`.
-        isolated: Whether it is read in the sandbox, as its parser may hang or take too much memory.
+        sandboxed: Whether it is read in the sandbox, as its parser may hang or take too much memory.
         limit: Largest file, in bytes.
         page: The word for its numbered parts, or "".
         magic: Possible first bytes of a file; () for text.
@@ -51,43 +51,43 @@ class Format:
 
     media_type: str
     reader: str
-    isolated: bool = True
+    sandboxed: bool = True
     limit: int = MAX_BYTES
     page: str = ""
     magic: tuple[bytes, ...] = ()
 
 
-def _zipped(media_type: str, page: str = "") -> Format:
+def _zip_format(media_type: str, page: str = "") -> Format:
     return Format(media_type, "office.detect", limit=MAX_PACKED_BYTES, page=page, magic=(b"PK\x03\x04", b"PK\x05\x06"))
 
 
-def _old_office(media_type: str, page: str = "") -> Format:
-    return Format(media_type, "office.office97", limit=MAX_PACKED_BYTES, page=page, magic=(_OLD_OFFICE,))
+def _ole_format(media_type: str, page: str = "") -> Format:
+    return Format(media_type, "office.office97", limit=MAX_PACKED_BYTES, page=page, magic=(_OLE,))
 
 
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
-MARKDOWN = Format("text/markdown", "plaintext.markdown", isolated=False)
-PLAIN = Format("text/plain", "plaintext.plain", isolated=False)
-UNNAMED = Format("text/plain", "plaintext.plain", isolated=False, limit=_MAX_UNNAMED)
-MAN = Format("text/troff", "plaintext.man", isolated=False)
-SCRIPT = Format("text/plain", "source.code", isolated=False)
+MARKDOWN = Format("text/markdown", "plaintext.markdown", sandboxed=False)
+PLAIN = Format("text/plain", "plaintext.plain", sandboxed=False)
+UNNAMED = Format("text/plain", "plaintext.plain", sandboxed=False, limit=_MAX_UNNAMED)
+MAN = Format("text/troff", "plaintext.man", sandboxed=False)
+SCRIPT = Format("text/plain", "source.code", sandboxed=False)
 PDF = Format("application/pdf", "pdf.pdf", limit=MAX_PACKED_BYTES, page="p.", magic=(b"%PDF-",))
 HTML = Format("text/html", "web.html")
-ARCHIVE = _zipped("application/zip")
-DOCX = _zipped(f"{_OPEN_XML}wordprocessingml.document")
-PPTX = _zipped(f"{_OPEN_XML}presentationml.presentation", "slide")
-XLSX = _zipped(f"{_OPEN_XML}spreadsheetml.sheet", "sheet")
-ODT = _zipped("application/vnd.oasis.opendocument.text")
-ODS = _zipped("application/vnd.oasis.opendocument.spreadsheet", "sheet")
-ODP = _zipped("application/vnd.oasis.opendocument.presentation", "slide")
-DOC = _old_office("application/msword")
-XLS = _old_office("application/vnd.ms-excel", "sheet")
-PPT = _old_office("application/vnd.ms-powerpoint", "slide")
+ARCHIVE = _zip_format("application/zip")
+DOCX = _zip_format(f"{_OPEN_XML}wordprocessingml.document")
+PPTX = _zip_format(f"{_OPEN_XML}presentationml.presentation", "slide")
+XLSX = _zip_format(f"{_OPEN_XML}spreadsheetml.sheet", "sheet")
+ODT = _zip_format("application/vnd.oasis.opendocument.text")
+ODS = _zip_format("application/vnd.oasis.opendocument.spreadsheet", "sheet")
+ODP = _zip_format("application/vnd.oasis.opendocument.presentation", "slide")
+DOC = _ole_format("application/msword")
+XLS = _ole_format("application/vnd.ms-excel", "sheet")
+PPT = _ole_format("application/vnd.ms-powerpoint", "slide")
 # Media types of workbooks.
 SHEETS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
 RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
-EPUB = _zipped("application/epub+zip")
+EPUB = _zip_format("application/epub+zip")
 # No text begins with these bytes, whatever its name says.
 _BINARY_MAGIC = (*PDF.magic, *ARCHIVE.magic, *DOC.magic, *RTF.magic)
 _CODE = {
@@ -98,13 +98,13 @@ _CODE = {
 _SUFFIXES = {
     MARKDOWN: ".md .markdown .mdown .mkd .mdx .qmd .rmd",
     PLAIN: ".txt .text .log",
-    Format("text/vtt", "plaintext.subtitles", isolated=False): ".vtt",
-    Format("application/x-subrip", "plaintext.subtitles", isolated=False): ".srt",
+    Format("text/vtt", "plaintext.subtitles", sandboxed=False): ".vtt",
+    Format("application/x-subrip", "plaintext.subtitles", sandboxed=False): ".srt",
     SCRIPT: ".bash .bat .cfg .cmake .conf .css .diff .fish .ini .jl .less .lua .patch .pl .pm .properties .proto .ps1 "
     ".r .rb .scss .sh .sql .tcl .toml .vim .xml .xsd .xsl .yaml .yml .zsh",
-    Format("text/x-org", "plaintext.plain", isolated=False): ".org",
-    Format("text/asciidoc", "plaintext.plain", isolated=False): ".adoc .asciidoc",
-    Format("text/x-rst", "plaintext.rst", isolated=False): ".rst .rest",
+    Format("text/x-org", "plaintext.plain", sandboxed=False): ".org",
+    Format("text/asciidoc", "plaintext.plain", sandboxed=False): ".adoc .asciidoc",
+    Format("text/x-rst", "plaintext.rst", sandboxed=False): ".rst .rest",
     PDF: ".pdf",
     HTML: ".html .htm .xhtml",
     DOCX: ".docx",
@@ -132,13 +132,13 @@ _SUFFIXES = {
     **{Format(f"text/{name}", "source.code"): suffixes for name, suffixes in _CODE.items()},
 }
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()} | {"": PLAIN}
-# With their dots; "" stands for a name without a suffix.
+# With their dots; "" is for names without a suffix.
 SUFFIXES = tuple(_BY_SUFFIX)
-# Read only if a collection's settings ask for it: a folder of photographs would take hours.
+# Read only if a collection's settings request it: a folder of photographs would take hours.
 _BY_SUFFIX[".scan"] = Format(
     "image", "pdf.ocr", limit=MAX_PACKED_BYTES, magic=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
 )
-# Never text that anyone wants cited, so these files are not even opened.
+# Files that are never citable text, and are not even opened.
 _NEVER_TEXT = (
     ".7z .a .aac .ai .apk .avi .avif .bak .bin .bmp .bz2 .class .crt .csr .dat .db .deb .dll .dmg .dylib .egg "
     ".eot .eps .exe .feather .fig .flac .gif .gpg .h5 .hdf5 .heic .ico .img .iso .jar .jpeg .jpg .key .lib .lz4 "
@@ -155,35 +155,35 @@ NAMED = {
 }  # fmt: skip
 
 
-def read_as(path: str, formats: Iterable[str]) -> str:
-    """Return the name that decides how a file is read: its own, or its own plus the suffix of another format.
+def effective_name(path: str, formats: Iterable[str]) -> str:
+    """Return the name that decides how a file is read: its path, or its path plus the suffix of another format.
 
     Args:
-        path: The file.
-        formats: Such as ".foo=markdown" or "Jenkinsfile=code", by suffix in lower case or by name.
+        path: The path of the file.
+        formats: Formats by suffix in lower case or by file name, such as ".foo=markdown" or "Jenkinsfile=code".
     """
     if formats:
-        inner, packed = _inner(path)
-        for key, _, name in (entry.rpartition("=") for entry in formats):
+        inner, gz = _split_gz(path)
+        for key, _, format_name in (entry.rpartition("=") for entry in formats):
             if key in (PurePosixPath(inner).suffix.lower(), PurePosixPath(inner).name):
-                return inner + NAMED[name] + packed
+                return inner + NAMED[format_name] + gz
     return path
 
 
-def _inner(path: str) -> tuple[str, str]:
-    """Split off the suffix ".gz", if any: return the name of the file inside, and the suffix or ""."""
+def _split_gz(path: str) -> tuple[str, str]:
+    """Split off the suffix ".gz", if any: return the name of the compressed file, and the suffix or ""."""
     inner, suffix = path[:-3], path[-3:]
     return (inner, suffix) if suffix.lower() == ".gz" else (path, "")
 
 
 def unpack(path: str, data: bytes) -> tuple[str, bytes]:
-    """Return the name and bytes of the text inside a .gz file; any other file unchanged.
+    """Return the name and bytes of the text in a .gz file, or those of any other file unchanged.
 
     Raises:
         Unreadable: It is damaged, or too large unpacked.
     """
-    inner, packed = _inner(path)
-    if not packed:
+    inner, gz = _split_gz(path)
+    if not gz:
         return path, data
     import gzip  # noqa: PLC0415 - most folders have no such file, and a question waits for every import
     import zlib  # noqa: PLC0415
@@ -201,15 +201,15 @@ def unpack(path: str, data: bytes) -> tuple[str, bytes]:
 
 def format_of(path: str) -> Format | None:
     """Return the format that a file's name promises, or None if it is known to be unsupported."""
-    inner, packed = _inner(path)
+    inner, gz = _split_gz(path)
     suffix = splitext(inner)[1].lower()  # a path object takes ten times as long, and every file of a folder gets here
-    found = _BY_SUFFIX.get(suffix, UNNAMED)
-    # Of compressed files, only text is read.
-    is_known = suffix not in _NEVER_OPENED and not inner.endswith("~") and not (packed and found.magic)
-    return found if is_known else None
+    by_suffix = _BY_SUFFIX.get(suffix, UNNAMED)
+    # Of compressed files, only texts are read.
+    is_known = suffix not in _NEVER_OPENED and not inner.endswith("~") and not (gz and by_suffix.magic)
+    return by_suffix if is_known else None
 
 
-def unsupported(path: str) -> str:
+def unsupported_reason(path: str) -> str:
     """Return the reason to skip a file for which `format_of` returns None."""
     if path.lower().endswith(".msg"):
         return "Outlook messages (.msg) cannot be read; save it as .eml"
@@ -226,26 +226,26 @@ def page_label(path: str) -> str:
     return (format_of(path) or PDF).page or PDF.page
 
 
-def confirm(path: str, data: bytes) -> Format:
+def detect_format(path: str, data: bytes) -> Format:
     """Return the format of a file, by its name and its content.
 
     Raises:
         Unreadable: The format is not supported, the content is not what the name promises, or qa wrote it.
     """
-    named = format_of(path)
-    if named is None:
-        raise Unreadable(unsupported(path))
+    by_name = format_of(path)
+    if by_name is None:
+        raise Unreadable(unsupported_reason(path))
     if _OUTPUT_OF_QA.match(data):
         raise Unreadable("output of qa, not a document")
-    if named.magic and not data:
+    if by_name.magic and not data:
         raise Unreadable("empty")
-    if data.startswith(named.magic) if named.magic else not data.startswith(_BINARY_MAGIC):
-        if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
+    if data.startswith(by_name.magic) if by_name.magic else not data.startswith(_BINARY_MAGIC):
+        if by_name in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML
-        return _text_format(data) if named is UNNAMED else named
-    for kind in (DOC, RTF, ARCHIVE):
-        if data.startswith(kind.magic):
-            return kind
+        return _detect_text_format(data) if by_name is UNNAMED else by_name
+    for candidate in (DOC, RTF, ARCHIVE):
+        if data.startswith(candidate.magic):
+            return candidate
     # Some programs write a line before the PDF header.
     if PDF.magic[0] in data[:_HEAD]:
         return PDF
@@ -254,8 +254,8 @@ def confirm(path: str, data: bytes) -> Format:
     raise Unreadable(f"content does not match its name: not a {PurePosixPath(path).suffix.lower()[1:].upper()} file")
 
 
-def _text_format(data: bytes) -> Format:
-    """Return the format of a text by its content; refuse what is not Unicode or is mostly numbers or signs."""
+def _detect_text_format(data: bytes) -> Format:
+    """Return the format of a text by its content; refuse text that is not Unicode or mostly numbers or signs."""
     try:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
     except UnicodeDecodeError as error:

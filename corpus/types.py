@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
 
-# Begins the innermost heading of what a message quotes from an earlier one.
+# The first word of the heading of text that a message quotes from an earlier one.
 QUOTED = "Quoted"
 
 
 class BlockKind(StrEnum):
-    """The kinds of block that the splitter tells apart."""
+    """The kinds of block that the splitter distinguishes."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -23,7 +23,7 @@ class BlockKind(StrEnum):
     CODE = "code"
     TABLE = "table"
     META = "meta"
-    # What the file states about itself, such as front matter; it is no passage if it states only a title.
+    # Metadata of the file, such as front matter; it becomes a passage unless it has only a title.
     DATA = "data"
 
 
@@ -77,18 +77,18 @@ class PagePicture:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a reader extracts from a file.
+    """The text and structure that a reader extracts from a file.
 
     Attributes:
         text: For text formats the decoded file with its newlines, for others the text extracted from it.
         title: The title that the document states, or "".
-        blocks: In order, without overlap; together they hold every non-blank character.
-        pages: Start of each page, slide, sheet, cell, row or message, for formats that have any.
+        blocks: In order, without overlap; every non-blank character is in one of them.
+        pages: Start of each page, slide, sheet, cell, row or message, for formats that have them.
         media_type: Determined by content, not by name.
         note: A remark on how the file was read, or "".
         records: The documents of a file that holds many, in order; text before the first belongs to none.
         file_lines: (offset, line) pairs: from this offset on, the text comes from this line of the file. () if the
-            file has the same lines as the text, None if it has no lines that an editor shows.
+            lines of the file are those of the text, None if an editor shows no lines for it.
         anchors: (offset, name) pairs: link targets in the file.
         metadata: (name, value) pairs that the file states about itself, such as its author; a list repeats its name.
     """
@@ -140,12 +140,12 @@ class Document(Extracted):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The stored unit: an exact slice of a document, with its context.
+    """The unit that is indexed: an exact slice of a document, with its context.
 
     Attributes:
         end: One past the last character; `document.text[start:end] == text`, which is shown and cited.
-        body: Offset in `text` of the text proper, after heading lines that `heading` repeats.
-        title: Title of its record, else of the file, or "".
+        body: Offset in `text` of the text proper, after heading lines, which are in `heading` too.
+        title: Title of its record, otherwise of the file, or "".
         heading: Headings above the passage, outermost first.
         context: The title and headings that the encoder reads before the text proper.
         lines: First and last line of the file, from 1, inclusive; None for a file without lines.

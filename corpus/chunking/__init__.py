@@ -1,1 +1,1 @@
-"""For the index: `split` cuts a document into passages that fit the encoder."""
+"""Split documents into passages that fit the encoder, for the index."""

@@ -1,4 +1,4 @@
-"""Blocks that belong together: a line and the block that it introduces, a list item and those nested in it."""
+"""Find blocks that belong together: a line and the block it introduces, a list item and its nested items."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from corpus.text.headings import could_be_heading, is_clear_heading
 from corpus.types import Block, BlockKind
 
 _LONGEST_INTRODUCTION = 120
-# Maximum gap between it and the block that it introduces: a blank line.
+# Maximum gap, in characters, between an introduction and its block: a blank line.
 _GAP = 4
-# A line at least this long is text, as is a shorter one that ends like a sentence.
+# A line at least this long is text; so is a shorter line that ends like a sentence.
 _LINE_OF_TEXT = 60
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")
 
@@ -37,22 +37,22 @@ def _is_text(text: str, block: Block) -> bool:
 
 
 def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
-    """Return the parent of each nested list item, by the start of the nested one."""
+    """Return the parent of each nested list item, by the start of the nested item."""
     parents: dict[int, Block] = {}
-    above: list[Block] = []
+    open_items: list[Block] = []
     for block in blocks:
         is_item = block.kind is BlockKind.ITEM
-        while above and not (is_item and above[-1].depth < block.depth):
-            above.pop()
+        while open_items and not (is_item and open_items[-1].depth < block.depth):
+            open_items.pop()
         if is_item:
-            if above:
-                parents[block.start] = above[-1]
-            above.append(block)
+            if open_items:
+                parents[block.start] = open_items[-1]
+            open_items.append(block)
     return parents
 
 
 def belongs_to(group: Sequence[Block], block: Block) -> bool:
-    """Whether a block is a list item below the line that ends the group, or nested in its first item."""
+    """Whether a block is a list item that the group's last line introduces, or one nested in the group's first item."""
     if not group or block.kind is not BlockKind.ITEM:
         return False
     return group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth

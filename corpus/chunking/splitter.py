@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from corpus import formats
 from corpus.chunking.neighbours import belongs_to, introduces, parent_items
-from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
+from corpus.chunking.units import CountTokens, Unit, bounded_counter, pack_evenly, units_of
 from corpus.errors import Unreadable
 from corpus.readers.assemble.gaps import MAX_GAP
 from corpus.text.aligned import aligned_table
@@ -17,7 +17,7 @@ from corpus.text.lines import BULLETS, FileLines
 from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
-# Incremented whenever a document would be split or its passages named differently; documents are then split again.
+# Incremented whenever splitting or headings of passages change; documents are then split again.
 VERSION = 16
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
@@ -34,23 +34,23 @@ _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–�
 _MARKER = re.compile(rf"^\s*(?:[{BULLETS}]|\(?\w{{1,4}}[.)])\s+")
 # Enough for the longest label after a marker and some blanks.
 _LABEL_CHARACTERS = 400
-# Maximum length of a table's column names, and of the lines that show where columns without bars are.
+# Maximum length of a table's column names, and of the text searched for aligned columns.
 _COLUMN_CHARACTERS = 300
 _ALIGNED_CHARACTERS = 3000
-# What the headings of a sheet's rows say for citations only: "Row 3", "Heron (row 3)".
+# The row number in the heading of a spreadsheet row, which is only for citations: "Row 3", "Heron (row 3)".
 _ROW_NUMBER = re.compile(r"\ARow \d+\Z| \(row \d+\)\Z")
 
 
 def splitter_version() -> int:
     """Return the version of readers and splitter, which depends on the installed grammars for source code."""
-    from corpus.readers.source.grammars import edition  # noqa: PLC0415 - no question needs it
+    from corpus.readers.source.grammars import grammar_version  # noqa: PLC0415 - no question needs it
 
-    return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
+    return 1_000_000 * grammar_version() + 1000 * formats.VERSION + VERSION
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
-    """A planned passage: its span, the sum of its parts' tokens, and the list item or column names above it."""
+class _Chunk:
+    """A planned passage: its span, the tokens of its parts in total, and the list item or column names above it."""
 
     start: int
     end: int
@@ -84,7 +84,7 @@ def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens,
     """Return title and headings in one line, or "" if they take more than half of the encoder's input."""
     path = list(dict.fromkeys(part for part in (title, *heading) if part))
     while len(path) > 1 and sum(map(len, path)) > _CONTEXT_CHARACTERS:
-        # The innermost heading says most about the passage, the title most about the document.
+        # The innermost heading describes the passage best, and the title the document.
         del path[1 if len(path) > 2 else 0]
     context = " › ".join(path)[:_CONTEXT_CHARACTERS]
     return context if context and count_tokens([context])[0] <= max_tokens // 2 else ""
@@ -105,24 +105,24 @@ def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> 
         Unreadable: There would be more than `MAX_PASSAGES`, or `MAX_SENTENCES` in cut blocks.
     """
     splitter = _Splitter(document, count_tokens, max_tokens)
-    found: list[Passage] = []
+    passages: list[Passage] = []
     for section in _sections(document):
-        found.extend(splitter.passages(section))
-        _require_at_most(MAX_PASSAGES, len(found), "passages")
-    return tuple(found)
+        passages.extend(splitter.passages(section))
+        _require_at_most(MAX_PASSAGES, len(passages), "passages")
+    return tuple(passages)
 
 
-def _require_at_most(limit: int, count: float, what: str) -> None:
+def _require_at_most(limit: int, count: float, units: str) -> None:
     if count > limit:
-        raise Unreadable(f"more than {limit:,} {what}; split it into smaller files")
+        raise Unreadable(f"more than {limit:,} {units}; split it into smaller files")
 
 
 def _sections(document: Document) -> Iterator[_Section]:
-    """Group blocks under their headings; headings with no text below them join the record's next section."""
+    """Group blocks under their headings; headings without text below join the next section of the record."""
     headings: list[Block] = []
     body: list[Block] = []
     record: Record | None = None
-    # Front matter with a title at most is redundant: the title is in the context of every passage.
+    # Front matter with only a title, or nothing, is redundant: the title is in the context of every passage.
     is_redundant = all(name == "title" for name, _ in document.metadata)
     blocks = [block for block in document.blocks if not (is_redundant and block.kind is BlockKind.DATA)]
     for block in blocks or document.blocks:
@@ -132,14 +132,14 @@ def _sections(document: Document) -> Iterator[_Section]:
             body and (is_heading or block.heading != body[0].heading or body[-1].kind is BlockKind.DATA)
         )
         if (headings or body) and ends:
-            yield _section(document, headings, body)
+            yield _make_section(document, headings, body)
             headings, body = [], []
         (headings if is_heading else body).append(block)
     if headings or body:
-        yield _section(document, headings, body)
+        yield _make_section(document, headings, body)
 
 
-def _section(document: Document, headings: list[Block], body: list[Block]) -> _Section:
+def _make_section(document: Document, headings: list[Block], body: list[Block]) -> _Section:
     path = body[0].heading if body else headings[-1].heading[:-1]
     first = (headings or body)[0].start
     record = document.record_of(first)
@@ -147,7 +147,7 @@ def _section(document: Document, headings: list[Block], body: list[Block]) -> _S
     is_short = not headings or not body or body[0].start - headings[0].start <= _HEADING_CHARACTERS
     if body and is_short and all(_is_in_context(block, path, document.title) for block in headings):
         return _Section(first, body[0].start, title, path, tuple(body))
-    # A heading line that is not in the context is read as text, or no search would find it.
+    # A heading line that is not in the context becomes text, as no search would find it otherwise.
     lines = [replace(block, kind=BlockKind.PARAGRAPH) for block in headings]
     return _Section(first, first, title, path, (*lines, *body))
 
@@ -161,7 +161,7 @@ class _Splitter:
         self._document = document
         self._text = document.text
         self._lines = FileLines(document)
-        self._count = bounded(count_tokens, max_tokens)
+        self._count = bounded_counter(count_tokens, max_tokens)
         self._max = max_tokens
         self._sentences = 0
 
@@ -172,132 +172,133 @@ class _Splitter:
         context_tokens = self._count([context])[0] + 1
         room = max(1, self._max - context_tokens)
         while True:
-            cuts = self._join_wordless(self._cuts(section, room), room)
-            found = [self._passage(section, cut, context) for cut in cuts]
-            # Some tokenizers count more for a text than for its parts.
+            chunks = self._join_punctuation(self._chunks(section, room), room)
+            passages = [self._make_passage(section, chunk, context) for chunk in chunks]
+            # Some tokenizers count more tokens in a text than in its parts.
             doubtful = [
                 encoder_text(passage)
-                for cut, passage in zip(cuts, found, strict=True)
-                if cut.label or cut.columns or not self._surely_fits(cut, context_tokens)
+                for chunk, passage in zip(chunks, passages, strict=True)
+                if chunk.label or chunk.columns or not self._surely_fits(chunk, context_tokens)
             ]
             if room == 1 or max(self._count(doubtful), default=0) <= self._max:
-                return found
+                return passages
             room = max(1, room * 3 // 4)
 
-    def _surely_fits(self, cut: _Cut, context_tokens: int) -> bool:
+    def _surely_fits(self, chunk: _Chunk, context_tokens: int) -> bool:
         """Whether a passage fits even if it has a third more tokens than its parts, and a token for each blank."""
-        text = self._text[cut.start : cut.end]
+        text = self._text[chunk.start : chunk.end]
         blanks = len(text) - len(" ".join(text.split())) + text.count("\n")
-        return 4 * (cut.tokens + blanks + context_tokens) <= 3 * self._max
+        return 4 * (chunk.tokens + blanks + context_tokens) <= 3 * self._max
 
     def _context(self, heading: tuple[str, ...]) -> str:
-        title = self._document.title
-        # Words of the file's name are not embedded: renaming a file would mean embedding it again.
-        own = "" if title == path_words(PurePosixPath(self._document.path).name) else title
+        document_title = self._document.title
+        # A title made of the file's name is not embedded, so that a renamed file need not be embedded again.
+        title = "" if document_title == path_words(PurePosixPath(self._document.path).name) else document_title
         if self._document.media_type in formats.SHEETS:
             heading = tuple(_ROW_NUMBER.sub("", part) for part in heading)
-        return context_of(own, heading, count_tokens=self._count, max_tokens=self._max)
+        return context_of(title, heading, count_tokens=self._count, max_tokens=self._max)
 
-    def _passage(self, section: _Section, cut: _Cut, context: str) -> Passage:
-        start = section.start if cut.start == section.body else cut.start
+    def _make_passage(self, section: _Section, chunk: _Chunk, context: str) -> Passage:
+        start = section.start if chunk.start == section.body else chunk.start
         heading = section.heading
-        if above := cut.label or cut.columns:
-            labelled = self._context((*heading, above))
-            if labelled and self._count([join_context(labelled, self._text[cut.start : cut.end])])[0] <= self._max:
-                context, heading = labelled, (*heading, cut.label) if cut.label else heading
+        if innermost := chunk.label or chunk.columns:
+            labelled = self._context((*heading, innermost))
+            if labelled and self._count([join_context(labelled, self._text[chunk.start : chunk.end])])[0] <= self._max:
+                context, heading = labelled, (*heading, chunk.label) if chunk.label else heading
         return Passage(
             start=start,
-            end=cut.end,
-            text=self._text[start : cut.end],
-            body=cut.start - start,
+            end=chunk.end,
+            text=self._text[start : chunk.end],
+            body=chunk.start - start,
             title=section.title,
             heading=heading,
             context=context,
-            lines=self._lines.range_of(start, cut.end),
-            page=self._document.page_of(cut.start),
-            anchor=self._document.anchor_of(cut.start),
+            lines=self._lines.range_of(start, chunk.end),
+            page=self._document.page_of(chunk.start),
+            anchor=self._document.anchor_of(chunk.start),
         )
 
-    def _join_wordless(self, cuts: Iterator[_Cut], room: int) -> list[_Cut]:
-        """Join a cut of only punctuation, such as a rule, to its neighbour if there is room."""
-        joined: list[_Cut] = []
-        for cut in cuts:
+    def _join_punctuation(self, chunks: Iterator[_Chunk], room: int) -> list[_Chunk]:
+        """Join a chunk of only punctuation, such as a rule, to its neighbour if there is room."""
+        joined: list[_Chunk] = []
+        for chunk in chunks:
             before = joined[-1] if joined else None
-            is_near = before and cut.start - before.end <= MAX_GAP
-            if before and is_near and not (self._has_words(before) and self._has_words(cut)):
-                both = replace(before, end=cut.end, tokens=before.tokens + cut.tokens, label=before.label or cut.label)
+            is_near = before and chunk.start - before.end <= MAX_GAP
+            if before and is_near and not (self._has_words(before) and self._has_words(chunk)):
+                tokens, label = before.tokens + chunk.tokens, before.label or chunk.label
+                both = replace(before, end=chunk.end, tokens=tokens, label=label)
                 if both.tokens <= room:
                     joined[-1] = both
                     continue
-            joined.append(cut)
+            joined.append(chunk)
             _require_at_most(MAX_PASSAGES, len(joined), "passages")
         return joined
 
-    def _has_words(self, cut: _Cut) -> bool:
-        return any(map(str.isalnum, self._text[cut.start : cut.end]))
+    def _has_words(self, chunk: _Chunk) -> bool:
+        return any(map(str.isalnum, self._text[chunk.start : chunk.end]))
 
-    def _cuts(self, section: _Section, room: int) -> Iterator[_Cut]:
+    def _chunks(self, section: _Section, room: int) -> Iterator[_Chunk]:
         """Group small blocks, and cut large ones into pieces of about the same size."""
-        labels = {start: self._label(item) for start, item in parent_items(section.blocks).items()}
-        target, whole = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
+        labels = {start: self._item_label(item) for start, item in parent_items(section.blocks).items()}
+        target, max_size = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         group: list[Block] = []
         total = 0
-        blocks = self._introduced(section.blocks)
+        blocks = self._merge_introductions(section.blocks)
         sizes = self._count([self._text[block.start : block.end] for block in blocks])
         for block, size in zip(blocks, sizes, strict=True):
-            fits = total + size <= (whole if belongs_to(group, block) else target)
+            fits = total + size <= (max_size if belongs_to(group, block) else target)
             if group and not (fits and self._are_near(group[-1], block)):
-                yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
+                yield _Chunk(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
                 group, total = [], 0
-            if size <= whole:
+            if size <= max_size:
                 group.append(block)
                 total += size
             else:
-                yield from self._pieces(block, labels.get(block.start, ""), target, room)
+                yield from self._cut_block(block, labels.get(block.start, ""), target, room)
         if group:
-            yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
+            yield _Chunk(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
 
-    def _introduced(self, blocks: Sequence[Block]) -> list[Block]:
+    def _merge_introductions(self, blocks: Sequence[Block]) -> list[Block]:
         """Merge each block with the line that introduces it, so that no passage ends between the two."""
-        found: list[Block] = []
+        merged: list[Block] = []
         for block in blocks:
-            if found and introduces(self._text, found[-1], block) and self._are_near(found[-1], block):
-                found[-1] = replace(block, start=found[-1].start)
+            if merged and introduces(self._text, merged[-1], block) and self._are_near(merged[-1], block):
+                merged[-1] = replace(block, start=merged[-1].start)
             else:
-                found.append(block)
-        return found
+                merged.append(block)
+        return merged
 
     def _are_near(self, before: Block, block: Block) -> bool:
         """Whether one passage may hold both blocks: on one page, with no wide gap between them."""
         same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
         return same_page and block.start - before.end <= MAX_GAP
 
-    def _pieces(self, block: Block, label: str, target: int, room: int) -> Iterator[_Cut]:
+    def _cut_block(self, block: Block, label: str, target: int, room: int) -> Iterator[_Chunk]:
         units: list[Unit] = []
         total = 0
         for unit in units_of(self._text, block, count=self._count, room=room):
             units.append(unit)
             total += unit.tokens
             self._sentences += 1
-            # Checked before all are collected: there may be millions, of a few bytes each.
+            # Checked for each unit, as a block may have millions.
             _require_at_most(MAX_PASSAGES, total / target, "passages")
             _require_at_most(MAX_SENTENCES, self._sentences, "sentences")
-        own = self._label(block) if block.kind is BlockKind.ITEM else ""
+        item_label = self._item_label(block) if block.kind is BlockKind.ITEM else ""
         columns = ""
-        for piece in balanced(units, target, room):
-            yield _Cut(piece[0].start, piece[-1].end, sum(unit.tokens for unit in piece), label, columns)
-            label, columns = own or label, self._columns(block) if block.kind is BlockKind.TABLE else ""
+        for piece in pack_evenly(units, target, room):
+            yield _Chunk(piece[0].start, piece[-1].end, sum(unit.tokens for unit in piece), label, columns)
+            label, columns = item_label or label, self._column_names(block) if block.kind is BlockKind.TABLE else ""
 
-    def _columns(self, table: Block) -> str:
+    def _column_names(self, block: Block) -> str:
         """Return the first line of a table, with its column names, or "" if it has only one cell."""
-        start = self._text.rfind("\n", 0, table.start) + 1
-        lines = self._text[start : min(table.end, start + _ALIGNED_CHARACTERS)].split("\n")
-        aligned = None if "|" in lines[0] else aligned_table(lines)
-        names = aligned.columns if aligned else lines[0][:_COLUMN_CHARACTERS].strip("| ").split("|")
+        start = self._text.rfind("\n", 0, block.start) + 1
+        lines = self._text[start : min(block.end, start + _ALIGNED_CHARACTERS)].split("\n")
+        table = None if "|" in lines[0] else aligned_table(lines)
+        names = table.columns if table else lines[0][:_COLUMN_CHARACTERS].strip("| ").split("|")
         return " | ".join(name.strip() or "–" for name in names) if len(names) > 1 else ""
 
-    def _label(self, item: Block) -> str:
+    def _item_label(self, item: Block) -> str:
         """Return the first words of a list item, up to a colon or the end of the sentence, or "" if too many."""
         words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
-        found = _LABEL.match(words)
-        return " ".join(found[1].split()) if found else ""
+        match = _LABEL.match(words)
+        return " ".join(match[1].split()) if match else ""

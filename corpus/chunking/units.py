@@ -1,4 +1,4 @@
-"""Find units that are not cut, such as sentences and table rows, fit them to the encoder and pack them evenly."""
+"""Divide blocks into units, such as sentences and table rows, cut those too long for the encoder, and pack them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corpus.types import Block, BlockKind
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
-# Visible characters that count as at least one token: some tokenizers count one token, or none, for any text.
+# This many visible characters count as at least one token: some tokenizers count one token, or none, for any text.
 _CHARACTERS_PER_TOKEN = 16
 # Batch limits for the tokenizer, whose result takes fifty times the memory of the text.
 _TEXTS, _CHARACTERS = 1000, 200_000
@@ -24,20 +24,20 @@ _LINE = re.compile(r"[^\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The smallest piece that is not cut: a sentence, a short list item, a line of code, a table row."""
+    """The smallest piece of text, not cut if it fits: a sentence, a short list item, a line of code, a table row."""
 
     start: int
     end: int
     tokens: int
 
 
-def bounded(count_tokens: CountTokens, max_tokens: int) -> CountTokens:
-    """Wrap a token counter: never too low for a long text, and only a lower bound far above `max_tokens`."""
+def bounded_counter(count_tokens: CountTokens, max_tokens: int) -> CountTokens:
+    """Wrap a token counter: a long text never has few tokens; far above `max_tokens`, the count is a lower bound."""
 
     def count(texts: Sequence[str]) -> list[int]:
-        least = [-(-sum(map(len, text.split())) // _CHARACTERS_PER_TOKEN) for text in texts]
-        counted = [text if low <= max_tokens else "" for text, low in zip(texts, least, strict=True)]
-        return list(map(max, _count_in_batches(count_tokens, counted), least))
+        minimums = [-(-sum(map(len, text.split())) // _CHARACTERS_PER_TOKEN) for text in texts]
+        short_texts = [text if minimum <= max_tokens else "" for text, minimum in zip(texts, minimums, strict=True)]
+        return list(map(max, _count_in_batches(count_tokens, short_texts), minimums))
 
     return count
 
@@ -66,32 +66,32 @@ def units_of(text: str, block: Block, *, count: CountTokens, room: int) -> Itera
             if size <= room:
                 yield Unit(start, end, size)
             else:
-                yield from _cut(text, start, end, count=count, room=room)
+                yield from _cut_long_unit(text, start, end, count=count, room=room)
 
 
-def _cut(text: str, start: int, end: int, *, count: CountTokens, room: int) -> Iterator[Unit]:
+def _cut_long_unit(text: str, start: int, end: int, *, count: CountTokens, room: int) -> Iterator[Unit]:
     """Cut a unit that is too long for the encoder: at clauses, else at blanks, else anywhere."""
     guess = start + 4 * room
     while start < end:
         limit = min(end, start + _CHARACTERS_PER_TOKEN * room)
-        stop, tokens = _longest_prefix(text, start, limit, guess, count=count, room=room)
-        guess = stop + (stop - start)
-        if stop < end:
-            breaks = [match.end() for match in _SOFT_BREAK.finditer(text, start + (stop - start) // 2, stop)]
+        cut_end, tokens = _longest_prefix(text, start, limit, guess, count=count, room=room)
+        guess = cut_end + (cut_end - start)
+        if cut_end < end:
+            breaks = [match.end() for match in _SOFT_BREAK.finditer(text, start + (cut_end - start) // 2, cut_end)]
             if breaks:
-                stop = breaks[-1]
-                tokens = count([text[start:stop]])[0]
-        piece = text[start:stop]
+                cut_end = breaks[-1]
+                tokens = count([text[start:cut_end]])[0]
+        piece = text[start:cut_end]
         if body := piece.strip():
             begin = start + piece.index(body)
             yield Unit(begin, begin + len(body), tokens)
-        start = stop
+        start = cut_end
 
 
 def _longest_prefix(text: str, start: int, high: int, guess: int, *, count: CountTokens, room: int) -> tuple[int, int]:
     """Return the end and token count of a prefix that fits and nearly fills the room.
 
-    The first guesses assume as many tokens per character as counted last; then the range is halved.
+    The first guesses assume the tokens per character of the last count; then the range is halved.
     """
     low = start + 1
     best = (low, room)
@@ -112,17 +112,17 @@ def _longest_prefix(text: str, start: int, high: int, guess: int, *, count: Coun
     return best
 
 
-def balanced(units: Sequence[Unit], target: int, room: int) -> Iterator[list[Unit]]:
+def pack_evenly(units: Sequence[Unit], target: int, room: int) -> Iterator[list[Unit]]:
     """Pack units into as few pieces of about `target` tokens as possible, all of about the same size."""
     total = sum(unit.tokens for unit in units)
-    left = max(1, round(total / target))
+    pieces_left = max(1, round(total / target))
     piece: list[Unit] = []
     size = 0
     for unit in units:
-        # Cut before this unit if that comes closer to an even share than cutting after it.
-        if piece and ((left > 1 and size + unit.tokens / 2 > total / left) or size + unit.tokens > room):
+        # End the piece before this unit if that is closer to an even share than ending it after.
+        if piece and ((pieces_left > 1 and size + unit.tokens / 2 > total / pieces_left) or size + unit.tokens > room):
             yield piece
-            total, left = total - size, max(1, left - 1)
+            total, pieces_left = total - size, max(1, pieces_left - 1)
             piece, size = [], 0
         piece.append(unit)
         size += unit.tokens

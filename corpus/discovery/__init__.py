@@ -1,1 +1,1 @@
-"""For the index and `qa`: `walk` finds the documents of a folder; files are read safely, and names are kept as text."""
+"""Find the documents in a folder and read files safely, for the index and `qa`."""

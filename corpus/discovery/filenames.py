@@ -1,14 +1,11 @@
-"""File names as text, the same in every locale: the system keeps bytes, which are read as UTF-8.
-
-Python decodes names in the locale's encoding, so `größe.md` would have another name in another locale.
-"""
+"""File names as text, the same in every locale: always decoded as UTF-8, while Python decodes them by the locale."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# The index of a collection and its owner's settings; neither is a document.
+# The index and the settings of a collection; neither is a document.
 INDEX_FOLDER = ".qa"
 SETTINGS_FILE = "qa.toml"
 IGNORE_FILES = (".gitignore", ".qaignore")

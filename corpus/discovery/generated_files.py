@@ -1,4 +1,4 @@
-"""Generated files, left out unless asked for: installed packages, caches, lock files and minified code."""
+"""Generated files, left out unless requested: installed packages, caches, lock files and minified code."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _ENDINGS = {
 _ANY_ENDING = tuple(_ENDINGS)
 
 
-def kind_of(entries: Iterable[str]) -> str:
-    """Return the kind of generated folder that has these entries, or "" for any other folder."""
+def kind_of_generated_folder(entries: Iterable[str]) -> str:
+    """Return the kind of a generated folder by its entries, or "" for any other folder."""
     return next((_MARKERS[name] for name in entries if name in _MARKERS), "")
 
 
-class LeftOut:
+class GeneratedFiles:
     """Decides which generated files and folders are left out, and counts them by kind.
 
     Args:
-        requested: Patterns and paths from the user; files and folders that they name are not left out.
+        requested: Patterns and paths from the user; the files and folders that they name are not left out.
     """
 
     def __init__(self, requested: Iterable[str]) -> None:
@@ -32,19 +32,19 @@ class LeftOut:
         self._requested = [pattern.rstrip("/ ") for pattern in requested]
         self._names = {part for pattern in self._requested for part in pattern.split("/")}
 
-    def folder(self, name: str) -> bool:
-        """Whether a folder is left out because of its name; if so, count it."""
-        return name in _FOLDERS and self.add(name, _FOLDERS[name])
+    def leave_out_folder(self, name: str) -> bool:
+        """Leave out and count a folder if its name is that of a generated one; return whether it is left out."""
+        return name in _FOLDERS and self.leave_out(name, _FOLDERS[name])
 
-    def file(self, name: str) -> bool:
-        """Whether a file is left out because of its name; if so, count it."""
+    def leave_out_file(self, name: str) -> bool:
+        """Leave out and count a file if its name is that of a generated one; return whether it is left out."""
         for ending, kind in _ENDINGS.items() if name.endswith(_ANY_ENDING) else ():
             if name.endswith(ending) and not any(pattern.endswith(ending) for pattern in self._requested):
-                return self.add(name, kind)
+                return self.leave_out(name, kind)
         return False
 
-    def add(self, name: str, kind: str) -> bool:
-        """Count a file or folder as left out; return False if the user asked for it."""
+    def leave_out(self, name: str, kind: str) -> bool:
+        """Leave out and count a file or folder, or return False if the user requested it."""
         if name in self._names:
             return False
         self.counts[kind] = self.counts.get(kind, 0) + 1

@@ -1,4 +1,4 @@
-"""Path patterns in the syntax of .gitignore: validate them, write one for a path, find the folder of their matches."""
+"""Path patterns in the syntax of .gitignore: validate them, write one for a path, find the folder of all matches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corpus.errors import UsageError
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Limits between slashes and per pattern: each star is tried at every place of a name, several in all combinations.
+# Limits between slashes and per pattern: matching tries each star at every position, and several in all combinations.
 _MAX_STARS = 3
 _MAX_DOUBLE_STARS = 2
 _WILDCARD = re.compile(r"[*?\[\\]")
@@ -27,7 +27,7 @@ def compile_patterns(lines: Sequence[str]) -> GitIgnoreSpec:
 
 
 def is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file is a pattern, not a comment or blank; an invalid one raises ValueError."""
+    """Whether a line of an ignore file is a pattern, not a comment or blank; raise ValueError if it is invalid."""
     if not line.strip() or line.startswith("#"):
         return False
     stars = re.sub(r"\\.", "x", line, flags=re.DOTALL)
@@ -44,7 +44,7 @@ def is_pattern(line: str) -> bool:
 
 
 def valid_patterns(lines: Sequence[str]) -> list[str]:
-    """Return the lines that are patterns; an invalid one raises UsageError."""
+    """Return the lines that are patterns; raise UsageError for an invalid pattern."""
     try:
         return [line for line in lines if is_pattern(line)]
     except ValueError as error:
@@ -56,12 +56,12 @@ def valid_patterns(lines: Sequence[str]) -> list[str]:
 def literal_pattern(path: str) -> str:
     """Return the pattern that matches this path from the root and, for a folder, everything below it."""
     escaped = re.sub(r"[\\*?\[\]]", r"\\\g<0>", path)
-    # White space at the end of a pattern does not count, and not all of it can be escaped.
+    # Trailing white space of a pattern is ignored, and not all of it can be escaped.
     return "/" + re.sub(r"\s\Z", r"[\g<0>]", escaped)
 
 
 def folder_of_matches(pattern: str) -> str:
-    """Return a path, with a slash at its end, that all matches of a pattern have or lie below; "" for the root."""
+    """Return the folder that is or contains all matches of a pattern, with a trailing slash; "" for the root."""
     path = pattern.rstrip().rstrip("/")
     # Without a slash, a pattern matches at any depth.
     parts = takewhile(lambda part: not _WILDCARD.search(part), path.lstrip("/").split("/")) if "/" in path else ()

@@ -16,7 +16,7 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0
 _TRAVERSE = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def too_large(limit: int) -> str:
+def too_large_reason(limit: int) -> str:
     """Return the reason to skip a file of more than `limit` bytes."""
     return f"larger than {limit // MIB} MiB"
 
@@ -33,22 +33,22 @@ def read_bytes(root: Path, path: str, *, limit: int = MAX_BYTES) -> bytes:
         Unreadable: It is gone, not a regular file, too large, behind a link, or the system refuses.
     """
     try:
-        descriptor = _open_within(root, path)
+        file_fd = _open_within(root, path)
         try:
-            status = os.fstat(descriptor)
+            status = os.fstat(file_fd)
             if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("not a regular file")
-            with open(descriptor, "rb", closefd=False) as stream:
+            with open(file_fd, "rb", closefd=False) as stream:
                 # `read` allocates as much as it is asked for.
                 data = stream.read(min(status.st_size, limit) + 1)
                 if len(data) > status.st_size:
                     data += stream.read(limit + 1 - len(data))
         finally:
-            os.close(descriptor)
+            os.close(file_fd)
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
     if len(data) > limit:
-        raise Unreadable(too_large(limit))
+        raise Unreadable(too_large_reason(limit))
     return data
 
 
@@ -65,18 +65,18 @@ def _unreadable(error: OSError | ValueError) -> Unreadable:
 
 
 def _open_within(root: Path, path: str) -> int:
-    """Open folder by folder: none may have become a link that leads out of the root."""
+    """Open a file folder by folder, as a folder may have become a link that leads out of the root."""
     *folders, name = to_os_name(path).split("/")
     if not name or {"", ".", ".."} & {*folders, name}:
         raise Unreadable("not a path inside the folder")
     if os.open not in os.supports_dir_fd:
         return os.open(root / to_os_name(path), _READ)
-    at = os.open(root, _TRAVERSE)
+    folder_fd = os.open(root, _TRAVERSE)
     try:
         for folder in folders:
-            below = os.open(folder, _TRAVERSE | getattr(os, "O_NOFOLLOW", 0), dir_fd=at)
-            os.close(at)
-            at = below
-        return os.open(name, _READ, dir_fd=at)
+            inner_fd = os.open(folder, _TRAVERSE | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder_fd)
+            os.close(folder_fd)
+            folder_fd = inner_fd
+        return os.open(name, _READ, dir_fd=folder_fd)
     finally:
-        os.close(at)
+        os.close(folder_fd)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from corpus.discovery import gitignore
 from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name, to_os_name
-from corpus.discovery.generated_files import LeftOut, kind_of
+from corpus.discovery.generated_files import GeneratedFiles, kind_of_generated_folder
 from corpus.discovery.limits import Limits
-from corpus.discovery.safe_read import read_bytes, too_large
+from corpus.discovery.safe_read import read_bytes, too_large_reason
 from corpus.errors import CorpusError, Unreadable
-from corpus.formats import MIB, format_of, read_as, unsupported
+from corpus.formats import MIB, effective_name, format_of, unsupported_reason
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -29,9 +29,9 @@ MAX_PATTERNS = 1000
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that is a document by its name; `path` is relative to the root, with forward slashes.
+    """A file whose name is that of a document; `path` is relative to the root, with forward slashes.
 
-    `ctime_ns` is when its content, name or owner last changed, which no program can set; on Windows, when it was made.
+    `ctime_ns` is when its content, name or owner last changed, which no program can set; on Windows, its creation time.
     """
 
     path: str
@@ -42,7 +42,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file or folder that is not indexed; if it is `unreadable`, the index must keep what it has of it."""
+    """A file or folder that is not indexed; if it is `unreadable`, the index must keep its passages."""
 
     path: str
     reason: str
@@ -51,11 +51,11 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found, sorted by path.
+    """The result of a walk, sorted by path.
 
     Attributes:
         files: The documents.
-        skipped: Files and folders that a user would miss.
+        skipped: Files and folders that the user may expect to be indexed.
         folders: The folders that were read, relative to the root; "" is the root, others end with a slash.
         left_out: Number of generated folders and files of each kind, such as "node_modules".
     """
@@ -77,7 +77,7 @@ def walk(
     """List the documents under `root`.
 
     Hidden files and folders, symbolic links, special files and matches of `.gitignore` and `.qaignore` are left
-    out. Any `.qaignore` overrides any `.gitignore`; among files of one name the innermost wins. Generated files
+    out. Any `.qaignore` overrides any `.gitignore`; of files with the same name, the innermost wins. Generated files
     and folders, such as `node_modules`, are left out too, unless `include`, `paths` or an ignore file names them.
 
     Args:
@@ -85,7 +85,7 @@ def walk(
         include: If given, only matches of these patterns (in the syntax of .gitignore) are documents.
         exclude: Matches of these are left out.
         paths: If given, only these files, and matches of `include` in these folders (with a slash at the end).
-        formats: How to read files whose names match no supported format; see `corpus.formats.read_as`.
+        formats: How to read files whose names match no supported format; see `corpus.formats.effective_name`.
 
     Raises:
         UsageError: A pattern is invalid.
@@ -108,7 +108,8 @@ def walk(
 
 
 # An ignore file: its name, its folder, and its patterns, relative to that folder.
-_Rules = tuple[str, str, "GitIgnoreSpec"]
+_IgnoreFile = tuple[str, str, "GitIgnoreSpec"]
+_IgnoreFiles = tuple[_IgnoreFile, ...]
 
 
 class _Walker:
@@ -123,7 +124,7 @@ class _Walker:
         self.files: list[FoundFile] = []
         self.folders: list[str] = []
         self.skipped: list[SkippedFile] = []
-        self.left_out = LeftOut((*include, *paths))
+        self.left_out = GeneratedFiles((*include, *paths))
         self._formats = formats
         self._root = root
         self._limits = Limits(paths)
@@ -134,25 +135,25 @@ class _Walker:
 
     def run(self) -> None:
         """Walk all folders, depth first, without recursion."""
-        pending: list[tuple[str, tuple[_Rules, ...]]] = [("", ())]
+        pending: list[tuple[str, _IgnoreFiles]] = [("", ())]
         while pending:
-            folder, rules = pending.pop()
+            folder, ignore_files = pending.pop()
             try:
-                with os.scandir(self._root / to_os_name(folder)) as entries:
-                    found = sorted(entries, key=lambda entry: entry.name)
+                with os.scandir(self._root / to_os_name(folder)) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
             except OSError as error:
                 self._skip(folder, f"folder cannot be read: {error.strerror}", unreadable=True)
                 continue
-            if folder and self._is_generated(folder, found, rules):
+            if folder and self._is_generated(folder, entries, ignore_files):
                 continue
             self.folders.append(folder)
-            rules = (*rules, *self._rules_of(folder, found))
-            for entry in found:
+            ignore_files = (*ignore_files, *self._ignore_files_in(folder, entries))
+            for entry in entries:
                 path = folder + from_os_name(entry.name)
                 if entry.name.startswith((".", _WORD_LOCK)) or not self._is_valid_name(path) or path == SETTINGS_FILE:
                     continue
-                if self._visit(entry, path, rules):
-                    pending.append((path + "/", rules))
+                if self._visit(entry, path, ignore_files):
+                    pending.append((path + "/", ignore_files))
 
     def _skip(self, path: str, reason: str, *, unreadable: bool = False) -> None:
         self.skipped.append(SkippedFile(path, reason, unreadable))
@@ -166,7 +167,7 @@ class _Walker:
             return False
         return True
 
-    def _rules_of(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> Iterator[_Rules]:
+    def _ignore_files_in(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> Iterator[_IgnoreFile]:
         for name in IGNORE_FILES:
             if not any(entry.name == name and entry.is_file(follow_symlinks=False) for entry in entries):
                 continue
@@ -176,10 +177,10 @@ class _Walker:
                 self._skip(folder + name, f"ignore file cannot be used: {error.reason}")
                 continue
             text = data.decode("utf-8", "replace")
-            if patterns := self._patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
+            if patterns := self._valid_patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
                 yield name, folder, gitignore.compile_patterns(patterns)
 
-    def _patterns(self, path: str, lines: Sequence[str]) -> list[str]:
+    def _valid_patterns(self, path: str, lines: Sequence[str]) -> list[str]:
         """Return the patterns of an ignore file; invalid lines are reported and ignored."""
         patterns: list[str] = []
         invalid: list[int] = []
@@ -199,7 +200,7 @@ class _Walker:
             self._skip(path, f"ignore file has invalid patterns (line {listed})")
         return patterns
 
-    def _visit(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
+    def _visit(self, entry: os.DirEntry[str], path: str, ignore_files: _IgnoreFiles) -> bool:
         """Collect or skip a file; return True for a folder to walk."""
         try:
             status = entry.stat(follow_symlinks=False)
@@ -207,58 +208,58 @@ class _Walker:
             self._skip(path, f"cannot be read: {error.strerror}", unreadable=True)
             return False
         is_folder = stat.S_ISDIR(status.st_mode)
-        ignored = self._verdict(path + "/" if is_folder else path, rules)
-        if ignored or (ignored is None and is_folder and self.left_out.folder(entry.name)):
+        is_ignored = self._is_ignored(path + "/" if is_folder else path, ignore_files)
+        if is_ignored or (is_ignored is None and is_folder and self.left_out.leave_out_folder(entry.name)):
             return False
         if is_folder:
             return self._may_contain_wanted(path + "/")
         if stat.S_ISLNK(status.st_mode):
             self._skip(path, "symbolic link, not followed")
-        elif self._is_wanted(path) and (ignored is not None or not self.left_out.file(entry.name)):
+        elif self._is_wanted(path) and (is_ignored is not None or not self.left_out.leave_out_file(entry.name)):
             self._add_file(path, status)
         return False
 
     def _is_wanted(self, path: str) -> bool:
         """Whether a file is listed itself, or lies in a listed folder and matches `include` there."""
-        return self._limits.names(path) or any(
-            self._include is None or self._include.match_file(inner) for inner in self._limits.within(path)
+        return self._limits.lists_file(path) or any(
+            self._include is None or self._include.match_file(inner) for inner in self._limits.relative_paths(path)
         )
 
     def _may_contain_wanted(self, folder: str) -> bool:
-        return self._limits.leads_to(folder) or any(
+        return self._limits.has_listed_below(folder) or any(
             self._include is None
             or inner.startswith(self._wanted_folders)
             or any(wanted.startswith(inner) for wanted in self._wanted_folders)
-            for inner in self._limits.within(folder)
+            for inner in self._limits.relative_paths(folder)
         )
 
     def _add_file(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, "not a regular file")
             return
-        name = read_as(path, self._formats)
-        promised = format_of(name)
-        if promised is None:
-            self._skip(path, unsupported(name))
-        elif status.st_size > promised.limit:
-            self._skip(path, f"{too_large(promised.limit)} ({status.st_size:,} bytes)")
+        name = effective_name(path, self._formats)
+        file_format = format_of(name)
+        if file_format is None:
+            self._skip(path, unsupported_reason(name))
+        elif status.st_size > file_format.limit:
+            self._skip(path, f"{too_large_reason(file_format.limit)} ({status.st_size:,} bytes)")
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
 
-    def _is_generated(self, folder: str, found: Sequence[os.DirEntry[str]], rules: tuple[_Rules, ...]) -> bool:
-        """Whether a folder is left out because of its contents; an ignore file may say otherwise."""
-        kind = kind_of(entry.name for entry in found)
-        if not kind or self._verdict(folder, rules) is not None:
+    def _is_generated(self, folder: str, entries: Sequence[os.DirEntry[str]], ignore_files: _IgnoreFiles) -> bool:
+        """Whether a folder is left out because of its contents; an ignore file can override this."""
+        kind = kind_of_generated_folder(entry.name for entry in entries)
+        if not kind or self._is_ignored(folder, ignore_files) is not None:
             return False
-        return self.left_out.add(folder.rstrip("/").rpartition("/")[2], kind)
+        return self.left_out.leave_out(folder.rstrip("/").rpartition("/")[2], kind)
 
-    def _verdict(self, path: str, rules: tuple[_Rules, ...]) -> bool | None:
-        """Whether a path is ignored: as in git, the innermost ignore file that matches it wins; None if none does."""
+    def _is_ignored(self, path: str, ignore_files: _IgnoreFiles) -> bool | None:
+        """Whether a path is ignored: as in git, the innermost ignore file that matches wins; None without a match."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for name in reversed(IGNORE_FILES):
-            for file, folder, spec in reversed(rules):
-                verdict = spec.check_file(path.removeprefix(folder)).include if file == name else None
-                if verdict is not None:
-                    return verdict
+            for file_name, folder, patterns in reversed(ignore_files):
+                is_ignored = patterns.check_file(path.removeprefix(folder)).include if file_name == name else None
+                if is_ignored is not None:
+                    return is_ignored
         return None

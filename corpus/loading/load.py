@@ -1,4 +1,4 @@
-"""Load a file as a document; its text and digest come from the same read."""
+"""Load a file as a document, with its text and digest from the same read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from corpus.discovery.safe_read import read_bytes, too_large
+from corpus.discovery.safe_read import read_bytes, too_large_reason
 from corpus.errors import Unreadable
-from corpus.formats import MAX_PACKED_BYTES, confirm, read_as, size_limit, unpack
+from corpus.formats import MAX_PACKED_BYTES, detect_format, effective_name, size_limit, unpack
 from corpus.readers import reader_for
 from corpus.types import Document, Extracted
 
@@ -37,24 +37,25 @@ def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = N
         Unreadable: The content is not what the name promises, or too large, or its reader failed.
     """
     inner, text = unpack(name or path, data)
-    kind = confirm(inner, text)
-    if len(text) > kind.limit:
-        raise Unreadable(too_large(kind.limit))
-    extracted = _in_sandbox(inner, text, sandbox) if kind.isolated else reader_for(kind.reader)(inner, text)
-    parts: dict[str, Any] = {field.name: getattr(extracted, field.name) for field in dataclasses.fields(extracted)}
-    if not kind.isolated:
-        # One reader serves several text formats; only the reader of an archive knows its type.
-        parts["media_type"] = kind.media_type
+    file_format = detect_format(inner, text)
+    if len(text) > file_format.limit:
+        raise Unreadable(too_large_reason(file_format.limit))
+    is_sandboxed = file_format.sandboxed
+    extracted = _read_in_sandbox(inner, text, sandbox) if is_sandboxed else reader_for(file_format.reader)(inner, text)
+    fields: dict[str, Any] = {field.name: getattr(extracted, field.name) for field in dataclasses.fields(extracted)}
+    if not is_sandboxed:
+        # A reader of text is for several formats; only the reader of an archive knows its type.
+        fields["media_type"] = file_format.media_type
     if name and extracted.title == PurePosixPath(inner).name:
-        parts["title"] = PurePosixPath(path).name
-    return Document(**parts, path=path, sha256=digest(data))
+        fields["title"] = PurePosixPath(path).name
+    return Document(**fields, path=path, sha256=digest(data))
 
 
-def _in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
+def _read_in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
     from corpus.loading.sandbox import Sandbox  # noqa: PLC0415 - most folders have only text
 
-    with Sandbox() if sandbox is None else nullcontext(sandbox) as own:
-        return own.read(path, data)
+    with Sandbox() if sandbox is None else nullcontext(sandbox) as process:
+        return process.read(path, data)
 
 
 def read_file(root: Path, path: str) -> bytes:
@@ -63,6 +64,6 @@ def read_file(root: Path, path: str) -> bytes:
 
 
 def load(root: Path, path: str, *, formats: Sequence[str] = (), sandbox: Sandbox | None = None) -> Document:
-    """Return the document in a file of a corpus; see `read_bytes`, `read_as` and `parse`."""
-    name = read_as(path, formats)
+    """Return the document in a file of a corpus; see `read_bytes`, `effective_name` and `parse`."""
+    name = effective_name(path, formats)
     return parse(path, read_bytes(root, path, limit=size_limit(name)), name=name, sandbox=sandbox)

@@ -1,4 +1,4 @@
-"""Prefetch files while those before them are split and embedded."""
+"""Prefetch files while earlier ones are split and embedded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from corpus.discovery.walk import FoundFile
 from corpus.errors import Unreadable
-from corpus.formats import MIB, format_of, read_as
+from corpus.formats import MIB, effective_name, format_of
 from corpus.loading.load import load
 from corpus.loading.sandbox import Sandbox
 from corpus.types import Document
@@ -23,7 +23,7 @@ _MAX_BYTES = 64 * MIB
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """The document in a file, or why there is none; `checked_ns` is when loading began, in ns since the epoch."""
+    """The document in a file, or why there is none; `checked_ns` is when loading started, in ns since the epoch."""
 
     file: FoundFile
     checked_ns: int
@@ -33,24 +33,24 @@ class LoadedFile:
 def load_all(root: Path, files: Sequence[FoundFile], *, formats: Sequence[str] = ()) -> Iterator[LoadedFile]:
     """Load files in order, prefetching those that are read in the sandbox; see `load`."""
     with Sandbox() as sandbox, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
-        ahead: deque[tuple[FoundFile, Future[LoadedFile]]] = deque()
-        kinds = {file.path: format_of(read_as(file.path, formats)) for file in files}
-        isolated = {path for path, kind in kinds.items() if kind is not None and kind.isolated}
-        pending = deque(file for file in files if file.path in isolated)
+        started: deque[tuple[FoundFile, Future[LoadedFile]]] = deque()
+        named = ((file.path, format_of(effective_name(file.path, formats))) for file in files)
+        sandboxed = {path for path, file_format in named if file_format is not None and file_format.sandboxed}
+        pending = deque(file for file in files if file.path in sandboxed)
         try:
             for file in files:
-                while pending and len(ahead) < _MAX_FILES and sum(file.size for file, _ in ahead) < _MAX_BYTES:
-                    following = pending.popleft()
-                    ahead.append((following, pool.submit(_load, root, following, formats, sandbox)))
-                if file.path in isolated:
-                    yield ahead.popleft()[1].result()
+                while pending and len(started) < _MAX_FILES and sum(ahead.size for ahead, _ in started) < _MAX_BYTES:
+                    next_file = pending.popleft()
+                    started.append((next_file, pool.submit(_load, root, next_file, formats, sandbox)))
+                if file.path in sandboxed:
+                    yield started.popleft()[1].result()
                 else:
-                    # Its content may not be what its name says, and may need the sandbox.
+                    # It may still need the sandbox, if its content is of another format than its name says.
                     yield _load(root, file, formats, sandbox)
         finally:
-            for _, future in ahead:
+            for _, future in started:
                 future.cancel()
-            # Else the pool would wait for a file; a process that its thread has just started ends with the sandbox.
+            # Otherwise the pool would wait for a file; closing also ends a process that its thread has just started.
             sandbox.close()
 
 

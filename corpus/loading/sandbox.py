@@ -1,4 +1,4 @@
-"""Read files in another process, which may hang, bloat or crash without harm to this one."""
+"""Read files in another process, so that a reader that hangs, bloats or crashes does no harm to this one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sandbox:
     """A process that reads files, started on first use; a context manager that threads may share.
 
     A file that exceeds a limit or crashes the process is refused as `unknown`, since the machine may be the cause,
-    and the next file gets a new process.
+    and the next file is read in a new process.
 
     Args:
         seconds: Seconds of CPU time for a file, where the system measures it.
@@ -50,11 +50,11 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Kill the process, even while it reads a file; nothing is read after this."""
+        """Kill the process, even while it reads a file; further files are refused."""
         self._closed = True
-        self._end()
+        self._kill()
 
-    def _end(self) -> None:
+    def _kill(self) -> None:
         process, self._process = self._process, None
         self._files = 0
         if process is None:
@@ -72,17 +72,17 @@ class Sandbox:
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
         """Find texts on the pages of a PDF; see `read` and `corpus.readers.pdf.boxes`."""
-        found = self._request({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
-        return [tuple((int(page), *box) for page, *box in boxes) for boxes in found["boxes"]]
+        answer = self._request({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
+        return [tuple((int(page), *box) for page, *box in boxes) for boxes in answer["boxes"]]
 
     def draw(self, data: bytes, page: int) -> PagePicture:
         """Draw a page of a PDF, from 1; see `read` and `corpus.readers.pdf.picture`."""
-        found = self._request({"do": "draw", "path": "", "page": page}, data)
-        return PagePicture(found["width"], found["height"], found["pages"], base64.b64decode(found["png"]))
+        answer = self._request({"do": "draw", "path": "", "page": page}, data)
+        return PagePicture(answer["width"], answer["height"], answer["pages"], base64.b64decode(answer["png"]))
 
-    def _request(self, head: dict[str, Any], data: bytes) -> dict[str, Any]:
-        text = json.dumps(head).encode()
-        frame = struct.pack(">II", len(text), len(data)) + text
+    def _request(self, request: dict[str, Any], data: bytes) -> dict[str, Any]:
+        header = json.dumps(request).encode()
+        frame = struct.pack(">II", len(header), len(data)) + header
         with self._lock:
             while True:
                 if self._closed:
@@ -99,19 +99,19 @@ class Sandbox:
     def _answer(self, frame: bytes, data: bytes) -> dict[str, Any]:
         process = self._process or self._start()
         self._files += 1
-        found, timed_out = self._exchange(process, frame, data)
-        if found is None:
+        reply, timed_out = self._exchange(process, frame, data)
+        if reply is None:
             code = _exit_code(process)
-            self._end()
+            self._kill()
             if timed_out:
                 return {"unreadable": f"took longer than {self._patience:g} s to read", "unknown": True}
             if code == -getattr(signal, "SIGXCPU", 0):
                 return {"unreadable": f"needs more than {self._seconds} s of processor time to read", "unknown": True}
             cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             return {"unreadable": f"its reader crashed ({cause})", "unknown": True, "died": True}
-        answer: dict[str, Any] = json.loads(found)
+        answer: dict[str, Any] = json.loads(reply)
         if answer.get("died"):
-            self._end()
+            self._kill()
         return answer
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -130,19 +130,19 @@ class Sandbox:
         return self._process
 
     def _exchange(self, process: subprocess.Popen[bytes], frame: bytes, data: bytes) -> tuple[bytes | None, bool]:
-        """Send a file; return the answer, None if the process died, and whether it timed out."""
+        """Send a file; return the answer, or None if the process died, and whether it timed out."""
         timed_out = threading.Event()
 
         def expire() -> None:
             timed_out.set()
             process.kill()
 
-        answer = None
+        reply = None
         with contextlib.suppress(OSError, ValueError):
             if process.stdin and process.stdout:
-                head = b"\0" * 4
-                # A length of zero only reports that a part of a long file has been read.
-                while head == b"\0" * 4:
+                size_bytes = b"\0" * 4
+                # A length of zero only reports progress in a file that takes long.
+                while size_bytes == b"\0" * 4:
                     timer = threading.Timer(self._patience, expire)
                     timer.daemon = True
                     timer.start()
@@ -150,12 +150,12 @@ class Sandbox:
                         process.stdin.writelines((frame, data))
                         process.stdin.flush()
                         frame = data = b""
-                        head = process.stdout.read(4)
-                        answer = process.stdout.read(size) if (size := int.from_bytes(head)) else None
+                        size_bytes = process.stdout.read(4)
+                        reply = process.stdout.read(size) if (size := int.from_bytes(size_bytes)) else None
                     finally:
                         timer.cancel()
-                answer = answer if answer is not None and len(answer) == int.from_bytes(head) else None
-        return answer, timed_out.is_set()
+                reply = reply if reply is not None and len(reply) == int.from_bytes(size_bytes) else None
+        return reply, timed_out.is_set()
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
@@ -167,8 +167,8 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def _pairs(given: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
-    return tuple((first, second) for first, second in given)
+def _pairs(lists: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
+    return tuple((first, second) for first, second in lists)
 
 
 _KINDS = {str(kind): kind for kind in BlockKind}
@@ -176,7 +176,7 @@ _KINDS = {str(kind): kind for kind in BlockKind}
 
 def _unpack(answer: dict[str, Any]) -> Extracted:
     headings = [tuple(path) for path in answer.pop("headings")]
-    rebuilt = {
+    fields = {
         "blocks": tuple(
             Block(_KINDS[kind], start, end, headings[heading], depth)
             for kind, start, end, heading, depth in answer["blocks"]
@@ -187,4 +187,4 @@ def _unpack(answer: dict[str, Any]) -> Extracted:
         "anchors": _pairs(answer["anchors"]),
         "metadata": _pairs(answer["metadata"]),
     }
-    return Extracted(**answer | rebuilt)
+    return Extracted(**answer | fields)

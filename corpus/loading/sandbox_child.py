@@ -1,7 +1,7 @@
 """The process in which `sandbox` reads files: requests on standard input, answers on standard output.
 
-A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and JSON. A
-length of zero is sent before it for each part of a file that may take long.
+A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and JSON. Before
+it, a length of zero reports progress after each part of a file that may take long.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# The script is run by its path, and has to find its package.
+# The script is run by its path, so it has to add that of its package.
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from corpus.errors import Unreadable
-from corpus.formats import MIB, confirm
+from corpus.formats import MIB, detect_format
 from corpus.readers import reader_for
 from corpus.readers.pdf import ocr
 from corpus.types import Extracted
@@ -33,7 +33,7 @@ _GC_THRESHOLD = 100_000
 
 
 def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -> None:
-    """Answer requests until the pipe closes, or a file exhausts the memory."""
+    """Answer requests until the pipe closes or a file exhausts the memory."""
 
     def report_progress() -> None:
         _limit_time(seconds)
@@ -46,33 +46,33 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
         request = json.loads(requests.read(sizes[0]))
         data = requests.read(sizes[1])
         _limit_time(seconds)
-        text, died = _answer(request, data, memory)
+        answer, is_exhausted = _answer(request, data, memory)
         del data
-        answers.write(struct.pack(">I", len(text)))
-        answers.write(text)
+        answers.write(struct.pack(">I", len(answer)))
+        answers.write(answer)
         answers.flush()
-        if died:
+        if is_exhausted:
             return
 
 
 def _answer(request: dict[str, Any], data: bytes, memory: int) -> tuple[bytes, bool]:
     """Return the answer in JSON, and whether the memory is exhausted."""
     reason = f"needs more than {memory // MIB:,} MiB of memory to read"
-    refused = {"unreadable": reason, "unknown": True, "died": True}
+    refusal = {"unreadable": reason, "unknown": True, "died": True}
     try:
-        # Writing the answer takes memory too.
+        # Encoding the answer takes memory too.
         return json.dumps(_perform(request, data)).encode(), False
     except MemoryError:
-        # Nothing can be allocated in here: the error holds what took the memory.
+        # Nothing can be allocated here, as the error keeps the objects that fill the memory.
         pass
     except Unreadable as error:
-        refused = {"unreadable": error.reason, "unknown": error.unknown}
+        refusal = {"unreadable": error.reason, "unknown": error.unknown}
     except RecursionError:
-        refused = {"unreadable": "nested too deeply", "unknown": False}
+        refusal = {"unreadable": "nested too deeply", "unknown": False}
     # A parser may raise anything on a damaged file.
     except Exception as error:
-        refused = {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
-    return json.dumps(refused).encode(), "died" in refused
+        refusal = {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
+    return json.dumps(refusal).encode(), "died" in refusal
 
 
 def _perform(request: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -83,19 +83,19 @@ def _perform(request: dict[str, Any], data: bytes) -> dict[str, Any]:
     if request["do"] == "draw":
         from corpus.readers.pdf.picture import draw  # noqa: PLC0415
 
-        drawn = dataclasses.asdict(draw(data, request["page"]))
-        return drawn | {"png": base64.b64encode(drawn["png"]).decode()}
-    return _pack(reader_for(confirm(request["path"], data).reader)(request["path"], data))
+        picture = dataclasses.asdict(draw(data, request["page"]))
+        return picture | {"png": base64.b64encode(picture["png"]).decode()}
+    return _pack(reader_for(detect_format(request["path"], data).reader)(request["path"], data))
 
 
-def _pack(found: Extracted) -> dict[str, Any]:
+def _pack(extracted: Extracted) -> dict[str, Any]:
     headings: dict[tuple[str, ...], int] = {}
     blocks = [
         (block.kind, block.start, block.end, headings.setdefault(block.heading, len(headings)), block.depth)
-        for block in found.blocks
+        for block in extracted.blocks
     ]
-    records = [(record.start, record.title) for record in found.records]
-    fields = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    records = [(record.start, record.title) for record in extracted.records]
+    fields = {field.name: getattr(extracted, field.name) for field in dataclasses.fields(extracted)}
     return fields | {"headings": list(headings), "blocks": blocks, "records": records}
 
 

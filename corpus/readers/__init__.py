@@ -1,4 +1,4 @@
-"""Readers: one module per format, whose `read(path, data)` extracts a file's text and structure."""
+"""Readers: one module per format, with a function `read(path, data)` that extracts the text and structure of a file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ Reader = Callable[[str, bytes], Extracted]
 
 
 def reader_for(name: str) -> Reader:
-    """Return a reader by the name of its module, which is imported on first use.
-
-    It raises `Unreadable` for a file that it cannot read.
-    """
+    """Return the reader in a module, imported on first use; it raises `Unreadable` for a file that it cannot read."""
     read: Reader = import_module(f"corpus.readers.{name}").read
     return read

@@ -1,1 +1,1 @@
-"""For everybody: encodings, lines, sentences, headings and words of paths; works on text, not on files."""
+"""Encodings, lines, sentences, headings and words of paths, for all packages; works on text, not on files."""

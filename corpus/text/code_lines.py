@@ -1,4 +1,4 @@
-"""Source code and settings: which texts they are, and their lines, each of which can answer on its own."""
+"""Recognise source code and settings, and divide them into lines that can be quoted as an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from posixpath import splitext
 from corpus.formats import PLAIN, UNNAMED, format_of
 from corpus.text.sentences import sentence_spans
 
-# In a file whose name says nothing, least share of lines that look like settings.
+# Minimum share of lines that look like settings, in a file whose name does not tell its format.
 _MOSTLY = 2 / 3
 # With more words, a line is prose unless it ends like code.
 _MOST_WORDS = 4
@@ -22,11 +22,11 @@ _CODE_END = re.compile(r"[;{}(),=\\|&]$")
 
 
 def is_code(path: str, text: str) -> bool:
-    """Whether a text is source code or settings, by its file's name or else by its lines."""
-    kind = format_of(path)
-    if kind is None or kind.reader == "source.code":
-        return kind is not None
-    if kind is not UNNAMED and (kind is not PLAIN or splitext(path)[1]):
+    """Whether a text is source code or settings, by the name of its file, otherwise by its lines."""
+    file_format = format_of(path)
+    if file_format is None or file_format.reader == "source.code":
+        return file_format is not None
+    if file_format is not UNNAMED and (file_format is not PLAIN or splitext(path)[1]):
         return False
     lines = [line[0].rstrip() for line in _LINE.finditer(text)]
     settings = [line for line in lines if not _COMMENT.match(line)]
@@ -35,14 +35,14 @@ def is_code(path: str, text: str) -> bool:
 
 def code_spans(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield each line of code; comments and prose of several lines are split into sentences."""
-    run = (start, start)
+    block = (start, start)
     before = ""
     for line in _LINE.finditer(text, start):
-        if not (before and "\n\n" not in text[run[1] : line.start()] and _continues(before, line[0])):
-            yield from _sentences(text, run)
-            run = line.span()
-        run, before = (run[0], line.end()), line[0].rstrip()
-    yield from _sentences(text, run)
+        if not (before and "\n\n" not in text[block[1] : line.start()] and _continues(before, line[0])):
+            yield from _sentences(text, block)
+            block = line.span()
+        block, before = (block[0], line.end()), line[0].rstrip()
+    yield from _sentences(text, block)
 
 
 def _continues(before: str, line: str) -> bool:
@@ -56,9 +56,9 @@ def _is_prose(line: str) -> bool:
     return len(_WORD.findall(line)) > _MOST_WORDS + 1 and not _CODE_END.search(line) and " = " not in line
 
 
-def _sentences(text: str, run: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of lines that belong together; one line is a sentence whatever it contains."""
-    if "\n" in text[slice(*run)] and "\\\n" not in text[slice(*run)]:
-        yield from sentence_spans(text, *run)
-    elif run[0] < run[1]:
-        yield run[0], run[0] + len(text[slice(*run)].rstrip())
+def _sentences(text: str, block: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of consecutive lines; a single line is one sentence, whatever it contains."""
+    if "\n" in text[slice(*block)] and "\\\n" not in text[slice(*block)]:
+        yield from sentence_spans(text, *block)
+    elif block[0] < block[1]:
+        yield block[0], block[0] + len(text[slice(*block)].rstrip())

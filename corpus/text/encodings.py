@@ -1,4 +1,4 @@
-"""Decode bytes as UTF-8, else in the encoding that they suggest, which is then reported."""
+"""Decode bytes as UTF-8, or in a detected encoding, which is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffe\uffff]")
 _WESTERN = re.compile(r"[À-ÖØ-öø-ÿŒœŠšŽžŸ’‘“”„‚–—…•€§°«»¿¡ß´`\xa0©®™±²³µ·¼½¾×]")
 # An accented capital inside a word, as when another encoding is decoded as windows-1252.
 _ODD_CAPITAL = re.compile(r"[a-zà-öø-ÿ][À-ÖØ-Þ¼½¾±²³µ°][a-zà-öø-ÿ]")
-# Too rare without a byte order mark to be guessed.
+# Never guessed, as they are rare without a byte order mark.
 _UNLIKELY = ["utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7"]
 _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
 
@@ -35,13 +35,13 @@ def decode_lines(data: bytes) -> tuple[str, str]:
 
 
 def file_lines(data: bytes) -> tuple[list[str], str]:
-    """Decode a text file as `decode_lines` does, and return its lines without newlines and byte order mark."""
+    """Return the lines of a text file, without newlines and byte order mark, and the remark; see `decode_lines`."""
     text, note = decode_lines(data)
     return [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")], note
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Decode a text file; as in Python's codecs, "utf-8" keeps a byte order mark and "utf-16" drops it.
+    """Decode a text file; as in Python's codecs, a byte order mark stays in UTF-8, but is dropped from UTF-16.
 
     Returns:
         The text, and a remark on its encoding: "" for UTF-8.
@@ -60,7 +60,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def require_text(data: bytes) -> None:
-    """Raise `Unreadable` if there is a NUL near the beginning, as no single-byte encoding uses it."""
+    """Raise `Unreadable` if there is a NUL near the beginning, which no text in a single-byte encoding has."""
     if b"\0" in data[:_BINARY_SAMPLE]:
         raise Unreadable("binary, not text")
 
@@ -77,12 +77,12 @@ def _decode_marked(data: bytes, name: str) -> tuple[str, str]:
 def _decode_damaged_utf_8(data: bytes) -> tuple[str, str] | None:
     """Decode UTF-8 with a few invalid bytes, which become U+FFFD; None for another encoding."""
     text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd") - data.count("\ufffd".encode())
+    invalid = text.count("\ufffd") - data.count("\ufffd".encode())
     non_ascii = len(text) - sum(map(text.count, map(chr, range(128))))
-    # Text in another encoding is hardly ever even half valid as UTF-8.
-    if 2 * broken > non_ascii or _is_binary(text):
+    # Text in another encoding is rarely even half valid as UTF-8.
+    if 2 * invalid > non_ascii or _is_binary(text):
         return None
-    return text, f"read as utf-8; {broken:,} {'place is' if broken == 1 else 'places are'} not valid"
+    return text, f"read as utf-8; {invalid:,} {'place is' if invalid == 1 else 'places are'} not valid"
 
 
 def _decode_guessed(data: bytes) -> tuple[str, str]:
@@ -95,7 +95,7 @@ def _decode_guessed(data: bytes) -> tuple[str, str]:
 
 
 def _is_western(data: bytes) -> bool:
-    """Whether windows-1252 gives western European letters and signs, in mostly ASCII text."""
+    """Whether the data, decoded as windows-1252, is mostly ASCII with western European letters and signs."""
     sample = data[:_ENCODING_SAMPLE]
     non_ascii = bytes(byte for byte in sample if byte >= 0x80)
     if len(non_ascii) * 3 > len(sample):
@@ -104,12 +104,12 @@ def _is_western(data: bytes) -> bool:
         text = data.decode("cp1252")
     except UnicodeDecodeError:
         return False
-    known = len(_WESTERN.findall(non_ascii.decode("cp1252", "replace")))
-    return known == len(non_ascii) and not _ODD_CAPITAL.search(text[:_ENCODING_SAMPLE])
+    western_count = len(_WESTERN.findall(non_ascii.decode("cp1252", "replace")))
+    return western_count == len(non_ascii) and not _ODD_CAPITAL.search(text[:_ENCODING_SAMPLE])
 
 
 def _detect(data: bytes) -> str | None:
-    # Most folders have no such file, and a question waits for every import.
+    # Not imported at the start: most folders have no such file, and each import delays a question.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
     best = from_bytes(data[:_ENCODING_SAMPLE], cp_exclusion=_UNLIKELY).best()

@@ -1,4 +1,4 @@
-"""Headings: which short lines of unmarked text are headings, and how headings nest."""
+"""Headings: infer which short lines of a text without markup are headings, and nest headings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIGN_OFF = re.compile(
 )
 # "Regards, Ann", "Best wishes, A. Lee".
 _SIGNED = re.compile(rf"{SIGN_OFF.pattern}(?<=[,.!])(?:\s+(?-i:[^\W\d_a-zà-öø-ÿ])[\w.'’-]*){{1,3}}", re.IGNORECASE)
-# A line with a full stop, and a number without a mark before it and another number in it: "15 Adjusted HR 0.61."
+# A footnote begins with a bare number and has another number: "15 Adjusted HR 0.61."
 _FOOTNOTE = re.compile(r"\d+\s.*\d")
 _QUOTES = "\"'“‘«>|"
 
@@ -53,7 +53,7 @@ class HeadingStack:
 
 
 class TopHeading:
-    """Finds the heading that is a document's title: the first, if no other is at its level or above."""
+    """Finds the heading that is the title of a document: the first, if no later one has its level or a higher one."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -70,7 +70,7 @@ class TopHeading:
 
 
 def heading_title(text: str) -> str:
-    """Return a heading as paths show it: one line without final punctuation."""
+    """Return the text of a heading as in heading paths: one line without final punctuation."""
     return " ".join(text.split()).rstrip(":. ") or text.strip()
 
 
@@ -87,7 +87,7 @@ def is_title_case(line: str) -> bool:
 
 
 def could_be_heading(line: str) -> bool:
-    """Whether a line on its own could be a heading, judging by its form."""
+    """Whether a line between blank lines could be a heading, judging by its form."""
     text = line.strip()
     # Check the length first: a line may have millions of words.
     if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
@@ -103,10 +103,10 @@ def could_be_heading(line: str) -> bool:
 
 def _is_labelled(line: str) -> bool:
     """Whether a line is a label with names or values: "Present: Ann Lee (chair), Bo Xu", "Rent: 300 euros"."""
-    found = _LABELLED.fullmatch(line)
-    if not found or line[-1] == "?":
+    match = _LABELLED.fullmatch(line)
+    if not match or line[-1] == "?":
         return False
-    value = re.sub(r"\([^)]*\)", "", found["value"])
+    value = re.sub(r"\([^)]*\)", "", match["value"])
     names, words = value.split(", "), value.split()
     if value[:1].isdigit() or (
         len(names) > 1 and all(len(name.split()) <= 4 for name in names) and is_title_case(value)
@@ -114,7 +114,7 @@ def _is_labelled(line: str) -> bool:
         return True
     # "Excused: Thomas Behr", but "Counting: A Survey", "Herons: Counted Twice in Spring".
     is_title = not words or words[0].lower() in _TITLE_STARTS or (len(words) > 3 and is_title_case(value))
-    return " " not in found["label"] and len(words) <= 5 and not is_title
+    return " " not in match["label"] and len(words) <= 5 and not is_title
 
 
 def _is_list_of_names(line: str) -> bool:
@@ -125,19 +125,19 @@ def _is_list_of_names(line: str) -> bool:
 
 
 def is_clear_heading(line: str) -> bool:
-    """Whether a possible heading counts as one even in a document with few headings."""
+    """Whether a possible heading is taken as one even in a document with few headings."""
     text = line.strip()
     return len(text.split()) <= _CLEAR_WORDS or text[-1] == "?" or is_title_case(text) or is_upper(text)
 
 
 @dataclass(frozen=True, slots=True)
 class HeadingCandidate:
-    """A block of a document, as heading inference sees it.
+    """A block of a document that may be a heading.
 
     Attributes:
         alone: Whether it is one line between blank lines (or the edges of the document).
         level: Level given by markup, 1 for the outermost; 0 without markup.
-        leaf: Whether it is a list item, code or a table: never a heading, always body text.
+        leaf: Whether it is a list item, code or a table, which is never a heading.
     """
 
     text: str
@@ -154,19 +154,19 @@ def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] |
     Returns:
         For each heading, its path with its own title last; for any other block, None.
     """
-    # A document that marks its headings has no others.
-    marked = sum(block.level > 0 for block in blocks) >= 2
-    possible = [bool(block.level) or (not marked and _is_possible(blocks, i)) for i, block in enumerate(blocks)]
-    bodies = sum(len(block.text) >= _LONG_BODY for i, block in enumerate(blocks) if not possible[i])
-    # On a page of abstracts, most long paragraphs have a short line above them: such lines are titles as a rule.
-    regular = sum(possible) >= 0.6 * max(1, bodies)
-    chosen = [
+    # In a document with markup for headings, no other line is a heading.
+    has_markup = sum(block.level > 0 for block in blocks) >= 2
+    is_candidate = [bool(block.level) or (not has_markup and _is_possible(blocks, i)) for i, block in enumerate(blocks)]
+    bodies = sum(len(block.text) >= _LONG_BODY for i, block in enumerate(blocks) if not is_candidate[i])
+    # On a page of abstracts, most long paragraphs have a short line above them, which usually is a title.
+    regular = sum(is_candidate) >= 0.6 * max(1, bodies)
+    is_heading = [
         block.level > 0
-        or (possible[i] and (is_clear_heading(block.text) or (regular and _has_long_body(blocks, i))))
-        or (regular and not marked and _is_long_title(blocks, i))
+        or (is_candidate[i] and (is_clear_heading(block.text) or (regular and _has_long_body(blocks, i))))
+        or (regular and not has_markup and _is_long_title(blocks, i))
         for i, block in enumerate(blocks)
     ]
-    return _nest(blocks, chosen)
+    return _nest(blocks, is_heading)
 
 
 def _is_possible(blocks: Sequence[HeadingCandidate], i: int) -> bool:
@@ -182,37 +182,37 @@ def _is_long_title(blocks: Sequence[HeadingCandidate], i: int) -> bool:
     text = block.text.strip()
     if len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
         return False
-    odd = text[-1] in ".,;:!…" or text[0] in _QUOTES or _URL.search(text)
-    return not odd and is_title_case(text) and _has_long_body(blocks, i)
+    is_odd = text[-1] in ".,;:!…" or text[0] in _QUOTES or _URL.search(text)
+    return not is_odd and is_title_case(text) and _has_long_body(blocks, i)
 
 
 def _has_long_body(blocks: Sequence[HeadingCandidate], i: int) -> bool:
     return i + 1 < len(blocks) and len(blocks[i + 1].text) >= _LONG_BODY
 
 
-def _nest(blocks: Sequence[HeadingCandidate], chosen: Sequence[bool]) -> list[tuple[str, ...] | None]:
-    titles = [heading_title(block.text) if taken else "" for block, taken in zip(blocks, chosen, strict=True)]
-    counts = Counter(title for title, taken in zip(titles, chosen, strict=True) if taken)
+def _nest(blocks: Sequence[HeadingCandidate], is_heading: Sequence[bool]) -> list[tuple[str, ...] | None]:
+    titles = [heading_title(block.text) if chosen else "" for block, chosen in zip(blocks, is_heading, strict=True)]
+    counts = Counter(title for title, chosen in zip(titles, is_heading, strict=True) if chosen)
     nesting = _Nesting(frozenset(title for title, count in counts.items() if count > 1))
     paths: list[tuple[str, ...] | None] = [None] * len(blocks)
     i = 0
     while i < len(blocks):
-        if not chosen[i]:
+        if not is_heading[i]:
             i += 1
             continue
         first = i
         if blocks[i].level:
-            paths[i] = nesting.marked(titles[i], blocks[i].level)
+            paths[i] = nesting.open_marked(titles[i], blocks[i].level)
             i += 1
         begin = i
-        while i < len(blocks) and chosen[i] and not blocks[i].level:
+        while i < len(blocks) and is_heading[i] and not blocks[i].level:
             i += 1
-        paths[begin:i] = nesting.unmarked(titles[begin:i], masthead=first == 0)
+        paths[begin:i] = nesting.nest_unmarked(titles[begin:i], masthead=first == 0)
     return paths
 
 
 class _Nesting:
-    """The headings above the current position; unmarked headings nest below the last marked one."""
+    """The headings above the current position; unmarked headings nest below the last marked heading."""
 
     def __init__(self, repeated: frozenset[str]) -> None:
         self._repeated = repeated
@@ -221,32 +221,32 @@ class _Nesting:
         self._topic: tuple[str, ...] = ()
         self._in_child = False
 
-    def marked(self, title: str, level: int) -> tuple[str, ...]:
+    def open_marked(self, title: str, level: int) -> tuple[str, ...]:
         """Open a heading whose level is given by markup, and return its path."""
         self._parent = self._topic = ()
         return self._marked.push(level, title)
 
-    def unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
+    def nest_unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
         """Return the paths of a run of unmarked headings with no text between them.
 
-        Titles that recur under one topic after another, such as "Context", belong to the topic above them. Any
-        other heading is the parent of one directly below it, and of those that follow; but a masthead, a menu
-        or a caption is not a parent.
+        Titles that recur under several topics, such as "Context", belong to the topic above them. Any other heading
+        is the parent of a heading directly below it, and of those that follow; but a masthead, a menu or a caption
+        is not a parent.
         """
-        own = [title for title in run if title not in self._repeated]
-        short = all(len(title.split()) <= 4 or is_title_case(title) for title in own[:-1])
-        parents_fit = not masthead and len(own) <= 3 and short
-        if len(own) > 1:
-            self._parent = tuple(own[:-1]) if parents_fit else ()
-        return [(*self._marked.path, *self._place(title, own)) for title in run]
+        topics = [title for title in run if title not in self._repeated]
+        short = all(len(title.split()) <= 4 or is_title_case(title) for title in topics[:-1])
+        parents_fit = not masthead and len(topics) <= 3 and short
+        if len(topics) > 1:
+            self._parent = tuple(topics[:-1]) if parents_fit else ()
+        return [(*self._marked.path, *self._place(title, topics)) for title in run]
 
-    def _place(self, title: str, own: list[str]) -> tuple[str, ...]:
+    def _place(self, title: str, topics: list[str]) -> tuple[str, ...]:
         if title in self._repeated:
             self._in_child = bool(self._topic)
             return (*self._topic, title)
         if self._in_child and title.endswith("?"):
             return (*self._topic, title)
         self._in_child = False
-        depth = own.index(title) if title in self._parent else len(self._parent)
+        depth = topics.index(title) if title in self._parent else len(self._parent)
         self._topic = (*self._parent[:depth], title)
         return self._topic

@@ -1,4 +1,4 @@
-r"""Lines of a text: where they start, and which contains a character. A line ends at "\n" only."""
+r"""Lines of a text: their spans, and the line of a character. Only "\n" ends a line."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class LineMap:
 
     def __len__(self) -> int:
         """Number of lines; a text that ends in a newline has no further empty line."""
-        empty_tail = len(self._starts) > 1 and self._starts[-1] == len(self._text)
-        return len(self._starts) - int(empty_tail)
+        ends_in_newline = len(self._starts) > 1 and self._starts[-1] == len(self._text)
+        return len(self._starts) - int(ends_in_newline)
 
     def line_of(self, offset: int) -> int:
         """Return the line (from 1) that contains a character."""

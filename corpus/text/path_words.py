@@ -1,10 +1,10 @@
-"""The words of a path, often the best title that a file has."""
+"""The words of a path, often the best title for its file."""
 
 from __future__ import annotations
 
 import re
 
-# "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; digits are words of their own, and so is a date.
+# "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; a number or a date is a word.
 _WORD = re.compile(
     r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)|[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+"
 )

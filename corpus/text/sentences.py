@@ -1,4 +1,4 @@
-"""Sentences of a text, by punctuation and its context."""
+"""Split text into sentences, by punctuation and its context."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 # A full stop after one of these does not end a sentence.
-_SHORTENED = """
+_ABBREVIATION_WORDS = """
     a.k.a abb abs abt al alg anm approx apr art aug avg bd beil bspw bzgl bzw ca cf ch chap co col corp cp d.h dec
     dept dez dipl dipl.-ing dr ed eds e.g eg eq eqs esp est etc evtl ex exkl ext feb fig figs fr ft geb gegr gen gest
     ggf gov hbf hon hr hrn hrsg i.d.r i.e ie inc incl ing inkl jan jr jul jun kap lfd lt ltd max med mio mrd min mr
@@ -15,12 +15,12 @@ _SHORTENED = """
     sect sen sep sept sgt sog sr st stv str tab tel telef tgl thm tsd u.a u.k u.s u.s.a usw v v.a vgl viz vol vols
     vorm vs z.b z.t zzgl
 """
-_ABBREVIATIONS = frozenset(_SHORTENED.split())
-# These end a sentence as often as not: what follows decides.
+_ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
+# These often end a sentence too: the next word decides.
 _MAY_END = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
-# Abbreviations only before a number: "no. 5", "He said no. They left."
+# Abbreviations only before a number: "no. 5", but "He said no. They left."
 _BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm", "ext", "para", "kap"})
-# In languages that capitalise months; elsewhere the lower case shows that the sentence goes on.
+# Only of languages that capitalise months; elsewhere the lower case shows that the sentence continues.
 _MONTHS = """
     jan january januar jänner feb february februar feber mar march märz apr april may mai jun june juni jul july juli
     aug august sep sept september oct okt october oktober nov november dec dez december dezember
@@ -61,140 +61,140 @@ _BREAK = re.compile(
     """,
     re.VERBOSE,
 )
-# A line in columns, as in a list of telephone numbers, or with dots between them, as in a price list; and one that is a
-# name with its value: "no signal -> restart", "**Status:** closed", "port = 8443".
+# A line in columns, as in a list of telephone numbers, or with dots between them, as in a price list.
+# And a line with a name and its value: "no signal -> restart", "**Status:** closed", "port = 8443".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
 _FIELD = re.compile(
     r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?=]*(?: [^\s:.!?=]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
 )
 # A line that begins with a number or a version.
 _NUMBERED = re.compile(r"\s*(?:v\.? ?|version )?\d", re.IGNORECASE)
-# A line that the next one continues.
+# The end of a line that the next line continues.
 _UNFINISHED = re.compile(
     r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"
     r"|am|an|bei|das|dem|den|der|des|die|ein|eine|für|im|in|ist|mit|nach|oder|und|vom|von|zu|zum|zur))$",
     re.IGNORECASE,
 )
 _LONGEST_LAST_WORD = 6
-# A line this full, compared with the longest one, has no room for another word.
+# A line that is longer than this share of the longest line has no room for another word.
 _FULL = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
-# A row of a list of prices or numbers: "bacon roll 3.50", or "tea 1.20 / coffee 1.60". A number after a capital may be
-# that of a house.
+# A row of a list of prices or numbers: "bacon roll 3.50", or "tea 1.20 / coffee 1.60". After a capital, a number may be
+# a house number.
 _PRICED = re.compile(r"\s*[^\W\d_][^\d\n.:;!?|=/]{0,60} (?:[£$€] ?\d+(?:[.,]\d\d)?|\d+[.,]\d\d)(?: ?[£$€])?\s*")
 _COUNTED = re.compile(r"\s*(?P<first>[^\W\d_])[^\d\n.:;!?|=/]{0,30} \d+(?:[.,]\d+)*(?: ?[%p])?\s*")
-_FEWEST_PRICED, _FEWEST_COUNTED = 2, 3
+_MIN_PRICED, _MIN_COUNTED = 2, 3
 # Maximum distance between two brackets for the text between them to be one sentence.
 _BRACKETED = 200
-# Longest date before an entry, and its parts other than names of months and days.
+# Maximum length of a date before an entry, and its parts other than names of months and days.
 _LONGEST_STAMP = 32
 _STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
-# The letter of a clause, which is no word of it: "(b) The tenant".
+# The letter before a clause: "(b) The tenant".
 _LETTER = re.compile(r"\((?:[a-z]|[ivx]{2,5})\)\s+(?=\S)")
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Find the sentences in `text[start:end]`; a blank line or a new list item ends one too.
+    """Find the sentences in `text[start:end]`; a blank line or a new list item also ends a sentence.
 
-    So does each row of a list of prices or numbers, which `iter_sentences` leaves in one.
+    Each row of a list of prices or numbers is a sentence, unlike in `iter_sentences`.
 
     Returns:
         Spans in characters of `text`, in order and stripped of white space; every non-blank character of the
-        range is in exactly one.
+        range is in exactly one of them.
     """
-    return [row for span in iter_sentences(text, start, end) for row in _rows(text, *span)]
+    return [row for span in iter_sentences(text, start, end) for row in _list_rows(text, *span)]
 
 
 def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield the sentences one by one, as there may be millions; see `sentence_spans`."""
+    """Yield the sentences one by one, as there may be millions; lists of prices stay whole. See `sentence_spans`."""
     stop = len(text) if end is None else end
-    left = start
-    for edge in (*(found.start() for found in _BREAK.finditer(text, start, stop)), stop):
-        for first, last in _split_block(text, left, edge):
-            yield from _within_block(text, first, last)
-        left = edge
+    block_start = start
+    for block_end in (*(match.start() for match in _BREAK.finditer(text, start, stop)), stop):
+        for first, last in _split_lines(text, block_start, block_end):
+            yield from _split_sentences(text, first, last)
+        block_start = block_end
 
 
-def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the rows of a list of prices or numbers one by one, if most of the lines are such; else the sentence."""
+def _list_rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows of a list if most lines of a sentence are prices or numbers; otherwise the whole sentence."""
     lines = text[start:end].split("\n")
-    priced = [len(items) for items in map(_priced, lines)]
-    rows = [bool(count) or _is_counted(line) for count, line in zip(priced, lines, strict=True)]
-    is_list = sum(priced) >= _FEWEST_PRICED or sum(rows) >= _FEWEST_COUNTED
-    edges, at = [start], start
-    for i, line in enumerate(lines if is_list and 2 * sum(rows) > len(lines) else ()):
-        if rows[i] or (i and rows[i - 1]):
-            edges.append(at)
-            edges += [at + slash.end() for slash in re.finditer(" / ", line)] if rows[i] else []
-        at += len(line) + 1
+    price_counts = [len(items) for items in map(_priced_items, lines)]
+    is_row = [bool(count) or _is_counted(line) for count, line in zip(price_counts, lines, strict=True)]
+    is_list = sum(price_counts) >= _MIN_PRICED or sum(is_row) >= _MIN_COUNTED
+    edges, line_start = [start], start
+    for i, line in enumerate(lines if is_list and 2 * sum(is_row) > len(lines) else ()):
+        if is_row[i] or (i and is_row[i - 1]):
+            edges.append(line_start)
+            edges += [line_start + slash.end() for slash in re.finditer(" / ", line)] if is_row[i] else []
+        line_start += len(line) + 1
     for left, right in pairwise((*edges, end)):
-        yield from _stripped(text, left, right)
+        yield from _strip(text, left, right)
 
 
-def _priced(line: str) -> list[str]:
-    """Return the items of a line that has nothing but names and prices, with slashes in between; else nothing."""
+def _priced_items(line: str) -> list[str]:
+    """Return the items of a line of names with prices, separated by slashes; [] for any other line."""
     items = line.split(" / ")
     return items if all(map(_PRICED.fullmatch, items)) else []
 
 
 def _is_counted(line: str) -> bool:
-    found = _COUNTED.fullmatch(line)
-    return found is not None and found["first"].islower()
+    match = _COUNTED.fullmatch(line)
+    return match is not None and match["first"].islower()
 
 
-def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield a block whole if it is wrapped prose, else in pieces: each line with those that continue it.
+def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield wrapped prose as a whole, and other text in pieces: each line with the lines that continue it.
 
     A new piece begins at each of several fields or rows in columns, and after such a row; at numbered lines, if most
-    are; and at a line whose first word would have fitted on the line above.
+    lines are numbered; and at a line whose first word would have fitted on the line above.
     """
     lines = text[start:end].split("\n")
     if len([line for line in lines if line]) <= 1:
         yield start, end
         return
-    named = [_FIELD.match(line) for line in lines]
-    # Fields all begin in the same case; lines of prose with colons begin in either.
-    is_lower = next((name["first"].islower() for name in named if name), False)
-    fields = _if_several([name is not None and name["first"].islower() == is_lower for name in named])
-    rows = _if_several([_COLUMNS.search(line) is not None for line in lines])
-    numbered = _if_several([_NUMBERED.match(line) is not None for line in lines])
-    is_list = 2 * sum(numbered) > sum(map(bool, map(str.strip, lines)))
+    field_matches = [_FIELD.match(line) for line in lines]
+    # All fields begin in the same case, unlike lines of prose with colons.
+    is_lower = next((match["first"].islower() for match in field_matches if match), False)
+    is_field = _unless_single([match is not None and match["first"].islower() == is_lower for match in field_matches])
+    is_row = _unless_single([_COLUMNS.search(line) is not None for line in lines])
+    is_numbered = _unless_single([_NUMBERED.match(line) is not None for line in lines])
+    is_list = 2 * sum(is_numbered) > sum(map(bool, map(str.strip, lines)))
     width = max(map(len, lines))
-    left = at = start
+    piece_start = line_start = start
     for i, line in enumerate(lines):
-        begins = fields[i] or rows[i] or (i > 0 and rows[i - 1])
+        begins = is_field[i] or is_row[i] or (i > 0 and is_row[i - 1])
         if i and not begins and not _UNFINISHED.search(lines[i - 1].rstrip()[-_LONGEST_LAST_WORD:]):
-            begins = (is_list and numbered[i]) or _had_room(lines[i - 1], line, width)
+            begins = (is_list and is_numbered[i]) or _had_room(lines[i - 1], line, width)
         if begins:
-            yield left, at
-            left = at
-        at += len(line) + 1
-    yield left, end
+            yield piece_start, line_start
+            piece_start = line_start
+        line_start += len(line) + 1
+    yield piece_start, end
 
 
 def _had_room(line: str, following: str, width: int) -> bool:
-    """Whether the next line begins with a capital letter, and its first word would have fitted on this one."""
+    """Whether the next line begins with a capital letter, and its first word would have fitted on this line."""
     word = following.split(maxsplit=1)[0] if following.strip() else ""
     return word.lstrip(_OPENERS)[:1].isupper() and len(line.rstrip()) + 1 + len(word) <= _FULL * width
 
 
-def _if_several(found: list[bool]) -> list[bool]:
-    return found if sum(found) > 1 else [False] * len(found)
+def _unless_single(flags: list[bool]) -> list[bool]:
+    return flags if sum(flags) > 1 else [False] * len(flags)
 
 
-def _within_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    left = start
+def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begin = start
     for match in _BOUNDARY.finditer(text, start, end):
-        is_end = match.end() < end and _ends_sentence(text, left, match) and not _is_stamp(text, left, match)
-        if is_end and not _is_bracketed(text, left, match, end):
-            yield from _stripped(text, left, match.end("close"))
-            left = match.end("close")
-    yield from _stripped(text, left, end)
+        is_end = match.end() < end and _ends_sentence(text, begin, match) and not _is_stamp(text, begin, match)
+        if is_end and not _is_bracketed(text, begin, match, end):
+            yield from _strip(text, begin, match.end("close"))
+            begin = match.end("close")
+    yield from _strip(text, begin, end)
 
 
-def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _strip(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     piece = text[start:end]
     body = piece.strip()
     if body:
@@ -202,7 +202,7 @@ def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield begin, begin + len(body)
 
 
-def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
+def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     letter = _LETTER.match(text, match.end())
     after = letter.end() if letter else match.end()
     following = text[after : after + 2].lstrip(_OPENERS)[:1]
@@ -211,27 +211,27 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
         return False
     if match["mark"] != "." or match["close"].strip("*_"):
         return True
-    found = _LAST_WORD.search(text, max(left, match.start() - 40), match.start())
-    word = found[1].lstrip(_OPENERS).lower() if found else ""
+    last = _LAST_WORD.search(text, max(begin, match.start() - 40), match.start())
+    word = last[1].lstrip(_OPENERS).lower() if last else ""
     if word in _BEFORE_NUMBERS or word.endswith("str"):  # Hafenstr. 12
         return not following.isdigit()
     if word in _ABBREVIATIONS:
         return word in _MAY_END and following.isupper()
-    # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
+    # An initial, as in "Diederik P. Kingma", is more common than "plan B. Then".
     is_initial = len(word) == 1 and word.isalpha()
-    return not (is_initial or (found is not None and _belongs_to_next(word, text, left, found.start(), match.end())))
+    return not (is_initial or (last is not None and _belongs_to_next(word, text, begin, last.start(), match.end())))
 
 
-def _belongs_to_next(word: str, text: str, left: int, start: int, after: int) -> bool:
-    """Whether a number or hour with a dot, at `start`, belongs to the word `after` it: "5. Mai", "9 a.m. Monday"."""
+def _belongs_to_next(word: str, text: str, begin: int, start: int, after: int) -> bool:
+    """Whether a number or hour with a dot, at `start`, belongs to the next word, at `after`: "9 a.m. Monday"."""
     is_hour = word in ("a.m", "p.m")
     if not (is_hour or word.isdigit()):
         return False
-    found = _WORD.match(text, after)
-    following = found[0].lower() if found else ""
+    next_word = _WORD.match(text, after)
+    following = next_word[0].lower() if next_word else ""
     if is_hour:
         return following in _AFTER_HOUR
-    before = text[max(left, start - 12) : start].split()
+    before = text[max(begin, start - 12) : start].split()
     if not before:
         # "3. Third item" at the start of a line.
         return True
@@ -241,22 +241,22 @@ def _belongs_to_next(word: str, text: str, left: int, start: int, after: int) ->
     return following in _MONTH_NAMES or (is_ordinal and following not in _NOT_NOUNS)
 
 
-def _is_stamp(text: str, left: int, match: re.Match[str]) -> bool:
-    """Whether the text so far is only the date of an entry on the same line: "12 Jan 2023. Laser replaced"."""
-    if match.start() - left > _LONGEST_STAMP or "\n" in match["gap"]:
+def _is_stamp(text: str, begin: int, match: re.Match[str]) -> bool:
+    """Whether the sentence would be only the date of an entry on the same line: "12 Jan 2023. Laser replaced"."""
+    if match.start() - begin > _LONGEST_STAMP or "\n" in match["gap"]:
         return False
-    piece = text[left : match.start()]
-    begin = left + len(piece) - len(piece.lstrip())
-    if begin and "\n" not in text[max(0, left - 1) : begin]:
+    stamp = text[begin : match.start()]
+    stamp_start = begin + len(stamp) - len(stamp.lstrip())
+    if stamp_start and "\n" not in text[max(0, begin - 1) : stamp_start]:
         return False  # within a line
-    words = re.findall(r"\w+", piece.lower())
+    words = re.findall(r"\w+", stamp.lower())
     return bool(words) and all(word in _AFTER_HOUR or _STAMP_PART.fullmatch(word) for word in words)
 
 
-def _is_bracketed(text: str, left: int, match: re.Match[str], end: int) -> bool:
+def _is_bracketed(text: str, begin: int, match: re.Match[str], end: int) -> bool:
     """Whether a sentence would end inside round brackets that close soon."""
     at = match.end("close")
-    opened = text.rfind("(", max(left, at - _BRACKETED), at)
+    opened = text.rfind("(", max(begin, at - _BRACKETED), at)
     if opened < 0 or text.find(")", opened, at) >= 0:
         return False
     return text.find(")", at, min(end, opened + _BRACKETED)) >= 0

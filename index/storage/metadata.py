@@ -44,7 +44,7 @@ class Selection:
         include: Patterns, as in .gitignore, of the files to index; () for all.
         exclude: Patterns of the files to leave out.
         paths: Files, and folders with a trailing slash, that the index is limited to; () for the whole root.
-        formats: Formats of files whose names do not show it, as in `corpus.formats.read_as`.
+        formats: Formats of files whose names do not show it, as in `corpus.formats.effective_name`.
     """
 
     include: tuple[str, ...] = ()

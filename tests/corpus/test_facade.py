@@ -1,4 +1,4 @@
-"""What `from corpus import ...` offers."""
+"""The public names of `corpus`."""
 
 from __future__ import annotations
 

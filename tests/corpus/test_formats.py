@@ -1,4 +1,4 @@
-"""Which formats have a reader."""
+"""Supported formats and their documentation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"),
+    ("path", "media_type"),
     [
         ("A.MARKDOWN", "text/markdown"),
         ("README", "text/plain"),
@@ -37,20 +37,20 @@ DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
         ("l.pdf.gz", None),
     ],
 )
-def test_the_name_decides_the_format(path: str, kind: str | None) -> None:
-    found = format_of(path)
-    assert (None if found is None else found.media_type) == kind
+def test_the_name_decides_the_format(path: str, media_type: str | None) -> None:
+    file_format = format_of(path)
+    assert (None if file_format is None else file_format.media_type) == media_type
 
 
 def test_every_suffix_is_documented() -> None:
-    """And so is the word used in citations of its parts."""
+    """So is the word for its numbered parts in citations."""
     rows = [line.split(" | ") for line in DOCUMENTED.splitlines() if line.startswith("| `.")]
-    listed = {suffix: row[2] for row in rows for suffix in re.findall(r"\.\w+", row[0])}
-    assert set(listed) == set(SUFFIXES) - {""}
-    for suffix, cited in listed.items():
-        kind = format_of(f"a{suffix}")
-        assert kind is not None
-        assert not kind.page or suffix == ".eml" or f", {page_label(f'a{suffix}')} " in cited
+    citations = {suffix: row[2] for row in rows for suffix in re.findall(r"\.\w+", row[0])}
+    assert set(citations) == set(SUFFIXES) - {""}
+    for suffix, cited in citations.items():
+        file_format = format_of(f"a{suffix}")
+        assert file_format is not None
+        assert not file_format.page or suffix == ".eml" or f", {page_label(f'a{suffix}')} " in cited
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _T = TypeVar("_T")
@@ -106,7 +106,7 @@ def _text_parts(element: Element) -> Iterator[str]:
         if child.tag == "r" and _val(child, "rPr/vertAlign") != "superscript":
             yield from _text_parts(child)
         elif child.tag in ("r", "sup"):  # "sup" is an exponent in a formula
-            yield raised("".join(_text_parts(child)))
+            yield to_superscript("".join(_text_parts(child)))
         elif child.tag == "t":
             yield child.text or ""
         elif child.tag == "p":

@@ -11,7 +11,7 @@ from corpus.formats import ODT
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _SKIP = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms", "page-number", "notes"})
@@ -41,7 +41,7 @@ def read_content(archive: Archive) -> Element:
     for span in root.iter("span"):
         properties = styles.get(span.get("style-name"))
         if properties is not None and _RAISED.match(properties.get("text-position", "")):
-            span.text = raised(span.text or "")
+            span.text = to_superscript(span.text or "")
     return root
 
 

@@ -10,7 +10,7 @@ from corpus.formats import PPTX
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _TITLE_TYPES = ("title", "ctrTitle")
@@ -115,4 +115,4 @@ def _run_text(element: Element) -> str:
     text = "".join(_texts_of(element, "t"))
     properties = element.find("rPr")
     baseline = "" if properties is None else properties.get("baseline", "")
-    return raised(text) if baseline.strip("%0.") and not baseline.startswith("-") else text
+    return to_superscript(text) if baseline.strip("%0.") and not baseline.startswith("-") else text

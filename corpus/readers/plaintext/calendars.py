@@ -15,12 +15,12 @@ from corpus.readers.plaintext import plain
 from corpus.text.encodings import file_lines
 from corpus.types import Extracted
 
-# Name, parameters and value, perhaps after the name of a group: `item1.TEL;TYPE="work":+49 30 123456`.
+# Name, parameters and value, with an optional group in front: `item1.TEL;TYPE="work":+49 30 123456`.
 _LINE = re.compile(r'(?:[\w-]+\.)?([\w-]+)((?:;[^":;]*(?:"[^"]*"[^":;]*)*)*):(.*)')
-_MOMENT = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:T(?P<h>\d\d):?(?P<m>\d\d)[\d:]*(?P<z>Z?))?")
+_TIME = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:T(?P<h>\d\d):?(?P<m>\d\d)[\d:]*(?P<z>Z?))?")
 _TYPES = re.compile(r"\b(cell|fax|home|mobile|pager|work)\b")
 _PEOPLE = ("ORGANIZER", "ATTENDEE")
-# The kinds of entry, and what the line with its title begins with.
+# The kinds of entry, with the label of their titles.
 _KINDS = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Journal", "VCARD": "Name"}
 # In the order in which they are shown.
 _LABELS = {
@@ -30,7 +30,7 @@ _LABELS = {
     "URL": "Link", "DESCRIPTION": "Description", "NOTE": "Note",
 }  # fmt: skip
 _UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
-# Apple's year of a birthday without one.
+# Apple's year for birthdays without a year.
 _NO_YEAR = 1604
 
 
@@ -42,15 +42,15 @@ class _Field(NamedTuple):
     value: str
 
     def parameter(self, name: str) -> str:
-        found = re.search(rf';{name}=("[^"]*"|[^";:]*)', self.parameters, re.IGNORECASE)
-        return found[1].strip('"') if found else ""
+        match = re.search(rf';{name}=("[^"]*"|[^";:]*)', self.parameters, re.IGNORECASE)
+        return match[1].strip('"') if match else ""
 
     @property
     def parts(self) -> list[str]:
         """The parts between semicolons, with escaped characters restored."""
         value = self.value
         if _is_quoted(self.parameters):
-            with suppress(LookupError, UnicodeError):  # an unknown encoding, or one that is none of texts
+            with suppress(LookupError, UnicodeError):  # an unknown encoding, or one that is not for text
                 value = quopri.decodestring(value.encode()).decode(self.parameter("CHARSET") or "utf-8", "replace")
         parts = re.findall(r"(?:^|;)((?:\\.|[^;])*)", value, re.DOTALL)
         return [re.sub(r"\\(.)", lambda m: "\n" if m[1] in "nN" else m[1], part).strip() for part in parts]
@@ -60,8 +60,8 @@ class _Field(NamedTuple):
         return re.sub(r"^(?:mailto|tel):", "", ";".join(self.parts), flags=re.IGNORECASE)
 
 
-class _Moment(NamedTuple):
-    """A day, and perhaps a time and its zone, as they are shown: ", 14:30" and " (Europe/Berlin)"."""
+class _Time(NamedTuple):
+    """A day, and optionally a clock time and its zone, as they are shown: ", 14:30" and " (Europe/Berlin)"."""
 
     day: date
     clock: str = ""
@@ -69,7 +69,7 @@ class _Moment(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The day and the time: "Monday 4 March 2024, 14:30"."""
+        """The day and the clock time: "Monday 4 March 2024, 14:30"."""
         day = self.day
         return f"{day.day} {day:%B}" if day.year == _NO_YEAR else f"{day:%A} {day.day} {day:%B} {day.year}{self.clock}"
 
@@ -83,10 +83,10 @@ class _Entry(NamedTuple):
 
 
 def read(path: str, data: bytes) -> Extracted:
-    """Read a calendar or contact cards; see `corpus.readers`. A file without any entry is plain text."""
+    """Read a calendar or contact cards; see `corpus.readers`. A file without entries is plain text."""
     lines, note = file_lines(data)
-    fields = list(_unfolded(lines))
-    entries = list(_entries(fields))
+    fields = list(_unfolded_fields(lines))
+    entries = list(_parse_entries(fields))
     if not entries:
         return plain.read(path, data)
     builder = DocumentBuilder()
@@ -100,8 +100,8 @@ def _is_quoted(parameters: str) -> bool:
     return "QUOTED-PRINTABLE" in parameters[:200].upper()
 
 
-def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, _Field]]:
-    """Yield each field with the number of its first line; a line that begins with a blank continues the one before."""
+def _unfolded_fields(lines: Sequence[str]) -> Iterator[tuple[int, _Field]]:
+    """Yield each field with the number of its first line; a line that begins with a blank continues the last line."""
     pending: list[str] = []
     start = 0
     for number, line in enumerate([*lines, ""], 1):
@@ -111,93 +111,93 @@ def _unfolded(lines: Sequence[str]) -> Iterator[tuple[int, _Field]]:
         elif pending and line.startswith((" ", "\t")):
             pending.append(line[1:])
         else:
-            if found := _LINE.fullmatch("".join(pending)):
-                yield start, _Field(found[1].upper(), found[2], found[3])
+            if match := _LINE.fullmatch("".join(pending)):
+                yield start, _Field(match[1].upper(), match[2], match[3])
             pending, start = [line], number
 
 
-def _entries(lines: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
-    """Yield the entries, without what is inside them, such as an alarm; one without its end is left out."""
-    around: list[str] = []
-    first, fields = 0, defaultdict[str, list[_Field]](list)
-    for number, field in lines:
+def _parse_entries(fields: Iterable[tuple[int, _Field]]) -> Iterator[_Entry]:
+    """Yield the entries, without nested ones, such as alarms; an entry without its end is left out."""
+    open_kinds: list[str] = []
+    first, entry_fields = 0, defaultdict[str, list[_Field]](list)
+    for number, field in fields:
         kind = field.value.strip().upper()
         if field.name == "BEGIN" and kind in _KINDS:
-            around, first, fields = [kind], number, defaultdict(list)
-        elif field.name == "BEGIN" and around:
-            around.append(kind)
-        elif field.name == "END" and around:
-            kind = around.pop()
-            if not around:
-                yield _Entry(kind, (first, number), fields)
-        elif len(around) == 1:
-            fields[field.name].append(field)
+            open_kinds, first, entry_fields = [kind], number, defaultdict(list)
+        elif field.name == "BEGIN" and open_kinds:
+            open_kinds.append(kind)
+        elif field.name == "END" and open_kinds:
+            kind = open_kinds.pop()
+            if not open_kinds:
+                yield _Entry(kind, (first, number), entry_fields)
+        elif len(open_kinds) == 1:
+            entry_fields[field.name].append(field)
 
 
 def _add(builder: DocumentBuilder, entry: _Entry) -> None:
     kind, fields = _KINDS[entry.kind], entry.fields
-    if named := fields.get("FN") or fields.get("SUMMARY"):
-        title = one_line(named[0].text)
-    else:  # family name, given name, further names, what is before and after them
-        names = fields["N"][0].parts if "N" in fields else []
-        title = one_line(" ".join(names[at] for at in (3, 1, 2, 0, 4) if at < len(names)))
-    shown = [(kind, title), ("When", _when(fields)), ("Repeats", _repeats(fields)), *_labelled(fields)]
+    if names := fields.get("FN") or fields.get("SUMMARY"):
+        title = one_line(names[0].text)
+    else:  # family name, given name, further names, prefix and suffix
+        name_parts = fields["N"][0].parts if "N" in fields else []
+        title = one_line(" ".join(name_parts[at] for at in (3, 1, 2, 0, 4) if at < len(name_parts)))
+    shown = [(kind, title), ("When", _time_range(fields)), ("Repeats", _repetition(fields)), *_labelled_fields(fields)]
     text = tidy_lines("\n".join(f"{label}: {value}" for label, value in shown if value))
     builder.begin_record(title)
     builder.section(1, title or kind)
     builder.block(text, lines=[(0, entry.lines[0]), (max(count_visible(text) - 1, 1), entry.lines[1])])
 
 
-def _labelled(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:
-    """Yield the fields other than title and time, each with its label; all guests are one."""
+def _labelled_fields(fields: dict[str, list[_Field]]) -> Iterator[tuple[str, str]]:
+    """Yield the fields other than title and time, each with its label; all guests are one field."""
     for name, label in _LABELS.items():
-        given = fields.get(name, [])
+        named_fields = fields.get(name, [])
         if name in _PEOPLE:
-            yield label, ", ".join(field.parameter("CN") or field.text for field in given)
+            yield label, ", ".join(field.parameter("CN") or field.text for field in named_fields)
             continue
-        for field in given:
+        for field in named_fields:
             types = ", ".join(dict.fromkeys(_TYPES.findall(field.parameters.lower())))
-            yield f"{label} ({types})" if types else label, _value(field)
+            yield f"{label} ({types})" if types else label, _field_value(field)
 
 
-def _value(field: _Field) -> str:
-    if field.name in ("BDAY", "DUE", "COMPLETED") and (moment := _moment(field)):
-        return moment.words + moment.zone
+def _field_value(field: _Field) -> str:
+    if field.name in ("BDAY", "DUE", "COMPLETED") and (time := _parse_time(field)):
+        return time.words + time.zone
     if field.name == "STATUS":
         return field.text.lower().replace("confirmed", "")
     return ", ".join(filter(None, field.parts)) if field.name in ("ORG", "ADR") else field.text
 
 
-def _moment(field: _Field | None) -> _Moment | None:
-    found = _MOMENT.fullmatch(field.value.strip()) if field else None
-    if not field or not found:
+def _parse_time(field: _Field | None) -> _Time | None:
+    match = _TIME.fullmatch(field.value.strip()) if field else None
+    if not field or not match:
         return None
     try:
-        day = date(_NO_YEAR if found["year"] == "--" else int(found["year"]), int(found["month"]), int(found["day"]))
+        day = date(_NO_YEAR if match["year"] == "--" else int(match["year"]), int(match["month"]), int(match["day"]))
     except ValueError:
         return None
-    zone = "UTC" if found["z"] else field.parameter("TZID")
-    return _Moment(day, f", {found['h']}:{found['m']}", f" ({zone})" if zone else "") if found["h"] else _Moment(day)
+    zone = "UTC" if match["z"] else field.parameter("TZID")
+    return _Time(day, f", {match['h']}:{match['m']}", f" ({zone})" if zone else "") if match["h"] else _Time(day)
 
 
-def _when(fields: dict[str, list[_Field]]) -> str:
-    """For example "Monday 4 March 2024, 14:30 to 15:15 (Europe/Berlin)"."""
-    start, end = (_moment(next(iter(fields.get(name, ())), None)) for name in ("DTSTART", "DTEND"))
-    if start and end and not end.clock:  # the end of an event of whole days is the day after it
-        end = _Moment(end.day - timedelta(days=1) if end.day > start.day else start.day)
+def _time_range(fields: dict[str, list[_Field]]) -> str:
+    """Return the time of an event: "Monday 4 March 2024, 14:30 to 15:15 (Europe/Berlin)"."""
+    start, end = (_parse_time(next(iter(fields.get(name, ())), None)) for name in ("DTSTART", "DTEND"))
+    if start and end and not end.clock:  # an event of whole days ends on the day before its end in the file
+        end = _Time(end.day - timedelta(days=1) if end.day > start.day else start.day)
     if start is None or end is None or start == end:
         return start.words + start.zone if start else ""
     until = end.clock.strip(", ") if end.clock and end.day == start.day else end.words
     return f"{start.words}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
 
 
-def _repeats(fields: dict[str, list[_Field]]) -> str:
-    """For example "every 2 weeks until Monday 4 March 2024"."""
+def _repetition(fields: dict[str, list[_Field]]) -> str:
+    """Return the repetition of an event: "every 2 weeks until Monday 4 March 2024"."""
     rule = dict(re.findall(r"(\w+)=([^;]*)", fields["RRULE"][0].value.upper())) if "RRULE" in fields else {}
     unit, interval = _UNITS.get(rule.get("FREQ", "")), rule.get("INTERVAL", "1")
     if unit is None:
         return ""
-    until = _moment(_Field("UNTIL", "", rule.get("UNTIL", "")))
+    until = _parse_time(_Field("UNTIL", "", rule.get("UNTIL", "")))
     every = f"every {unit}" if interval == "1" else f"every {interval} {unit}s"
     times = f", {rule['COUNT']} times" if "COUNT" in rule else ""
-    return f"{every}{f' until {_Moment(until.day).words}' if until else ''}{times}"
+    return f"{every}{f' until {_Time(until.day).words}' if until else ''}{times}"

@@ -5,30 +5,30 @@ from __future__ import annotations
 import re
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, count_visible
-from corpus.readers.plaintext.man_words import MACROS, arguments, plain, sentence
+from corpus.readers.plaintext.man_words import MACROS, arguments, join_words, strip_escapes
 from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
 
 _REQUEST = re.compile(r"[.'][ \t]*(\\\}|[^\s\\]*)[ \t]*(.*)")
-_DEFINED = re.compile(r"[.'][ \t]*(?:de|am)1?[ \t]+(\S+)")
+_MACRO_DEFINITION = re.compile(r"[.'][ \t]*(?:de|am)1?[ \t]+(\S+)")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
-# Macros that set words in a font; those of two letters alternate two fonts, with no space between the words.
+# Macros for words in one font, and in two alternating fonts, without spaces between the words.
 _FONTS, _ALTERNATING = frozenset({"B", "I", "R", "SM", "SB"}), frozenset({"BR", "RB", "BI", "IB", "IR", "RI"})
 _BREAKS = frozenset(["PP", "P", "LP", "HP", "Pp", "sp", "br", "Sp", "RS", "RE", "Bl", "El", "UE", "ME", "YS"])
-# Requests that begin hidden text, each with the one that ends it.
+# Requests that begin hidden text, each with the request that ends it.
 _HIDDEN = {"de": ".", "de1": ".", "am": ".", "ig": ".", "PS": "PE", "EQ": "EN"}
 _FORMAT = "format of a table"
 _KINDS = dict.fromkeys(("fi", "EE", "Ve", "Ed"), BlockKind.CODE) | {"TE": BlockKind.TABLE}
-# Maximum length of a line that is the tag of the indented text below it.
+# Maximum length of a line that is the tag of the indented text below.
 _TAG = 120
-# Requests that begin text shown as written, each with the one that ends it.
+# Requests that begin text shown as written, each with the request that ends it.
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve", "Bd": "Ed", "TS": "TE"}
 
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a manual page; see `corpus.readers`."""
     lines, note = file_lines(data)
-    page = _ManPage(frozenset(found[1] for found in map(_DEFINED.match, lines) if found) - _BREAKS - {"IX"})
+    page = _ManPage(frozenset(match[1] for match in map(_MACRO_DEFINITION.match, lines) if match) - _BREAKS - {"IX"})
     for number, line in enumerate(lines, 1):
         page.add(line, number)
     page.end_block()
@@ -36,11 +36,11 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 class _ManPage:
-    """Takes the lines of a page in order; `own` are the macros defined in the page, which show their words."""
+    """Takes the lines of a page in order; macros defined in the page itself show their arguments."""
 
-    def __init__(self, own: frozenset[str]) -> None:
+    def __init__(self, own_macros: frozenset[str]) -> None:
         self.builder = DocumentBuilder()
-        self._own = own
+        self._own_macros = own_macros
         self._name = ""
         self._hidden_until = self._code_until = ""
         self._kind = BlockKind.PARAGRAPH
@@ -51,19 +51,19 @@ class _ManPage:
 
     def add(self, line: str, number: int) -> None:
         """Take a line."""
-        found = _REQUEST.match(line)
-        request, rest = (found[1], found[2]) if found else ("", "")
+        match = _REQUEST.match(line)
+        request, argument_text = (match[1], match[2]) if match else ("", "")
         if self._hidden_until:
             if request == self._hidden_until or (self._hidden_until == _FORMAT and line.endswith(".")):
                 self._hidden_until = ""
-        elif found is None:
-            self._line(plain(line), number)
+        elif match is None:
+            self._add_line(strip_escapes(line), number)
         elif request in _HIDDEN:
             self._hidden_until = _HIDDEN[request]
-        elif request == "el" or (request == "if" and not rest.startswith("n")):
-            self._hidden_until = "\\}" if "\\{" in rest else ""
-        elif not self._divide(request, arguments(rest), number):
-            self._words(self._shown(request, arguments(rest)), number)
+        elif request == "el" or (request == "if" and not argument_text.startswith("n")):
+            self._hidden_until = "\\}" if "\\{" in argument_text else ""
+        elif not self._apply_layout(request, arguments(argument_text), number):
+            self._add_text(self._text_of(request, arguments(argument_text)), number)
 
     def end_block(self) -> None:
         """End the current block."""
@@ -71,8 +71,8 @@ class _ManPage:
         self._text, self._marks = "", []
         self._kind = _KINDS.get(self._code_until, BlockKind.PARAGRAPH)
 
-    def _divide(self, request: str, words: list[str], number: int) -> bool:
-        """Apply a request that divides the page; return whether it is one."""
+    def _apply_layout(self, request: str, words: list[str], number: int) -> bool:
+        """Apply a request that divides the page into blocks; return whether it is such a request."""
         if request in _HEADINGS:
             self._code_until = ""
             self.end_block()
@@ -86,7 +86,7 @@ class _ManPage:
             self._hidden_until = _FORMAT if request == "TS" else ""
             self.end_block()
         elif request == "RS" and self._text and len(self._text) <= _TAG and self._text.rstrip()[-1] not in ".:;":
-            # The indented text below belongs to it, as in pages made from DocBook.
+            # In pages made from DocBook, the paragraph is the tag of the indented text below.
             self._kind, self._text = BlockKind.ITEM, f"{self._text.rstrip()}: "
         elif request in _BREAKS:
             # A break between a tag and the indented text below it does not end the item.
@@ -101,30 +101,30 @@ class _ManPage:
         self.end_block()
         self._kind, self._awaits_tag = BlockKind.ITEM, True
         if request in ("IP", "It"):
-            tag = sentence(words if request == "It" else words[:1], self._name)
+            tag = join_words(words if request == "It" else words[:1], self._name)
             if len(tag) > 1 or tag.isalnum():
-                self._words(tag, number)
+                self._add_text(tag, number)
             self._awaits_tag = False
 
-    def _shown(self, request: str, words: list[str]) -> str:
+    def _text_of(self, request: str, words: list[str]) -> str:
         """Return the text that a request shows."""
         if request in _ALTERNATING:
             return "".join(words)
-        if request in ("UR", "MT") or request in _FONTS or request in self._own:
+        if request in ("UR", "MT") or request in _FONTS or request in self._own_macros:
             return " ".join(words)
         if request == "Nm" and words and not self._name:
             self._name = words[0]
         if request == "Nd":
             words = ["—", *words]
-        return sentence([request, *words], self._name) if request in MACROS else ""
+        return join_words([request, *words], self._name) if request in MACROS else ""
 
-    def _line(self, text: str, number: int) -> None:
+    def _add_line(self, text: str, number: int) -> None:
         if text.strip() or self._code_until:
-            self._words(text, number)
+            self._add_text(text, number)
         elif not self._awaits_tag:
             self.end_block()
 
-    def _words(self, text: str, number: int) -> None:
+    def _add_text(self, text: str, number: int) -> None:
         if self._code_until == "TE":
             text = text.replace("T{", "").replace("T}", "").replace("\t", " | ")
         if not text and not self._code_until:

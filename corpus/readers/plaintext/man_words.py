@@ -1,4 +1,4 @@
-"""The words in a line of a manual page, without the escapes of roff and the macros of mdoc."""
+"""Extract the words from a line of a manual page, without the escapes of roff and the macros of mdoc."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s\\])+)')
-# Names of characters and strings, then fonts and motions, which are dropped, then single signs.
+# Names of characters and strings; fonts and motions, which are dropped; single signs.
 _ESCAPE = re.compile(
     r"""\\(?: \*?\((?P<two>..) | \*?\[(?P<long>[^\]]{0,99})\] | \*(?P<one>.)
         | [fgkFnYm](?:\(..|\[[^\]]{0,99}\]|[+-]?.) | s[+-]?(?:\(\d\d|\[[^\]]{0,99}\]|'[^']{0,99}'|\d)
@@ -39,15 +39,15 @@ _FONTS = """
 MACROS = frozenset(_FONTS.split()) | _PAIRS.keys() | _MARKS.keys()
 
 
-def plain(text: str) -> str:
+def strip_escapes(text: str) -> str:
     """Return a text without escapes."""
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
+    return _ESCAPE.sub(_replace_escape, text) if "\\" in text else text
 
 
-def _character(found: re.Match[str]) -> str:
-    name = found["two"] or found["long"] or found["one"]
+def _replace_escape(match: re.Match[str]) -> str:
+    name = match["two"] or match["long"] or match["one"]
     if name is None:
-        return _SIGNS.get(found["sign"] or "", "")
+        return _SIGNS.get(match["sign"] or "", "")
     if name in _NAMED:
         return _NAMED[name]
     if re.fullmatch(r"u[0-9A-F]{4,5}", name):
@@ -57,31 +57,31 @@ def _character(found: re.Match[str]) -> str:
 
 def arguments(text: str) -> list[str]:
     """Return the arguments of a request, without quotes and escapes."""
-    found = (match[1].replace('""', '"') if match[1] is not None else match[2] for match in _ARGUMENT.finditer(text))
-    return [plain(argument) for argument in found]
+    values = (match[1].replace('""', '"') if match[1] is not None else match[2] for match in _ARGUMENT.finditer(text))
+    return [strip_escapes(argument) for argument in values]
 
 
-def sentence(words: Sequence[str], name: str) -> str:
-    """Return a line of mdoc as people read it; `name` is the subject of the page, which `Nm` shows."""
-    found = ""
+def join_words(words: Sequence[str], name: str) -> str:
+    """Return a line of mdoc as it is displayed; `name` is the subject of the page, which `Nm` shows."""
+    line = ""
     is_glued = True
-    for word in _expand(words, name):
-        found += word if is_glued or word == _GLUE or word in _CLOSING else f" {word}"
+    for word in _expand_macros(words, name):
+        line += word if is_glued or word == _GLUE or word in _CLOSING else f" {word}"
         is_glued = word == _GLUE or word in _OPENING
-    return found
+    return line
 
 
-def _expand(words: Sequence[str], name: str) -> Iterator[str]:
-    """Yield the words of a line and the signs that its macros stand for."""
-    stop = len(words)
-    while stop and words[stop - 1] in _CLOSING:
-        stop -= 1
-    ends: list[str] = []
+def _expand_macros(words: Sequence[str], name: str) -> Iterator[str]:
+    """Yield the words of a line, with its macros replaced by their signs."""
+    end = len(words)
+    while end and words[end - 1] in _CLOSING:
+        end -= 1
+    closing: list[str] = []
     macro = ""
-    for place, word in enumerate(words[:stop]):
-        is_alone = place + 1 == stop or words[place + 1] in MACROS | _CLOSING
+    for position, word in enumerate(words[:end]):
+        is_alone = position + 1 == end or words[position + 1] in MACROS | _CLOSING
         if word in _PAIRS:
-            ends.insert(0, _PAIRS[word][1])
+            closing.insert(0, _PAIRS[word][1])
             yield _PAIRS[word][0]
         elif word in _MARKS:
             yield _MARKS[word]
@@ -89,8 +89,8 @@ def _expand(words: Sequence[str], name: str) -> Iterator[str]:
             macro = word
             if is_alone and word in ("Nm", "Fl"):
                 yield name if word == "Nm" else "-"
-        elif macro == "Xr" and place and words[place - 1] != "Xr":
+        elif macro == "Xr" and position and words[position - 1] != "Xr":
             yield from (_GLUE, f"({word})")
         else:
             yield f"-{word}" if macro == "Fl" and word not in "|:," else word
-    yield from (*ends, *words[stop:])
+    yield from (*closing, *words[end:])

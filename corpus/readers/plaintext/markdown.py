@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from corpus.readers.assemble.gaps import fill_gaps
 from corpus.readers.plaintext.front_matter import find_front_matter
-from corpus.readers.plaintext.plain import name_of_note, read_plain
+from corpus.readers.plaintext.plain import read_plain, title_of_note
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading
 from corpus.text.lines import LineMap
@@ -30,7 +30,7 @@ _LEAVES = {
 }
 _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
 _MARKUP = re.compile(r"[\[\]*_`<&\\]")
-# A heading with more marks keeps its markup: nested marks can take unlimited time to parse.
+# A heading with more marks keeps its markup, as nested marks can take unlimited time to parse.
 _MAX_MARKS = 32
 
 
@@ -39,8 +39,8 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     title, blocks = read_markdown(text)
     front = find_front_matter(text)
-    # A text with front matter is a note, which other notes refer to by its file name.
-    title = title or (path_words(PurePosixPath(path).name) if front else name_of_note(path, blocks))
+    # A text with front matter is a note, and other notes refer to it by its file name.
+    title = title or (path_words(PurePosixPath(path).name) if front else title_of_note(path, blocks))
     return Extracted(text, title, blocks, note=note, metadata=front.fields if front else ())
 
 
@@ -52,19 +52,19 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     front = find_front_matter(text)
     offset = front.end if front else 0
     body = text[offset:]
-    tokens = _parser().parse(_same_length(body))
+    tokens = _parser().parse(_normalise_newlines(body))
     is_plain = not any(token.type == "heading_open" for token in tokens)
-    title, blocks = _without_headings(body, tokens) if is_plain else _blocks(body, tokens)
+    title, blocks = _read_as_plain(body, tokens) if is_plain else _blocks(body, tokens)
     if front is None:
         return title, blocks
-    moved = [replace(block, start=block.start + offset, end=block.end + offset) for block in blocks]
+    shifted = [replace(block, start=block.start + offset, end=block.end + offset) for block in blocks]
     data = Block(BlockKind.DATA, front.start, front.end)
-    return front.title or title, fill_gaps(text, [data, *moved])
+    return front.title or title, fill_gaps(text, [data, *shifted])
 
 
 @cache
 def _parser() -> MarkdownIt:
-    """Return the parser, made only once: a notebook has thousands of texts."""
+    """Return the parser, created only once, as a notebook has thousands of texts."""
     # Inline markup matters only in headings, and hostile markup is slow to parse.
     parser = MarkdownIt("commonmark").enable("table").disable("inline")
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
@@ -72,7 +72,7 @@ def _parser() -> MarkdownIt:
 
 
 @cache
-def _inline() -> MarkdownIt:
+def _inline_parser() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
@@ -100,8 +100,8 @@ def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # no
     return True
 
 
-def _same_length(text: str) -> str:
-    # The parser takes a lone carriage return for a newline, and a byte order mark for a letter.
+def _normalise_newlines(text: str) -> str:
+    # The parser treats a lone carriage return as a newline and a byte order mark as a letter. Offsets must not change.
     return _NOT_PARSED.sub(lambda match: " \n" if match[0] == "\r\n" else " ", text)
 
 
@@ -118,7 +118,7 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
         start = lines.span(token.map[0] + 1)[0]
         end = lines.span(min(token.map[1], len(lines)))[1]
         if token.type == "heading_open" and len(tokens[i + 1].content) <= MAX_HEADING:
-            words = _words(tokens[i + 1].content)
+            words = _heading_text(tokens[i + 1].content)
             titles.add(int(token.tag[1]), words)
             blocks.append(Block(BlockKind.HEADING, start, end, headings.push(int(token.tag[1]), words)))
         elif token.type in _LEAVES:
@@ -127,25 +127,25 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
     return titles.title, fill_gaps(text, blocks)
 
 
-def _without_headings(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
+def _read_as_plain(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
     """Return the title and blocks of a plain text; no line of fenced code is a heading."""
     lines = LineMap(text)
     parts: list[str] = []
-    fences, done = set(), 0
+    fences, copied_to = set(), 0
     for first, last in (token.map for token in tokens if token.type == "fence" and token.map):
         start, end = lines.span(first + 1)[0], lines.span(min(last, len(lines)))[1]
         end = start + len(text[start:end].rstrip())  # an unclosed fence includes the blank lines after it
-        # Replace it with a list item, which is always a block of its own.
-        parts += text[done:start], "- ".ljust(end - start, "0")
+        # Replace the fence with a list item, which is always a separate block.
+        parts += text[copied_to:start], "- ".ljust(end - start, "0")
         fences.add(start)
-        done = end
-    title, blocks = read_plain("".join((*parts, text[done:])))
+        copied_to = end
+    title, blocks = read_plain("".join((*parts, text[copied_to:])))
     return title, tuple(replace(block, kind=BlockKind.CODE) if block.start in fences else block for block in blocks)
 
 
-def _words(heading: str) -> str:
-    """Return a heading's words without their markup."""
+def _heading_text(heading: str) -> str:
+    """Return the text of a heading without markup."""
     if 0 < len(_MARKUP.findall(heading)) <= _MAX_MARKS:
-        children = _inline().parseInline(heading)[0].children or ()
+        children = _inline_parser().parseInline(heading)[0].children or ()
         heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)
     return " ".join(heading.split())

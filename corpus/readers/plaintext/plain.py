@@ -1,4 +1,4 @@
-"""Text without markup or with light markup: underlined, `= wiki =` and `#` headings, and those of Org and AsciiDoc."""
+"""Text without markup or with light markup: headings with underlines, `= wiki =`, `#`, or marks of Org and AsciiDoc."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _TextLine:
 
 @dataclass(frozen=True, slots=True)
 class _Styles:
-    """How headings are marked: what begins one, and the levels of underlines so far."""
+    """The markup of headings: the mark that begins one, and the levels of underlines so far."""
 
     mark: re.Pattern[str]
     levels: dict[str, int] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class _Styles:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Lines that form a block; `text` is the title if markup makes it a heading."""
+    """Lines that form a block; for a heading with markup, `text` is its title."""
 
     kind: BlockKind
     start: int
@@ -74,22 +74,22 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     title, blocks = read_plain(text, _MARKS.get(PurePosixPath(path).suffix.lower(), _ATX))
     records = find_records(text, blocks)
-    title = title or name_of_note(path, blocks)
+    title = title or title_of_note(path, blocks)
     if records and records[0].title == title:
         # The first title on a page of records belongs to a record.
         title = ""
     return Extracted(text, title, blocks, note=note, records=records)
 
 
-def name_of_note(path: str, blocks: Sequence[Block]) -> str:
-    """Return the words of a file's name if it is a note of one line, which has no title of its own; else ""."""
-    text = [block.kind for block in blocks if block.kind is not BlockKind.DATA]
-    return path_words(PurePosixPath(path).name) if len(text) == 1 and text[0] is not BlockKind.HEADING else ""
+def title_of_note(path: str, blocks: Sequence[Block]) -> str:
+    """Return the words of a file's name as the title of a note with a single block, or "" for other texts."""
+    kinds = [block.kind for block in blocks if block.kind is not BlockKind.DATA]
+    return path_words(PurePosixPath(path).name) if len(kinds) == 1 and kinds[0] is not BlockKind.HEADING else ""
 
 
 def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Block, ...]]:
     """Return the title of a text ("" if it states none) and its blocks; `mark` begins a heading."""
-    pieces = _pieces(text, mark)
+    pieces = _split_pieces(text, mark)
     paths = infer_headings(
         [
             HeadingCandidate(piece.text, piece.alone, piece.level, leaf=piece.kind is not BlockKind.PARAGRAPH)
@@ -107,7 +107,7 @@ def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Bloc
 
 
 def _title(pieces: list[_Piece]) -> str:
-    """Return the first or second line if it looks like a title, unless it is a whole note or one heading of many."""
+    """Return the first or second line if it looks like a title, unless it is the whole note or one heading of many."""
     if len(pieces) == 1 and not pieces[0].level:
         return ""
     top = TopHeading()
@@ -126,7 +126,7 @@ def _title(pieces: list[_Piece]) -> str:
     return ""
 
 
-def _pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
+def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles = _Styles(mark)
     chunk: list[_TextLine] = []
@@ -144,42 +144,42 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
     """Split lines that have no blank line between them."""
     pieces: list[_Piece] = []
     i = 0
-    titles = _are_two_titles(lines)
+    are_titles = _are_two_titles(lines)
     texts = [line.text for line in lines]
     while i < len(lines):
         if table := aligned_table(texts, i):
             pieces.append(_Piece(BlockKind.TABLE, lines[i].start, lines[table.end - 1].end, ""))
             i = table.end
             continue
-        heading, used = _marked_heading(lines, i, styles)
+        heading, line_count = _marked_heading(lines, i, styles)
         if heading is not None:
             pieces.append(heading)
-            i += used
+            i += line_count
             continue
         j = i + 1
         while (
-            not titles
+            not are_titles
             and j < len(lines)
             and _continues(lines, i, j)
             and _marked_heading(lines, j, styles)[0] is None
             and aligned_table(texts, j) is None
         ):
             j += 1
-        piece = _piece(text, lines, i, j)
-        pieces.append(replace(piece, alone=True) if titles else piece)
+        piece = _make_piece(text, lines, i, j)
+        pieces.append(replace(piece, alone=True) if are_titles else piece)
         i = j
     return pieces
 
 
 def _are_two_titles(lines: list[_TextLine]) -> bool:
-    """Whether the lines are a heading and a second one right below: "Test of Time Award", "Presentations"."""
+    """Whether the lines are a heading and another one directly below: "Test of Time Award", "Presentations"."""
     if SIGN_OFF.fullmatch(lines[0].text.strip()):
         return False
     return len(lines) == 2 and all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
 
 
 def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
-    """Return the heading marked up at line `i`, or None, and how many lines it takes."""
+    """Return the heading marked up at line `i`, or None, and its number of lines."""
     line = lines[i]
     text = line.text.rstrip("\r")
     if len(line.text) > MAX_HEADING:
@@ -189,33 +189,33 @@ def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_P
     elif text.rstrip().endswith("=") and (match := _WIKI.match(text)):
         title, level = match[2].strip(), match[1].count("=")
     else:
-        return _underlined(lines, i, styles)
+        return _underlined_heading(lines, i, styles)
     return _Piece(BlockKind.PARAGRAPH, line.start, line.end, title, level), 1
 
 
-def _atx_title(rest: str, mark: str) -> str:
+def _atx_title(text: str, mark: str) -> str:
     """Return the text of a `#` heading without closing marks."""
-    rest = rest.rstrip(" \t")
-    opened = rest.rstrip(mark)
-    return opened.rstrip(" \t") if opened.endswith((" ", "\t")) else rest
+    text = text.rstrip(" \t")
+    without_marks = text.rstrip(mark)
+    return without_marks.rstrip(" \t") if without_marks.endswith((" ", "\t")) else text
 
 
-def _underlined(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
-    """Like `_marked_heading`, for punctuation below, maybe above too; each style is a level, in order of first use."""
-    over = _UNDERLINE.match(lines[i].text.rstrip("\r"))
-    at = i + 1 if over else i
-    if at + 1 >= len(lines):
+def _underlined_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
+    """Like `_marked_heading`, for underlines, maybe with an overline; each style is a level, in order of first use."""
+    overline = _UNDERLINE.match(lines[i].text.rstrip("\r"))
+    title_at = i + 1 if overline else i
+    if title_at + 1 >= len(lines):
         return None, 0
-    title = lines[at].text.rstrip("\r")
+    title = lines[title_at].text.rstrip("\r")
     if len(title) > MAX_HEADING:
         return None, 0
-    under = _UNDERLINE.match(lines[at + 1].text.rstrip("\r"))
-    if not under or _UNDERLINE.match(title) or _BULLET.match(title):
+    underline = _UNDERLINE.match(lines[title_at + 1].text.rstrip("\r"))
+    if not underline or _UNDERLINE.match(title) or _BULLET.match(title):
         return None, 0
-    if len(under[0].rstrip()) < min(len(title.strip()), 60) * 0.6 or (over and over[1] != under[1]):
+    if len(underline[0].rstrip()) < min(len(title.strip()), 60) * 0.6 or (overline and overline[1] != underline[1]):
         return None, 0
-    level = styles.levels.setdefault(under[1] + ("o" if over else ""), len(styles.levels) + 1)
-    return _Piece(BlockKind.PARAGRAPH, lines[i].start, lines[at + 1].end, title.strip(), level), at + 2 - i
+    level = styles.levels.setdefault(underline[1] + ("o" if overline else ""), len(styles.levels) + 1)
+    return _Piece(BlockKind.PARAGRAPH, lines[i].start, lines[title_at + 1].end, title.strip(), level), title_at + 2 - i
 
 
 def _continues(lines: list[_TextLine], i: int, j: int) -> bool:
@@ -233,11 +233,11 @@ def _continues(lines: list[_TextLine], i: int, j: int) -> bool:
     ends_sentence = before.rstrip()[-1] in ".!?:;”\"'。"
     if line.lstrip()[:1].islower() and not ends_sentence:
         return True
-    # A line as wide as the page continues; a short one, or one as long as a paragraph, ends the block.
+    # A line as wide as the page continues on the next; a short line, or one as long as a paragraph, ends the block.
     return len(before) <= _WRAP_WIDTH and len(before.rstrip()) + len(line.split(maxsplit=1)[0]) >= 60
 
 
-def _piece(text: str, lines: list[_TextLine], i: int, j: int) -> _Piece:
+def _make_piece(text: str, lines: list[_TextLine], i: int, j: int) -> _Piece:
     first, start, end = lines[i].text, lines[i].start, lines[j - 1].end
     content = text[start:end]
     if match := _BULLET.match(first):

@@ -1,7 +1,7 @@
 """reStructuredText, as blocks with exact spans.
 
-Parsed by rules of our own: docutils keeps no character offsets, knows none of Sphinx's directives, and follows
-instructions in the text to read other files.
+Not parsed by docutils, which keeps no character offsets, does not know the directives of Sphinx, and reads other files
+that the text includes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CODE = frozenset(
 _SETTINGS = frozenset(
     ["toctree", "contents", "include", "index", "highlight", "currentmodule", "module", "default-role", "role", "meta"]
 )
-# Directives that name an object and describe it below, as a heading does; with or without a domain.
+# Directives that name an object, with or without a domain, and describe it below, like a heading.
 _OBJECTS = frozenset(
     [
         *("attribute", "class", "classmethod", "confval", "data", "decorator", "describe", "enum", "envvar"),
@@ -69,19 +69,19 @@ def read_rst(text: str) -> tuple[str, tuple[Block, ...]]:
 
 
 class _IndentedLine:
-    """A line: its text without blanks around it, its indent in columns, and its span."""
+    """A line: its text without surrounding blanks, its indent in columns, and its span."""
 
     __slots__ = ("end", "indent", "start", "text")
 
     def __init__(self, text: str, start: int, end: int) -> None:
-        whole = text[start:end].rstrip()
-        self.text = whole.lstrip()
-        self.indent = len(whole.expandtabs(8)) - len(self.text.expandtabs(8)) if self.text else 0
+        line = text[start:end].rstrip()
+        self.text = line.lstrip()
+        self.indent = len(line.expandtabs(8)) - len(self.text.expandtabs(8)) if self.text else 0
         self.start, self.end = start, end
 
 
 class _Parser:
-    """Goes through the lines once; each rule returns how many lines it took, 0 if it does not apply."""
+    """Parses the lines in one pass; each rule returns the number of lines it took, or 0 if it does not apply."""
 
     def __init__(self, text: str) -> None:
         self.blocks: list[Block] = []
@@ -94,7 +94,7 @@ class _Parser:
 
     def run(self) -> None:
         """Collect the blocks."""
-        rules = (self._heading, self._directive, self._explicit, self._table, self._item, self._paragraph)
+        rules = (self._heading, self._directive, self._footnote_or_comment, self._table, self._item, self._paragraph)
         i = 0
         while i < len(self._lines):
             if not self._at(i):
@@ -104,23 +104,23 @@ class _Parser:
             i += next(filter(None, (rule(i) for rule in rules)))
 
     def _heading(self, i: int) -> int:
-        """Take a title with a row of one mark below, maybe above too; each style is a level, in order of first use."""
-        over = len(self._at(i)) >= 2 and _ADORNED.match(self._at(i)) is not None
-        at = i + 1 if over else i
-        title, under = self._at(at), self._at(at + 1)
-        if not title or not _ADORNED.match(under) or self._lines[at + 1].indent or len(under) < min(len(title), 4):
+        """Take a title with a row of marks below, maybe above too; each style is a level, in order of first use."""
+        has_overline = len(self._at(i)) >= 2 and _ADORNED.match(self._at(i)) is not None
+        title_at = i + 1 if has_overline else i
+        title, row = self._at(title_at), self._at(title_at + 1)
+        if not title or not _ADORNED.match(row) or self._lines[title_at + 1].indent or len(row) < min(len(title), 4):
             return 0
-        if _ADORNED.match(title) or len(title) > MAX_HEADING or (over and self._at(i)[0] != under[0]):
+        if _ADORNED.match(title) or len(title) > MAX_HEADING or (has_overline and self._at(i)[0] != row[0]):
             return 0
         if self._lines[i].indent or (self._at(i - 1) and not self._is_below_heading(i)):
             return 0
-        words = _words(title)
-        level = self._styles.setdefault(under[0] + "o" * over, len(self._styles) + 1)
+        text = _heading_text(title)
+        level = self._styles.setdefault(row[0] + "o" * has_overline, len(self._styles) + 1)
         self._objects.push(0, "")
-        self._sections.push(level, words)
-        self.titles.add(level, words)
-        self._add(BlockKind.HEADING, self._take_labels_above(i), at + 2)
-        return at + 2 - i
+        self._sections.push(level, text)
+        self.titles.add(level, text)
+        self._add(BlockKind.HEADING, self._take_labels_above(i), title_at + 2)
+        return title_at + 2 - i
 
     def _take_labels_above(self, i: int) -> int:
         """Make the link targets directly above a heading part of it; return its first line."""
@@ -134,22 +134,22 @@ class _Parser:
         return last is not None and last.kind is BlockKind.HEADING and last.end == self._lines[i - 1].end
 
     def _directive(self, i: int) -> int:
-        found = _DIRECTIVE.match(self._at(i))
-        if not found:
+        match = _DIRECTIVE.match(self._at(i))
+        if not match:
             return 0
-        name = found["name"].lower()
-        words = found["words"] or ""
+        name = match["name"].lower()
+        words = match["words"] or ""
         indent, head = self._lines[i].indent, self._end_of_options(i)
         is_object = name.rpartition(":")[2] in _OBJECTS and len(self._objects.path) < _MAX_DEPTH
         if is_object and 0 < len(words) <= MAX_HEADING:
-            self._objects.push(indent, _words(words))
+            self._objects.push(indent, _heading_text(words))
             return self._add(BlockKind.HEADING, i, i + 1) + self._add(BlockKind.META, i + 1, head)
         if name in _CODE:
-            return self._add(BlockKind.META, i, head) + self._add(BlockKind.CODE, head, self._below(head, indent))
+            return self._add(BlockKind.META, i, head) + self._add(BlockKind.CODE, head, self._end_below(head, indent))
         if name in _SETTINGS:
-            return self._add(BlockKind.META, i, self._below(head, indent))
+            return self._add(BlockKind.META, i, self._end_below(head, indent))
         # Words after the name may begin a paragraph that continues below.
-        end = self._run(i, indent) if words and head == i + 1 else i + 1
+        end = self._end_of_run(i, indent) if words and head == i + 1 else i + 1
         return self._add(BlockKind.PARAGRAPH, i, end) + self._add(BlockKind.META, end, head)
 
     def _end_of_options(self, i: int) -> int:
@@ -163,18 +163,18 @@ class _Parser:
                 end += 1
         return end
 
-    def _explicit(self, i: int) -> int:
+    def _footnote_or_comment(self, i: int) -> int:
         """Take a footnote, a link target, or a comment with everything indented below it."""
         text, indent = self._at(i), self._lines[i].indent
         if text != ".." and not text.startswith(".. ") and not _TARGET.match(text):
             return 0
         if _NOTE.match(text):
-            return self._add(BlockKind.ITEM, i, self._run(i, indent))
+            return self._add(BlockKind.ITEM, i, self._end_of_run(i, indent))
         if _TARGET.match(text):
             self._labels.append(i)
-            return self._add(BlockKind.META, i, self._run(i, indent))
+            return self._add(BlockKind.META, i, self._end_of_run(i, indent))
         # ".." followed by a blank line is an empty comment.
-        end = i + 1 if text == ".." and not self._at(i + 1) else self._below(i + 1, indent)
+        end = i + 1 if text == ".." and not self._at(i + 1) else self._end_below(i + 1, indent)
         return self._add(BlockKind.META, i, end)
 
     def _table(self, i: int) -> int:
@@ -196,16 +196,16 @@ class _Parser:
         """Take an item of a list, of fields or of options, or a term with its definition."""
         text, indent = self._at(i), self._lines[i].indent
         if _FIELD.match(text):
-            first = all(block.kind in (BlockKind.HEADING, BlockKind.META) for block in self.blocks)
-            return self._add(BlockKind.META if first else BlockKind.ITEM, i, self._run(i, indent))
-        found = _ITEM.match(text)
-        below = self._lines[i + 1] if self._at(i + 1) else None
-        hangs = below is not None and below.indent > indent
-        item = found and (found["bullet"] or below is None or hangs or _ITEM.match(below.text))
-        if not item and not (found is None and hangs and not text.endswith("::")):
+            is_at_top = all(block.kind in (BlockKind.HEADING, BlockKind.META) for block in self.blocks)
+            return self._add(BlockKind.META if is_at_top else BlockKind.ITEM, i, self._end_of_run(i, indent))
+        match = _ITEM.match(text)
+        next_line = self._lines[i + 1] if self._at(i + 1) else None
+        hangs = next_line is not None and next_line.indent > indent
+        is_item = match and (match["bullet"] or next_line is None or hangs or _ITEM.match(next_line.text))
+        if not is_item and not (match is None and hangs and not text.endswith("::")):
             return 0
-        end = self._run(i, indent)
-        return self._add(BlockKind.ITEM, i, end, indent) + self._literal(end, indent)
+        end = self._end_of_run(i, indent)
+        return self._add(BlockKind.ITEM, i, end, indent) + self._literal_block(end, indent)
 
     def _paragraph(self, i: int) -> int:
         indent = self._lines[i].indent
@@ -216,14 +216,14 @@ class _Parser:
             return self._add(BlockKind.CODE, i, end)
         while self._at(end) and self._lines[end].indent == indent and not self._at(end - 1).endswith("::"):
             end += 1
-        return self._add(BlockKind.PARAGRAPH, i, end) + self._literal(end, indent)
+        return self._add(BlockKind.PARAGRAPH, i, end) + self._literal_block(end, indent)
 
-    def _literal(self, i: int, indent: int) -> int:
-        """Take code, indented below "::"."""
-        return self._add(BlockKind.CODE, i, self._below(i, indent)) if self._at(i - 1).endswith("::") else 0
+    def _literal_block(self, i: int, indent: int) -> int:
+        """Take code that is indented below "::"."""
+        return self._add(BlockKind.CODE, i, self._end_below(i, indent)) if self._at(i - 1).endswith("::") else 0
 
-    def _run(self, i: int, indent: int) -> int:
-        """Return the line after those indented further than `indent`, up to a blank line or a new item."""
+    def _end_of_run(self, i: int, indent: int) -> int:
+        """Return the line after the lines indented further than `indent`, up to a blank line or a new item."""
         end = i + 1
         while self._at(end) and self._lines[end].indent > indent and not _ITEM.match(self._at(end)):
             if _FIELD.match(self._at(end)) or self._at(end).startswith(".. "):
@@ -231,8 +231,8 @@ class _Parser:
             end += 1
         return end
 
-    def _below(self, i: int, indent: int) -> int:
-        """Return the line after those indented further than `indent`, with blank lines among them."""
+    def _end_below(self, i: int, indent: int) -> int:
+        """Return the line after the lines indented further than `indent`, with blank lines between them."""
         end = last = i
         while end < len(self._lines) and (not self._at(end) or self._lines[end].indent > indent):
             end += 1
@@ -250,8 +250,8 @@ class _Parser:
         return max(0, end - i)
 
 
-def _words(text: str) -> str:
-    """Return a heading's words without their markup."""
+def _heading_text(text: str) -> str:
+    """Return the text of a heading without markup."""
     if sum(map(text.count, "`*|")) <= _MAX_MARKS:
-        text = _REFERENCE.sub(lambda found: next(filter(None, found.groups()), ""), text.replace("``", "`"))
+        text = _REFERENCE.sub(lambda match: next(filter(None, match.groups()), ""), text.replace("``", "`"))
     return " ".join(re.sub(r"\\(.)", r"\1", text).split())

@@ -1,4 +1,4 @@
-"""Subtitles (WebVTT, SubRip): the spoken text in paragraphs, with its lines in the file and links to its time."""
+"""Subtitles (WebVTT, SubRip): the spoken text in paragraphs, with its lines in the file and its time as an anchor."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _SPEAKER = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>\s][^<>]*)>")
 _HEADER = re.compile(r"WEBVTT[ \t]+(?:-\s*)?(\S.*)")
 _ENDS = re.compile(r"[.!?…。！？]['\"”’»)\]]*$")
-# A paragraph ends at this many seconds of silence, after a sentence and anywhere; or at this many characters, after a
-# sentence and anywhere, as recognised speech has no full stops.
+# Seconds of silence that end a paragraph, after a sentence and anywhere; and characters that do, as recognised speech
+# has no full stops.
 _PAUSE, _SILENCE = 2.0, 10.0
 _LONG, _LONGEST = 500, 1000
 
 
 @dataclass(slots=True)
 class _Cue:
-    """Text shown at once: its time in seconds, its speaker ("" if not given), its lines with their numbers."""
+    """Text shown at a time: its times in seconds, its speaker (or ""), its lines with their numbers."""
 
     begin: float
     end: float
@@ -36,23 +36,23 @@ class _Cue:
 
 
 def read(path: str, data: bytes) -> Extracted:
-    """Read subtitles; see `corpus.readers`. A file without any is plain text."""
+    """Read subtitles; see `corpus.readers`. A file without cues is plain text."""
     lines, note = file_lines(data)
-    cues = list(_cues(lines))
+    cues = list(_parse_cues(lines))
     if not cues:
         return plain.read(path, data)
     builder = DocumentBuilder()
     if header := _HEADER.match(lines[0]):
         builder.title = header[1]
-    for paragraph in _paragraphs(cues):
-        _add(builder, paragraph)
+    for paragraph in _group_cues(cues):
+        _add_paragraph(builder, paragraph)
     return builder.build("text/vtt", note=note)
 
 
-def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
-    """Yield the cues with text; a line that the next cue shows again is kept once."""
+def _parse_cues(lines: Sequence[str]) -> Iterator[_Cue]:
+    """Yield the cues with text, without lines that the previous cue already showed."""
     cue: _Cue | None = None
-    shown: tuple[str, ...] = ()
+    previous_lines: tuple[str, ...] = ()
     for number, line in enumerate([*lines, ""], 1):
         if times := _CUE.match(line):
             values = [int(value or 0) for value in times.groups()]
@@ -63,28 +63,28 @@ def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
             if words := " ".join(html.unescape(_TAG.sub("", line)).split()):
                 cue.lines.append((number, words))
         elif cue is not None:
-            now = tuple(words for _, words in cue.lines)
-            cue.lines = [entry for entry in cue.lines if entry[1] not in shown]
+            current_lines = tuple(words for _, words in cue.lines)
+            cue.lines = [entry for entry in cue.lines if entry[1] not in previous_lines]
             if cue.lines:
                 yield cue
-            cue, shown = None, now
+            cue, previous_lines = None, current_lines
 
 
 def _seconds(hours: int, minutes: int, seconds: int, parts: int) -> float:
     return 3600 * hours + 60 * minutes + seconds + parts / 1000
 
 
-def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
+def _group_cues(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
     """Group the cues of one speaker up to a pause."""
     pending: list[_Cue] = []
     for cue in cues:
         if pending:
-            before = pending[-1]
-            pause = cue.begin - before.end
-            length = sum(len(words) for earlier in pending for _, words in earlier.lines)
-            ends = bool(_ENDS.search(before.lines[-1][1]))
-            changes = cue.speaker and cue.speaker != pending[0].speaker
-            if changes or pause >= _SILENCE or length >= _LONGEST or (ends and (pause >= _PAUSE or length >= _LONG)):
+            previous = pending[-1]
+            pause = cue.begin - previous.end
+            length = sum(len(words) for shown in pending for _, words in shown.lines)
+            is_complete = _ENDS.search(previous.lines[-1][1])
+            max_pause, max_length = (_PAUSE, _LONG) if is_complete else (_SILENCE, _LONGEST)
+            if (cue.speaker and cue.speaker != pending[0].speaker) or pause >= max_pause or length >= max_length:
                 yield pending
                 pending = []
         pending.append(cue)
@@ -92,7 +92,7 @@ def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
         yield pending
 
 
-def _add(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
+def _add_paragraph(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
     first = cues[0]
     speaker = f"{first.speaker}: " if first.speaker else ""
     marks: list[tuple[int, int]] = []

@@ -1,1 +1,1 @@
-"""Files of many records: tables, JSON, mail."""
+"""Files with many records: tables, JSON, mail."""

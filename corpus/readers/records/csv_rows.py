@@ -1,4 +1,4 @@
-"""CSV and TSV: each row is a record and a page, and also a document if there is a title column."""
+"""CSV and TSV: each row is a record and a page, and also a document if there is a column of titles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(path: str, data: bytes) -> Extracted:
     is_tsv = path.lower().endswith(".tsv")
     csv.field_size_limit(MAX_BYTES)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if is_tsv else _delimiter(text)))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if is_tsv else _guess_delimiter(text)))
     except csv.Error as error:
         raise Unreadable(f"damaged: {error}") from error
     names, records = to_records(list(enumerate(rows, 1)))
@@ -35,7 +35,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def to_records(rows: Sequence[tuple[int, Sequence[str]]]) -> tuple[list[str], list[tuple[int, Row]]]:
-    """Return the column names, or [], and a record for each numbered row; blank cells and rows are left out."""
+    """Return the column names, or [], and the records of numbered rows; blank cells and rows are left out."""
     names = _column_names([row for _, row in rows])
     records: list[tuple[int, Row]] = []
     for number, row in rows[1:] if names else rows:
@@ -46,7 +46,7 @@ def to_records(rows: Sequence[tuple[int, Sequence[str]]]) -> tuple[list[str], li
 
 
 def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the first row if it has distinct short names and no number, else []."""
+    """Return the first row if it has distinct short names and no numbers, otherwise []."""
     names = [name.strip() for name in rows[0]] if len(rows) > 1 else []
     filled = [name for name in names if name]
     is_distinct = len(set(filled)) == len(filled) and all(len(name) <= _LONGEST_NAME for name in filled)
@@ -54,8 +54,8 @@ def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
     return names if filled and is_distinct and not has_number else []
 
 
-def _delimiter(text: str) -> str:
-    """Return the delimiter that occurs most often in every line of a sample."""
+def _guess_delimiter(text: str) -> str:
+    """Return the delimiter that is most frequent in all lines of a sample."""
     lines = [line for line in text[:_SAMPLE].split("\n")[:_SAMPLE_LINES] if line.strip()]
     counts = {mark: [line.count(mark) for line in lines] for mark in ",;\t|"}
     return max(counts, key=lambda mark: (min(counts[mark], default=0), sum(counts[mark])))

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: each object is a record and a page; of several objects, each is also a document."""
+"""JSON and JSON lines: each object is a record and a page, and also a document if there are several."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     text = text.removeprefix("\ufeff")
     is_lines = not path.lower().endswith(".json")
-    value, bad = _parse_lines(text) if is_lines else (_parse(text), [])
-    if bad:
-        plural = f"{len(bad):,} lines are not valid JSON and were left out, starting with line {bad[0]:,}"
-        message = f"line {bad[0]:,} is not valid JSON and was left out" if len(bad) == 1 else plural
+    values, invalid = _parse_lines(text) if is_lines else (_parse(text), [])
+    if invalid:
+        plural = f"{len(invalid):,} lines are not valid JSON and were left out, starting with line {invalid[0]:,}"
+        message = f"line {invalid[0]:,} is not valid JSON and was left out" if len(invalid) == 1 else plural
         note = f"{note}; {message}" if note else message
     title = ""
     first = 1
-    if isinstance(value, dict):
-        # An object around a list of records: its other fields are the first record.
-        title = str(value.get("title") or value.get("name") or "")
-        key = next((key for key, inner in value.items() if _is_records(inner)), None)
-        rest = {name: inner for name, inner in value.items() if name != key}
-        first = 2 if rest else 1
-        value = [*([rest] if rest else []), *(value[key] if key is not None else [])]
-    elif not isinstance(value, list):
-        value = [value]
-    records = [(number, fields) for number, record in enumerate(value, 1) if (fields := list(_fields(record)))]
+    if isinstance(values, dict):
+        # An object around a list of records; its other fields become the first record.
+        title = str(values.get("title") or values.get("name") or "")
+        key = next((key for key, field in values.items() if _is_record_list(field)), None)
+        other_fields = {name: field for name, field in values.items() if name != key}
+        first = 2 if other_fields else 1
+        values = [*([other_fields] if other_fields else []), *(values[key] if key is not None else [])]
+    elif not isinstance(values, list):
+        values = [values]
+    records = [(number, fields) for number, record in enumerate(values, 1) if (fields := list(_flatten(record)))]
     builder = DocumentBuilder()
-    add_records(builder, records, pages=True, documents_from=first if _are_objects(value[first - 1 :]) else None)
+    add_records(builder, records, pages=True, documents_from=first if _are_objects(values[first - 1 :]) else None)
     return builder.build("application/jsonl" if is_lines else "application/json", note=note, title=title)
 
 
 def _parse(text: str) -> Any:
-    """Parse a whole file, [] if it is blank; JSON lines in a file named .json are accepted."""
+    """Parse a whole file, or return [] if it is blank; JSON lines in a file named .json are accepted."""
     try:
         return json.loads(text) if text.strip() else []
     except ValueError as error:
         with suppress(Unreadable):
-            values, bad = _parse_lines(text)
-            if not bad:
+            values, invalid = _parse_lines(text)
+            if not invalid:
                 return values
         raise Unreadable("damaged: not valid JSON") from error
 
 
 def _parse_lines(text: str) -> tuple[list[Any], list[int]]:
-    """Parse one value per line, None if it is blank or invalid, so that records are numbered like their lines.
+    """Parse one value per line, None for a blank or invalid line, so that records have the numbers of their lines.
 
     Returns:
         The values, and the numbers of the invalid lines.
@@ -65,40 +65,40 @@ def _parse_lines(text: str) -> tuple[list[Any], list[int]]:
         Unreadable: Half of the lines are invalid, or more.
     """
     values: list[Any] = []
-    bad: list[int] = []
+    invalid: list[int] = []
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         value = None
         try:
             value = json.loads(line) if line.strip() else None
         except ValueError:
-            bad.append(number)
+            invalid.append(number)
         values.append(value)
-    if bad and 2 * len(bad) >= sum(map(bool, map(str.strip, lines))):
-        raise Unreadable(f"damaged: line {bad[0]} is not valid JSON")
-    return values, bad
+    if invalid and 2 * len(invalid) >= sum(map(bool, map(str.strip, lines))):
+        raise Unreadable(f"damaged: line {invalid[0]} is not valid JSON")
+    return values, invalid
 
 
 def _are_objects(values: list[Any]) -> bool:
-    given = [value for value in values if value is not None]
-    return bool(given) and all(isinstance(value, dict) for value in given)
+    parsed = [value for value in values if value is not None]
+    return bool(parsed) and all(isinstance(value, dict) for value in parsed)
 
 
-def _is_records(value: object) -> bool:
+def _is_record_list(value: object) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(item, dict) for item in value)
 
 
-def _fields(value: Any) -> Iterator[tuple[str, str]]:
+def _flatten(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the fields of a record, nested ones by their path: "author.name"."""
     pending: list[tuple[str, Any]] = [("", value)]
     count = 0
     while pending and count < _MAX_FIELDS:
         name, value = pending.pop()
         if isinstance(value, dict):
-            inner = [(f"{name}.{key}" if name else str(key), item) for key, item in value.items()]
-            pending.extend(reversed(inner))
-        elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-            pending.extend((name, item) for item in reversed(value))
+            fields = [(f"{name}.{key}" if name else str(key), child) for key, child in value.items()]
+            pending.extend(reversed(fields))
+        elif isinstance(value, list) and any(isinstance(child, dict | list) for child in value):
+            pending.extend((name, child) for child in reversed(value))
         elif text := _as_text(value):
             count += 1
             yield name, text

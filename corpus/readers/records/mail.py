@@ -1,4 +1,4 @@
-"""Mail: a message, or a mailbox, whose messages are each a page and a document titled with the subject."""
+"""Mail: a message, or a mailbox, in which each message is a page and a document titled with its subject."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
-from corpus.readers.records.quotes import parts_of
+from corpus.readers.records.quotes import body_parts
 from corpus.readers.web.html import add_html
 from corpus.text.encodings import require_text
 from corpus.types import QUOTED, Extracted
@@ -30,7 +30,7 @@ _MAX_NAMES = 5
 
 
 class _Policy(Compat32):
-    """Truncates headers, as the library takes time quadratic in their length."""
+    """Truncates headers, as parsing takes time quadratic in their length."""
 
     def header_fetch_parse(self, name: str, value: str) -> str:
         return str(super().header_fetch_parse(name, value[:_MAX_HEADER]))
@@ -46,16 +46,16 @@ def read(path: str, data: bytes) -> Extracted:
     if not path.lower().endswith(".mbox"):
         subject = _add_message(builder, data)
         return builder.build("message/rfc822", title=subject)
-    messages = list(_split(data))
+    messages = list(_split_mailbox(data))
     if not messages:
         raise Unreadable("content does not match its name: not a mailbox")
     for message in messages:
         builder.page()
-        _add_message(builder, message, mailbox=True)
+        _add_message(builder, message, in_mailbox=True)
     return builder.build("application/mbox", title="")
 
 
-def _split(data: bytes) -> Iterator[bytes]:
+def _split_mailbox(data: bytes) -> Iterator[bytes]:
     marks = list(_FROM.finditer(data)) if data.startswith(b"From ") else []
     if len(marks) > MAX_MESSAGES:
         raise Unreadable(f"more than {MAX_MESSAGES:,} messages; split it into smaller files")
@@ -64,46 +64,46 @@ def _split(data: bytes) -> Iterator[bytes]:
         yield data[mark.end() : end].replace(b"\n>From ", b"\nFrom ")
 
 
-def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False) -> str:
+def _add_message(builder: DocumentBuilder, data: bytes, *, in_mailbox: bool = False) -> str:
     """Add a message and return its subject."""
     message = _PARSER.parsebytes(data)
-    # Of a repeated header, the first counts.
+    # The first of repeated headers is used.
     raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
-    subject, sender, *others = (_header(raw.get(name, "")) for name in ("subject", "from", "to", "cc"))
+    subject, sender, *recipients = (_decode_header(raw.get(name, "")) for name in ("subject", "from", "to", "cc"))
     if not (sender or subject):
         raise Unreadable("content does not match its name: not a message")
     builder.section(1, "")
-    if mailbox:
+    if in_mailbox:
         builder.begin_record(subject)
     if subject:
         builder.heading(1, subject)
-    date = _date(raw.get("date", ""))
-    # Sender, recipients and date belong to all of its passages.
-    above = _correspondents(sender, others, date)
-    builder.section(2, above)
-    named = zip(("From", "To", "Cc", "Date"), (sender, *others, date), strict=True)
-    if given := [(name, value) for name, value in named if value]:
-        builder.preface(given)
-    if not mailbox:
+    date = _parse_date(raw.get("date", ""))
+    # Sender, recipients and date are a heading of all its passages.
+    heading = _correspondence(sender, recipients, date)
+    builder.section(2, heading)
+    labelled = zip(("From", "To", "Cc", "Date"), (sender, *recipients, date), strict=True)
+    if headers := [(name, value) for name, value in labelled if value]:
+        builder.preface(headers)
+    if not in_mailbox:
         fields = (("title", subject), ("author", sender), ("date", date))
         builder.metadata = tuple((name, value) for name, value in fields if value)
     for part in _text_parts(message):
-        _add_body(builder, part, above)
+        _add_body(builder, part, heading)
     for name in _attachments(message):
         builder.block(f"Attachment: {name}")
     return subject
 
 
-def _correspondents(sender: str, others: list[str], date: str) -> str:
-    """For example "Ida Grün <ida@example.org> to Tom, Eva and 3 more, 2024-05-02"."""
-    names = [name or address for name, address in getaddresses(others) if name or address]
+def _correspondence(sender: str, recipients: list[str], date: str) -> str:
+    """Return the correspondents and the date: "Ida Grün <ida@example.org> to Tom, Eva and 3 more, 2024-05-02"."""
+    names = [name or address for name, address in getaddresses(recipients) if name or address]
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    to = f" to {', '.join(names[:_MAX_NAMES])}{more}" if names else ""
-    return ", ".join(filter(None, (f"{sender}{to}".strip(), date[: len("2024-05-02")])))
+    recipient_list = f" to {', '.join(names[:_MAX_NAMES])}{more}" if names else ""
+    return ", ".join(filter(None, (f"{sender}{recipient_list}".strip(), date[: len("2024-05-02")])))
 
 
-def _header(raw: str) -> str:
-    """Return a header on one line, with encoded words decoded where possible."""
+def _decode_header(raw: str) -> str:
+    """Return a header on one line, with encoded words decoded if possible."""
     value = _LINE_ENDS.sub("", raw).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if "=?" in value and len(value) <= _MAX_HEADER:
         with contextlib.suppress(MessageError, ValueError, LookupError):
@@ -111,23 +111,23 @@ def _header(raw: str) -> str:
     return one_line(value)
 
 
-def _date(raw: str) -> str:
+def _parse_date(raw: str) -> str:
     try:
-        return parsedate_to_datetime(_header(raw[:_MAX_HEADER])).isoformat(" ")
+        return parsedate_to_datetime(_decode_header(raw[:_MAX_HEADER])).isoformat(" ")
     except (ValueError, OverflowError):
         return ""
 
 
 def _text_parts(message: Message) -> Iterator[Message]:
-    """Yield the text parts of a message; of alternatives, the plain one."""
+    """Yield the text parts of a message; of alternatives, only plain text, if there is any."""
     pending = [message]
     count = 0
     while pending and count < _MAX_PARTS:
         part = pending.pop()
         count += 1
-        inner = part.get_payload()
-        if isinstance(inner, list):
-            parts = [part for part in inner if isinstance(part, Message)]
+        payload = part.get_payload()
+        if isinstance(payload, list):
+            parts = [part for part in payload if isinstance(part, Message)]
             if part.get_content_type() == "multipart/alternative":
                 parts = ([part for part in parts if part.get_content_type() == "text/plain"] or parts)[:1]
             pending.extend(reversed(parts))
@@ -140,11 +140,11 @@ def _attachments(message: Message) -> Iterator[str]:
         if count > _MAX_PARTS:
             return
         if (name := part.get_filename()) and not part.is_multipart():
-            yield _header(name)
+            yield _decode_header(name)
 
 
-def _add_body(builder: DocumentBuilder, part: Message, above: str) -> None:
-    """Add the text of a message, or of a part of it; `above` is the heading of its own words."""
+def _add_body(builder: DocumentBuilder, part: Message, heading: str) -> None:
+    """Add the text of a message or of a part of it; `heading` is that of the text which is not quoted."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return
@@ -155,12 +155,12 @@ def _add_body(builder: DocumentBuilder, part: Message, above: str) -> None:
     if part.get_content_type() == "text/html":
         add_html(builder, text, level=2)
         return
-    introduced = {""}
-    for run in parts_of(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
-        builder.section(2, run.heading(above))
-        if run.attribution not in introduced:
-            introduced.add(run.attribution)
-            builder.preface([(QUOTED, run.attribution)])
-        for paragraph in run.paragraphs:
+    shown_attributions = {""}
+    for body_part in body_parts(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
+        builder.section(2, body_part.heading(heading))
+        if body_part.attribution not in shown_attributions:
+            shown_attributions.add(body_part.attribution)
+            builder.preface([(QUOTED, body_part.attribution)])
+        for paragraph in body_part.paragraphs:
             builder.block(paragraph)
-    builder.section(2, above)
+    builder.section(2, heading)

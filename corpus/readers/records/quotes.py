@@ -1,6 +1,6 @@
-"""Lines that a message quotes from earlier ones: each begins with a `>` for every reply since it was written.
+"""Lines that a message quotes from earlier messages: each begins with a `>` for every reply since it was written.
 
-Outlook puts the headers of the earlier message above its words instead, which then go on to the end of the body.
+Outlook instead puts the headers of the earlier message above its text, which continues to the end of the body.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from corpus.text.headings import heading_title
 from corpus.types import QUOTED
 
-# A blank follows the marks as a rule. ">From" in a mailbox is an escaped line of the message itself.
+# Usually followed by a blank. ">From" in a mailbox is an escaped line of the message itself.
 _MARKS = re.compile(r"(?:>(?!From )[ \t]?)+")
 _PROMPT = ">>> "
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -21,14 +21,14 @@ _ATTRIBUTION = re.compile(
     r".*(?:@|\b(?:wrote|writes|said|schrieb|schreibt|a écrit|escribió|escreveu|ha scritto|skrev|schreef)\b).*:",
     re.DOTALL | re.IGNORECASE,
 )
-# The same as the first line or two of what is quoted, with a time or year.
-_OWN_ATTRIBUTION = re.compile(
+# The same in the first line or two of the quotation itself, with a time or year.
+_INNER_ATTRIBUTION = re.compile(
     r"(?=[^\n]*(?:\d:\d\d|(?:19|20)\d\d))(?:[^\n]*\n)??[^\n]*"
     r"\b(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|skrev|schreef)\b[^\n]*:[ \t]*(?:\n\s*|\Z)",
     re.IGNORECASE,
 )
 _MAX_ATTRIBUTION = 300
-# The line and the headers above what Outlook quotes; a forwarded message has them in most programs. Names of headers
+# The line and the headers above a quotation by Outlook, or in most programs above a forwarded message. Names of headers
 # are in English, German, French, Spanish, Portuguese, Italian, Dutch and Swedish.
 _ORIGINAL = (
     r"(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete Nachricht|Message d['’]origine"
@@ -54,9 +54,9 @@ class BodyPart:
     """Consecutive lines that were quoted equally often.
 
     Attributes:
-        depth: How often; 0 for the message's own words.
+        depth: How often they were quoted; 0 for the text of the message itself.
         paragraphs: Their text without marks.
-        attribution: The words above that say who wrote them and when, or "".
+        attribution: The words above that name their author and date, or "".
     """
 
     depth: int
@@ -64,83 +64,83 @@ class BodyPart:
     attribution: str = ""
 
     def heading(self, sender: str) -> str:
-        """Return the heading of a part of a message from `sender`: of a quoted one, its attribution if it has one."""
+        """Return the heading of a part of a message: the sender, or for a quotation its attribution, if it has one."""
         if self.attribution:
             return f"{QUOTED}: {heading_title(self.attribution)}"
-        often = f" {self.depth} times" if self.depth > 1 else ""
-        return f"{QUOTED}{often} by {sender}".rstrip() if self.depth else sender
+        times = f" {self.depth} times" if self.depth > 1 else ""
+        return f"{QUOTED}{times} by {sender}".rstrip() if self.depth else sender
 
 
-def parts_of(body: str) -> Iterator[BodyPart]:
-    """Yield the parts of a message's body in order; a quoted question belongs to the answer right below it."""
+def body_parts(body: str) -> Iterator[BodyPart]:
+    """Yield the parts of a message's body in order; a quoted question is moved to the answer directly below it."""
     attributions: dict[int, str] = {}
-    before: BodyPart | None = None
-    for depth, text in _runs(_with_marks(body)):
+    previous: BodyPart | None = None
+    for depth, text in _runs(_mark_quotations(body)):
         part = BodyPart(depth, [paragraph for paragraph in _BLANK_LINES.split(text) if paragraph.strip()])
-        if before is not None:
-            if depth > before.depth:
-                # What is quoted more often than that is by somebody else.
+        if previous is not None:
+            if depth > previous.depth:
+                # Lines quoted even more often are by somebody else.
                 attributions[depth] = ""
-                attributions[before.depth + 1] = _taken_attribution(before)
-            elif before.paragraphs and before.paragraphs[-1].rstrip().endswith("?"):
-                part.paragraphs.insert(0, before.paragraphs.pop())
-            yield before
+                attributions[previous.depth + 1] = _pop_attribution(previous)
+            elif previous.paragraphs and previous.paragraphs[-1].rstrip().endswith("?"):
+                part.paragraphs.insert(0, previous.paragraphs.pop())
+            yield previous
         if depth and not attributions.get(depth):
-            attributions[depth] = _taken_from_start(part)
+            attributions[depth] = _pop_inner_attribution(part)
         part.attribution = attributions.get(depth, "")
-        before = part
-    if before is not None:
-        yield before
+        previous = part
+    if previous is not None:
+        yield previous
 
 
-def _with_marks(body: str) -> str:
-    """Put marks before what is below the headers of another message, and in their place a line that says who wrote it.
+def _mark_quotations(body: str) -> str:
+    """Put marks before text below the headers of another message, and replace the headers by an attribution.
 
-    Without a line above them, headers have a date and a subject: "From", "To" and "Date" are those of a journey, too.
+    Headers without a line above them need a date and a subject, as a journey has "From", "To" and "Date" too.
     """
     messages: list[str] = []
-    at, marks = 0, ""
+    message_start, marks = 0, ""
     for headers in _HEADERS.finditer(body):
         is_dated = headers["sent"] is not None and (headers["rule"] or headers["subject"] is not None)
         if len(messages) == _MAX_HEADERS or not (headers["original"] or headers["alone"] or is_dated):
             continue
         date = f" on {headers['sent'].strip()}" if headers["sent"] else ""
         attribution = f"\n\n{headers['sender'].strip()} wrote{date}:\n" if headers["sender"] else ""
-        messages.append((body[at : headers.start()] + attribution).replace("\n", f"\n{marks}"))
-        at, marks = headers.end(), f"{marks}> "
-    return "\n".join([*messages, body[at:].replace("\n", f"\n{marks}")])
+        messages.append((body[message_start : headers.start()] + attribution).replace("\n", f"\n{marks}"))
+        message_start, marks = headers.end(), f"{marks}> "
+    return "\n".join([*messages, body[message_start:].replace("\n", f"\n{marks}")])
 
 
 def _runs(body: str) -> Iterator[tuple[int, str]]:
-    """Yield runs of lines with as many marks, without these; a blank line continues the run above it."""
-    depth, run = 0, list[str]()
+    """Yield runs of lines with equally many marks, without the marks; a blank line continues the run above it."""
+    depth, lines = 0, list[str]()
     for line in body.split("\n"):
-        # Replies add one mark at a time: three at once are the prompt of an interpreter.
+        # A reply adds one mark; three at once are the prompt of an interpreter.
         marks = None if line.startswith(_PROMPT) and depth < len(_PROMPT) - 2 else _MARKS.match(line)
         text = line[marks.end() :] if marks else line
-        own = marks[0].count(">") if marks else 0
-        if own != depth and text.strip():
-            if run:
-                yield depth, "\n".join(run)
-            depth, run = own, []
-        run.append(text)
-    if run:
-        yield depth, "\n".join(run)
+        line_depth = marks[0].count(">") if marks else 0
+        if line_depth != depth and text.strip():
+            if lines:
+                yield depth, "\n".join(lines)
+            depth, lines = line_depth, []
+        lines.append(text)
+    if lines:
+        yield depth, "\n".join(lines)
 
 
-def _taken_attribution(above: BodyPart) -> str:
+def _pop_attribution(part: BodyPart) -> str:
     """Remove the attribution that ends a part, if any, and return it."""
-    last = above.paragraphs[-1].strip() if above.paragraphs else ""
-    if not (len(last) <= _MAX_ATTRIBUTION and _ATTRIBUTION.fullmatch(last)):
+    attribution = part.paragraphs[-1].strip() if part.paragraphs else ""
+    if not (len(attribution) <= _MAX_ATTRIBUTION and _ATTRIBUTION.fullmatch(attribution)):
         return ""
-    above.paragraphs.pop()
-    return last
+    part.paragraphs.pop()
+    return attribution
 
 
-def _taken_from_start(part: BodyPart) -> str:
-    """Remove the attribution that begins a part, as some mail programs quote it too, and return it."""
-    found = _OWN_ATTRIBUTION.match(part.paragraphs[0], 0, _MAX_ATTRIBUTION) if part.paragraphs else None
-    if found is None:
+def _pop_inner_attribution(part: BodyPart) -> str:
+    """Remove the attribution that begins a part, as some mail programs quote it too, and return it, or ""."""
+    match = _INNER_ATTRIBUTION.match(part.paragraphs[0], 0, _MAX_ATTRIBUTION) if part.paragraphs else None
+    if match is None:
         return ""
-    part.paragraphs[:1] = filter(None, [part.paragraphs[0][found.end() :]])
-    return found[0].strip()
+    part.paragraphs[:1] = filter(None, [part.paragraphs[0][match.end() :]])
+    return match[0].strip()

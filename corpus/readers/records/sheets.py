@@ -1,4 +1,4 @@
-"""Sheets of any workbook: each is a page, each row a record, and also a document if there are titles."""
+"""Sheets of workbooks: each sheet is a page, each row a record, and also a document if there are titles."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from corpus.readers.assemble.fields import Row, add_records, form_table, title_f
 from corpus.readers.records.csv_rows import to_records
 
 MAX_COLUMNS = 1000
-# Its name, and its numbered rows without blank ones.
+# The name of a sheet, and its numbered rows, without blank rows.
 Sheet = tuple[str, Sequence[tuple[int, Sequence[str]]]]
 
 
 def add_sheets(builder: DocumentBuilder, sheets: Sequence[Sheet | None]) -> None:
-    """Add sheets; None stands for one that is hidden or not a table, and keeps its number."""
+    """Add sheets; None is for a sheet that is hidden or not a table, so that the others keep their numbers."""
     tables: list[tuple[str, list[tuple[int, Row]]] | None] = []
     # Whether each sheet has a column of titles, so that each row is a document.
     titled = True

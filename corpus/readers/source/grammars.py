@@ -14,14 +14,14 @@ from typing import Any
 
 from corpus.text.lines import LineMap
 
-# First character, one past the last, and the names of the definitions around it and its own, outermost first.
+# First character, one past the last, and the names of the enclosing definitions and of the definition itself.
 Definition = tuple[int, int, tuple[str, ...]]
 
-# Incremented whenever the same file yields other definitions, such as with a new version of a grammar.
+# Incremented whenever other definitions are found in the same file, such as with a new version of a grammar.
 VERSION = 2
 # Larger files are generated; their trees take too much memory, and with some grammars too much time.
 MAX_CHARACTERS = 500_000
-# Shorter definitions, such as signatures, stay with what surrounds them.
+# Shorter definitions, such as signatures, stay in the block around them.
 _MIN_LINES = 3
 _MAX_DEPTH = 4
 _MAX_NODE_DEPTH = 30
@@ -50,10 +50,10 @@ _DEFINITIONS = frozenset(
 )
 # These occur wherever a type is used, and define it only if they have a body.
 _WITH_BODY = ("struct_specifier", "union_specifier", "enum_specifier")
-# These define a function if this field holds one.
-_HOLDERS = {"variable_declarator": "value", "assignment_expression": "right"}
+# Nodes that define a function if the field named here is one.
+_FUNCTION_FIELDS = {"variable_declarator": "value", "assignment_expression": "right"}
 _FUNCTIONS = ("arrow_function", "function_expression", "generator_function")
-# After a macro, a grammar may take these for names.
+# A grammar may mistake these for names after a macro.
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "else", "do", "catch"})
 # In these languages a property is only a variable.
 _NO_PROPERTIES = frozenset({"text/x-kotlin", "text/x-swift", "text/x-php"})
@@ -63,19 +63,19 @@ _LEADS = re.compile(r"comment|attribute|annotation|decorator")
 _NAMES = re.compile(r"identifier|operator_name|destructor_name|^constant$")
 
 
-def edition() -> int:
-    """Return a number for the set of installed grammars, 0 for none: it decides how files are read."""
+def grammar_version() -> int:
+    """Return a number for the set of installed grammars, which affects how files are read, or 0 without any."""
     if find_spec("tree_sitter") is None:
         return 0
     modules = [f"tree_sitter_{name.partition('.')[0]}" for name in _GRAMMARS.values()]
-    found = sum(1 << place for place, module in enumerate(modules) if find_spec(module) is not None)
-    return found * 100 + VERSION if found else 0
+    installed = sum(1 << bit for bit, module in enumerate(modules) if find_spec(module) is not None)
+    return installed * 100 + VERSION if installed else 0
 
 
-def definitions(text: str, media_type: str) -> list[Definition]:
-    """Return the definitions in a source file with the comments above each, in order, outer ones first.
+def find_definitions(text: str, media_type: str) -> list[Definition]:
+    """Return the definitions in a source file, including the comments above them, in order, outer definitions first.
 
-    There are none without a grammar, or in a file that is too large.
+    Without a grammar, or in a file that is too large, there are none.
     """
     language = _language(media_type) if len(text) <= MAX_CHARACTERS else None
     if language is None:
@@ -84,19 +84,19 @@ def definitions(text: str, media_type: str) -> list[Definition]:
 
     data = text.encode()
     lines = LineMap(text)
-    found = set()
-    # From the last row of each comment or attribute on lines of its own to its first.
-    leads: dict[int, int] = {}
-    for node in _nodes(tree_sitter.Parser(language).parse(data)):
+    rows = set()
+    # The first row of each comment or attribute on lines of its own, by its last row.
+    lead_rows: dict[int, int] = {}
+    for node in _walk_nodes(tree_sitter.Parser(language).parse(data)):
         kind = node.type
         if _is_lead(kind):
-            if _is_alone(node, data):
-                leads[_last_row(node)] = node.start_point.row
-        elif _defines(node, kind, media_type) and (name := _name(node)):
-            first, last = _rows(node, leads)
+            if _is_alone_on_lines(node, data):
+                lead_rows[_last_row(node)] = node.start_point.row
+        elif _is_definition(node, kind, media_type) and (name := _name(node)):
+            first, last = _rows(node, lead_rows)
             if last - first + 1 >= _MIN_LINES:
-                found.add((first, min(last, len(lines) - 1), name))
-    return list(_nested(sorted(found, key=lambda rows: (rows[0], -rows[1], rows[2])), lines))
+                rows.add((first, min(last, len(lines) - 1), name))
+    return list(_to_definitions(sorted(rows, key=lambda row: (row[0], -row[1], row[2])), lines))
 
 
 @cache
@@ -113,7 +113,7 @@ def _language(media_type: str) -> Any | None:
         return None
 
 
-def _nodes(tree: Any) -> Iterator[Any]:
+def _walk_nodes(tree: Any) -> Iterator[Any]:
     """Yield the named nodes in order, down to a maximum depth; a query takes quadratic time on nested brackets."""
     cursor = tree.walk()
     depth = 0
@@ -136,28 +136,28 @@ def _is_lead(kind: str) -> bool:
     return _LEADS.search(kind) is not None
 
 
-def _defines(node: Any, kind: str, media_type: str) -> bool:
+def _is_definition(node: Any, kind: str, media_type: str) -> bool:
     if kind in _WITH_BODY:
         return node.child_by_field_name("body") is not None
-    if kind in _HOLDERS:
-        value = node.child_by_field_name(_HOLDERS[kind])
+    if kind in _FUNCTION_FIELDS:
+        value = node.child_by_field_name(_FUNCTION_FIELDS[kind])
         return value is not None and value.type in _FUNCTIONS
     return kind in _DEFINITIONS and not (kind == "property_declaration" and media_type in _NO_PROPERTIES)
 
 
 def _name(node: Any) -> str:
-    """Return the name of a definition on one line: "Boat.row" for a method outside its type, "" if it has none."""
+    """Return the name of a definition on one line, such as "Boat.row" for a method outside its type, or ""."""
     if node.type == "impl_item":
         kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
         return f"{_text(trait)} for {_text(kind)}" if trait is not None else _text(kind)
-    named = node.child_by_field_name("name") or node.child_by_field_name("left") or _declared(node) or _first_name(node)
-    if named is None:
+    child = node.child_by_field_name("name") or node.child_by_field_name("left") or _declared(node) or _first_name(node)
+    if child is None:
         return "init" if node.type == "init_declaration" else ""
     receiver = node.child_by_field_name("receiver")
     owner = re.findall(r"\w+", _text(receiver).partition("[")[0])[-1:] if receiver is not None else []
     # After a macro, the type may seem to be part of the name.
-    own = _text(named) if _text(named).startswith("operator") else _text(named).rpartition(" ")[2]
-    return "" if own in _KEYWORDS else ".".join([*owner, own])
+    name = _text(child) if _text(child).startswith("operator") else _text(child).rpartition(" ")[2]
+    return "" if name in _KEYWORDS else ".".join([*owner, name])
 
 
 def _declared(node: Any) -> Any | None:
@@ -179,19 +179,19 @@ def _text(node: Any) -> str:
     return " ".join(node.text[:1000].decode(errors="replace").split())[:_MAX_NAME]
 
 
-def _rows(node: Any, leads: Mapping[int, int]) -> tuple[int, int]:
-    """First and last row of a definition, from 0, including the comments and attributes directly above it."""
+def _rows(node: Any, lead_rows: Mapping[int, int]) -> tuple[int, int]:
+    """Return the first and last row of a definition (from 0), with the comments and attributes directly above it."""
     while (parent := node.parent) is not None and (
         parent.type in _WRAPPERS or (parent.type == "type_declaration" and parent.named_child_count == 1)
     ):
         node = parent
     first = node.start_point.row
-    while first - 1 in leads:
-        first = leads[first - 1]
+    while first - 1 in lead_rows:
+        first = lead_rows[first - 1]
     return first, _last_row(node)
 
 
-def _is_alone(node: Any, data: bytes) -> bool:
+def _is_alone_on_lines(node: Any, data: bytes) -> bool:
     """Whether nothing else is on a node's lines."""
     start, end = node.start_byte, node.end_byte
     line_end = data.find(b"\n", end) if node.end_point.column else end
@@ -200,13 +200,13 @@ def _is_alone(node: Any, data: bytes) -> bool:
 
 
 def _last_row(node: Any) -> int:
-    """The last row of a node; one that includes its final newline ends on that line, not on the next."""
+    """Return the last row of a node; a node that includes a final newline does not end on the next row."""
     row: int = node.end_point.row
     return row - 1 if node.end_point.column == 0 and row > node.start_point.row else row
 
 
-def _nested(rows: Sequence[tuple[int, int, str]], lines: LineMap) -> Iterator[Definition]:
-    """Turn rows into characters and add enclosing names; drop those that coincide with or outlast their parent."""
+def _to_definitions(rows: Sequence[tuple[int, int, str]], lines: LineMap) -> Iterator[Definition]:
+    """Convert rows to characters and add enclosing names, without definitions that equal or end after their parent."""
     enclosing: list[tuple[int, int, str]] = []
     for first, last, name in rows:
         while enclosing and enclosing[-1][1] < first:

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: each cell is a page, with Markdown in blocks, or verbatim code and its output."""
+"""Jupyter notebooks: each cell is a page, with Markdown as blocks, or verbatim code and its output."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def read(path: str, data: bytes) -> Extracted:
     builder = DocumentBuilder()
     for cell in _cells(notebook):
         builder.page()
-        source = _joined(cell.get("source", ""))
+        source = _join(cell.get("source", ""))
         if cell.get("cell_type") == "markdown":
             _add_markdown(builder, source)
         else:
             builder.block(source, BlockKind.CODE if cell.get("cell_type") == "code" else BlockKind.PARAGRAPH)
-            if output := _truncated("".join(_outputs(cell))):
+            if output := _truncate("".join(_outputs(cell))):
                 builder.block(f"Output:\n{output}", BlockKind.CODE)
     return builder.build("application/x-ipynb+json", note=note)
 
@@ -45,29 +45,29 @@ def _cells(notebook: Any) -> list[dict[str, Any]]:
     return cells
 
 
-def _joined(text: object) -> str:
+def _join(text: object) -> str:
     return "".join(map(str, text)) if isinstance(text, list) else str(text)
 
 
 def _outputs(cell: dict[str, Any]) -> Iterator[str]:
-    """Yield what a cell printed and its result as text; images and standard error are left out."""
+    """Yield the printed text and the result of a cell; images and standard error are left out."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict) or output.get("name") == "stderr":
             continue
-        # What was printed is directly in the output.
+        # Printed text is directly in the output, without "data".
         data: dict[str, Any] = nested if isinstance(nested := output.get("data"), dict) else output
         if any(key.startswith("image") for key in data):
             continue
-        text = _joined(data.get("text/plain", data.get("text", "")))
+        text = _join(data.get("text/plain", data.get("text", "")))
         error = ": ".join(str(output[key]) for key in ("ename", "evalue") if output.get(key))
         yield "".join(f"{part.rstrip()}\n" for part in (text, error) if part.strip())
 
 
-def _truncated(text: str) -> str:
-    whole = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
-    head = "\n".join(whole.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
-    return head if head == whole else f"{head}\n…"
+def _truncate(text: str) -> str:
+    text = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
+    head = "\n".join(text.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
+    return head if head == text else f"{head}\n…"
 
 
 def _add_markdown(builder: DocumentBuilder, source: str) -> None:

@@ -1,4 +1,4 @@
-"""BibTeX: each entry is a document under its title, as plain text on the same lines as in the file."""
+"""BibTeX: each entry is a document with its title, as plain text on the same lines as in the file."""
 
 from __future__ import annotations
 
@@ -32,46 +32,46 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _add_entry(builder: LineBuilder, lines: list[str]) -> None:
-    found = _ENTRY.match(lines[0])
-    kind, key, rest = found.groups() if found else ("", "", "")
+    match = _ENTRY.match(lines[0])
+    kind, key, first_fields = match.groups() if match else ("", "", "")
     if kind.lower() in _LEFT_OUT:
         for _ in lines:
             builder.line("")
         return
-    title = _title(" ".join([rest, *lines[1:]])) or key
+    title = _title(" ".join([first_fields, *lines[1:]])) or key
     builder.begin_record(title)
     builder.section(1, title)
-    builder.line("; ".join([f"{kind.lower()} {key}", *_fields(rest)]), BlockKind.TABLE)
+    builder.line("; ".join([f"{kind.lower()} {key}", *_fields(first_fields)]), BlockKind.TABLE)
     for line in lines[1:]:
         builder.line("; ".join(_fields(line)), BlockKind.TABLE)
     builder.end_block()
 
 
 def _title(entry: str) -> str:
-    found = _TITLE.search(entry)
-    if not found:
+    match = _TITLE.search(entry)
+    if not match:
         return ""
-    value = entry[found.end() : found.end() + _MAX_TITLE]
+    value = entry[match.end() : match.end() + _MAX_TITLE]
     depth = 0
     for i, character in enumerate(value):
         depth += (character == "{") - (character == "}")
         if depth < 0 or (i and not depth and character in '"},'):
-            return _plain(value[: i + 1])
-    return _plain(value)
+            return _plain_value(value[: i + 1])
+    return _plain_value(value)
 
 
 def _fields(line: str) -> list[str]:
-    """Return the fields on a line as plain text; the first may be the rest of one that began above."""
-    found = []
-    for part in _split(line):
+    """Return the fields on a line as plain text; the first may continue a field that began above."""
+    fields = []
+    for part in _split_fields(line):
         field = _FIELD.match(part)
-        words = f"{field[1].lower()}: {_plain(field[2])}" if field else _plain(part)
+        words = f"{field[1].lower()}: {_plain_value(field[2])}" if field else _plain_value(part)
         if words:
-            found.append(words)
-    return found
+            fields.append(words)
+    return fields
 
 
-def _split(line: str) -> list[str]:
+def _split_fields(line: str) -> list[str]:
     """Split a line at the commas between fields."""
     parts = []
     start = depth = 0
@@ -85,5 +85,5 @@ def _split(line: str) -> list[str]:
     return [*parts, line[start:]]
 
 
-def _plain(value: str) -> str:
+def _plain_value(value: str) -> str:
     return " ".join(plain_tex(value.replace("%", r"\%")).strip(" ,").strip('" ').split())

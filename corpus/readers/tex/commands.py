@@ -1,4 +1,4 @@
-"""LaTeX as plain text: layout commands are dropped, accents become letters, formulas stay, signs are characters."""
+"""LaTeX as plain text: layout commands are dropped, accents become letters, signs become characters, formulas stay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 
 # Combining marks by the command that sets them.
 _ACCENTS = dict(
@@ -69,43 +69,43 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 
 def plain_tex(line: str) -> str:
-    """Return one line of LaTeX as plain text, its formulas as `plain_formula` returns them, without delimiters."""
-    line = without_comment(line)
+    """Return one line of LaTeX as plain text, with formulas as by `plain_formula`, without delimiters."""
+    line = strip_comment(line)
     if "$" not in line and "\\" not in line:
-        return _plain(line)
+        return _strip_markup(line)
     parts = []
     at = 0
     for start, end in _formulas(line):
-        parts += [_plain(line[at:start]), plain_formula(line[start:end].strip("$"))]
+        parts += [_strip_markup(line[at:start]), plain_formula(line[start:end].strip("$"))]
         at = end
-    return "".join([*parts, _plain(line[at:])])
+    return "".join([*parts, _strip_markup(line[at:])])
 
 
 def plain_formula(formula: str) -> str:
-    """Return a formula as written, but with Greek letters, symbols, spaces and superscripts as characters."""
+    """Return a formula as written, except that Greek letters, symbols, spaces and superscripts become characters."""
     if "^" in formula:
-        formula = _POWER.sub(lambda found: raised(found[1] or found[2]), formula)
+        formula = _POWER.sub(lambda match: to_superscript(match[1] or match[2]), formula)
     if "\\" not in formula:
         return formula
-    formula = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], _DEGREE.sub("°", formula))
+    formula = _SYMBOL.sub(lambda match: _SYMBOLS[match[1]], _DEGREE.sub("°", formula))
     return _NOTHING.sub("", _SPACE.sub(" ", formula)).replace(r"\%", "%")
 
 
-def without_comment(line: str) -> str:
-    """Return a line up to its comment."""
+def strip_comment(line: str) -> str:
+    """Return a line without its comment."""
     return _COMMENT.sub(r"\1", line) if "%" in line else line
 
 
 def _formulas(line: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of formulas; an unclosed delimiter is searched for only once, as there may be a million."""
+    """Yield the spans of formulas; search for a missing closing delimiter only once, as there may be a million."""
     at = 0
     unclosed: set[str] = set()
     for mark in _OPENING.finditer(line):
         if mark.start() < at or mark[0] in unclosed:
             continue
         if mark[0] == "$":
-            found = _DOLLARS.match(line, mark.start())
-            end = found.end() if found else -1
+            match = _DOLLARS.match(line, mark.start())
+            end = match.end() if match else -1
         else:
             end = line.find(_CLOSING[mark[0]], mark.end())
             end = end + 2 if end >= 0 else -1
@@ -116,15 +116,15 @@ def _formulas(line: str) -> Iterator[tuple[int, int]]:
             at = end
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     if not _MARKUP.search(text):
         return text
     if "\\" in text:
         text = _ACCENT.sub(
-            lambda found: unicodedata.normalize("NFC", (found[2] or found[3]) + _ACCENTS[found[1]]), text
+            lambda match: unicodedata.normalize("NFC", (match[2] or match[3]) + _ACCENTS[match[1]]), text
         )
         text = _ENVIRONMENT.sub("", _REFERENCE.sub(r"[\1]", _LINK.sub(r"\2 (\1)", _LAYOUT.sub("", text))))
         text = _NOTHING.sub("", _SPACE.sub(" ", _BREAK.sub(" ", text)))
-        text = _COMMAND.sub(lambda found: _LETTERS.get(found[1]) or _SYMBOLS.get(found[1], ""), text)
-    text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
+        text = _COMMAND.sub(lambda match: _LETTERS.get(match[1]) or _SYMBOLS.get(match[1], ""), text)
+    text = _SIGN.sub(lambda match: _SIGNS[match[0]], text)
     return _ESCAPED.sub(r"\1", _BRACE.sub("", text))

@@ -1,4 +1,4 @@
-"""LaTeX source: sections as headings, all as plain text on the same lines as in the file."""
+"""LaTeX source: sections as headings, as plain text on the same lines as in the file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from corpus.readers.assemble.document_builder import one_line, row_text
 from corpus.readers.assemble.line_builder import LineBuilder
-from corpus.readers.tex.commands import plain_formula, plain_tex, without_comment
+from corpus.readers.tex.commands import plain_formula, plain_tex, strip_comment
 from corpus.readers.tex.macros import Macros, closing_brace
 from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
@@ -26,7 +26,7 @@ _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})
 _MATHS = frozenset({"equation", "align", "gather", "multline", "eqnarray", "displaymath", "math", "alignat"})
 _TABLES = frozenset({"tabular", "tabularx", "longtable", "tabulary", "supertabular"})
 _CELL_END = re.compile(r"(?<!\\)&")
-# A row ends here, unless in braces or in a table within a cell.
+# The end of a row, unless in braces or in a table inside a cell.
 _ROW_END = re.compile(r"\\\\\*?(?:\[[^\]\n]{0,20}\])?|\\tabularnewline(?![A-Za-z])")
 _IN_A_CELL = re.compile(r"\{[^{}\n]*\}|\\begin\{tabular\}[^\n]{0,500}?\\end\{tabular\}")
 _MAX_ROW_LINES = 50
@@ -49,10 +49,10 @@ class _TexReader:
         self._row: list[str] = []
         self._row_number = 0
         self._macros = Macros()
-        text = "\n".join(map(without_comment, lines))
-        self._shown = _without_preamble(self._macros.expand(text)).split("\n")
+        text = "\n".join(map(strip_comment, lines))
+        self._shown = _blank_preamble(self._macros.expand(text)).split("\n")
         if title := _TITLE.search(text):
-            words = self._macros.without_notes(_argument(text, title.end()))
+            words = self._macros.expand_without_notes(_argument(text, title.end()))
             self._builder.title = " ".join(plain_tex(" ".join(words.split())).split())
 
     def read(self, note: str) -> Extracted:
@@ -78,13 +78,13 @@ class _TexReader:
         if "\\" not in line and not self._environment:
             self._builder.line(plain_tex(line))
             return
-        if found := _SECTION.match(line):
+        if section := _SECTION.match(line):
             self._end_table(number)
-            self._add_heading(number, found)
+            self._add_heading(number, section)
             return
-        if made := _TITLE_PAGE.match(line):
+        if title_page := _TITLE_PAGE.match(line):
             self._builder.end_block()
-            line = line[made.end() :]
+            line = line[title_page.end() :]
         begin = _BEGIN.search(line)
         if begin and begin[1] in _TABLES:
             self._begin_table(number, begin)
@@ -112,14 +112,14 @@ class _TexReader:
         self._add_to_table(number, line[begin.end() :])
 
     def _add_to_table(self, number: int, line: str) -> None:
-        """Add the rows that end on a line, which need not be those that begin on it."""
-        line = _IN_A_CELL.sub(lambda found: _ROW_END.sub(" ", _END.sub("", found[0])), line)
-        end = next((found for found in _END.finditer(line) if found[1] == self._environment), None)
-        *ended, rest = _ROW_END.split(line[: end.start()] if end else line)
-        for text in ended:
+        """Add the rows that end on a line, and begin the next row with the text after them."""
+        line = _IN_A_CELL.sub(lambda match: _ROW_END.sub(" ", _END.sub("", match[0])), line)
+        end = next((match for match in _END.finditer(line) if match[1] == self._environment), None)
+        *finished, unfinished = _ROW_END.split(line[: end.start()] if end else line)
+        for text in finished:
             self._add_to_row(number, text)
             self._add_row()
-        self._add_to_row(number, rest)
+        self._add_to_row(number, unfinished)
         if len(self._row) > _MAX_ROW_LINES:
             self._add_row()
         if end:
@@ -145,38 +145,38 @@ class _TexReader:
             self._builder.end_block()
             self._builder.go_to(number + 1)
 
-    def _add_heading(self, number: int, found: re.Match[str]) -> None:
-        level, line = _SECTIONS.index(found[1]) + 1, found.string
+    def _add_heading(self, number: int, section: re.Match[str]) -> None:
+        level, line = _SECTIONS.index(section[1]) + 1, section.string
         text = "\n".join([line, *self._shown[number + 1 : number + _HEADING_LINES]])
-        argument = _argument(text, found.end())
+        argument = _argument(text, section.end())
         title = plain_tex(" ".join(argument.split("\n")))
-        rest = plain_tex(line[found.end() + len(argument) + 1 :])
-        if rest.strip():
+        text_after = plain_tex(line[section.end() + len(argument) + 1 :])
+        if text_after.strip():
             self._builder.section(level, title)
-            self._builder.line(f"{title} {rest}")
+            self._builder.line(f"{title} {text_after}")
         else:
             self._builder.heading(level, title)
 
 
 def _argument(text: str, start: int) -> str:
-    """Return the text after an opening brace, up to its closing one."""
+    """Return the text after an opening brace, up to its closing brace."""
     end = closing_brace(text, start, _MAX_TITLE)
     return text[start : end if end >= 0 else start + _MAX_TITLE]
 
 
-def _without_preamble(text: str) -> str:
-    """Blank the lines before the document, except for what its title page shows."""
+def _blank_preamble(text: str) -> str:
+    """Blank the lines before the document, except for the text of its title page."""
     end = text.find(_DOCUMENT)
     if end < 0:
         return text
     parts = []
     at = 0
-    for found in _TITLE_PAGE.finditer(text, 0, end if r"\maketitle" in text else 0):
-        if found.start() < at:
+    for match in _TITLE_PAGE.finditer(text, 0, end if r"\maketitle" in text else 0):
+        if match.start() < at:
             continue
-        closing = closing_brace(text, found.end(), _MAX_AUTHORS)
+        closing = closing_brace(text, match.end(), _MAX_AUTHORS)
         if not 0 <= closing < end:
             break
-        parts += ["\n" * text.count("\n", at, found.start()), _AND.sub(", ", text[found.start() : closing + 1])]
+        parts += ["\n" * text.count("\n", at, match.start()), _AND.sub(", ", text[match.start() : closing + 1])]
         at = closing + 1
     return "".join([*parts, "\n" * text.count("\n", at, end), text[end:]])

@@ -16,7 +16,7 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field
 from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.text.encodings import decode
-from corpus.text.superscripts import raised
+from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -158,7 +158,7 @@ class _PageReader:
         if self._title is not None:
             self._title.append(text)
         elif not self._skipped:
-            self._text.add(raised(text) if self._raised else text, verbatim=self._pre > 0)
+            self._text.add(to_superscript(text) if self._raised else text, verbatim=self._pre > 0)
         if self.line:
             self._text.line += text.count("\n")
 

@@ -106,7 +106,7 @@ def test_large_texts_take_linear_time(name: str) -> None:
     path, text = LARGE[name]
 
     def check(text: str) -> None:
-        found = check_passages(document(text, path=path), count_tokens=count_words, max_tokens=254)
-        assert max(len("".join(passage.text.split())) for passage in found) <= 16 * 254 + 2000
+        passages = check_passages(document(text, path=path), count_tokens=count_words, max_tokens=254)
+        assert max(len("".join(passage.text.split())) for passage in passages) <= 16 * 254 + 2000
 
     check_growth(check, text(125), text(500))

@@ -36,18 +36,18 @@ def test_a_passage_has_its_headings() -> None:
 
 def test_heading_without_content_is_kept_as_text() -> None:
     """A heading with nothing below it could not be found otherwise."""
-    (found,) = passages("# Guide\n\n## Lost\n\n## Taxis\n\nTake one.\n", path="a.md")
-    assert (found.body, found.heading) == (0, ("Guide", "Taxis"))
-    assert encoder_text(found) == "Guide › Taxis\n# Guide\n\n## Lost\n\n## Taxis\n\nTake one."
-    (found,) = passages("# A\n\n## B\n", path="a.md")
-    assert (found.text, found.body, found.heading) == ("# A\n\n## B", 0, ("A",))
+    (passage,) = passages("# Guide\n\n## Lost\n\n## Taxis\n\nTake one.\n", path="a.md")
+    assert (passage.body, passage.heading) == (0, ("Guide", "Taxis"))
+    assert encoder_text(passage) == "Guide › Taxis\n# Guide\n\n## Lost\n\n## Taxis\n\nTake one."
+    (passage,) = passages("# A\n\n## B\n", path="a.md")
+    assert (passage.text, passage.body, passage.heading) == ("# A\n\n## B", 0, ("A",))
 
 
 def test_many_headings_without_text_are_cut_like_text() -> None:
     text = "".join(f"# Number {n}\n" for n in range(100)) + "\nBody.\n"
-    found = passages(text, path="a.md", max_tokens=60)
-    assert len(found) == 6
-    assert all(passage.body == 0 for passage in found)
+    pieces = passages(text, path="a.md", max_tokens=60)
+    assert len(pieces) == 6
+    assert all(passage.body == 0 for passage in pieces)
     assert len(passages("# Same\n" * 1000 + "\nBody.\n", path="a.md")) > 10
 
 
@@ -66,18 +66,18 @@ LAUNDRY = ("a.txt", "Laundry\n"), ("a.txt", "4. Laundry\n"), ("a.md", "**Laundry
 @pytest.mark.parametrize(("path", "line"), LAUNDRY)
 @pytest.mark.parametrize("sentences", [30, 36, 59, 100])
 def test_a_line_stays_with_what_it_introduces(path: str, line: str, sentences: int) -> None:
-    """A line in bold or right above its text does, whether the text fills a passage or is cut."""
-    above, below = "rain " * 99 + "end.", "It was wet. " * sentences
-    found = texts(f"# T\n\n{above}\n\n{line}{below}\n", path=path)
-    assert found[0] == f"# T\n\n{above}"
-    assert found[1].startswith(f"{line}It was wet.")
+    """The line is in bold or directly above its text, which may fill a passage or be cut."""
+    text_above, text_below = "rain " * 99 + "end.", "It was wet. " * sentences
+    pieces = texts(f"# T\n\n{text_above}\n\n{line}{text_below}\n", path=path)
+    assert pieces[0] == f"# T\n\n{text_above}"
+    assert pieces[1].startswith(f"{line}It was wet.")
 
 
 def test_a_line_among_short_lines_introduces_nothing() -> None:
-    """This holds for the lines of an address, and for a line that ends like a sentence."""
-    above = "word " * 117
-    assert texts(f"# T\n\n{above}end\nBirch Lane\nOld Town\n", path="a.txt")[-1] == "Old Town"
-    assert texts(f"# T\n\n{above}end\nIt rains.\nWord word word word.\n", path="a.txt")[-1] == "Word word word word."
+    """Such as the lines of an address, or a line above one that ends like a sentence."""
+    start = "word " * 117
+    assert texts(f"# T\n\n{start}end\nBirch Lane\nOld Town\n", path="a.txt")[-1] == "Old Town"
+    assert texts(f"# T\n\n{start}end\nIt rains.\nWord word word word.\n", path="a.txt")[-1] == "Word word word word."
 
 
 def test_a_paragraph_of_up_to_180_tokens_stays_whole() -> None:
@@ -88,37 +88,37 @@ def test_a_paragraph_of_up_to_180_tokens_stays_whole() -> None:
 
 def test_pieces_of_a_list_item_have_its_first_words_as_a_heading() -> None:
     text = "# T\n\n- Exit A: " + "leads on and on. " * 30 + "\n  - one\n  - two\n"
-    found = passages(text, path="a.md", max_tokens=60)
-    assert [passage.heading for passage in found] == [("T",), ("T", "Exit A"), ("T", "Exit A"), ("T", "Exit A")]
-    assert found[1].context == "T › Exit A"
-    assert found[3].text == "- one\n  - two"
+    pieces = passages(text, path="a.md", max_tokens=60)
+    assert [passage.heading for passage in pieces] == [("T",), ("T", "Exit A"), ("T", "Exit A"), ("T", "Exit A")]
+    assert pieces[1].context == "T › Exit A"
+    assert pieces[3].text == "- one\n  - two"
 
 
 def test_pieces_of_a_table_have_its_column_names_in_their_context() -> None:
     """The headings that are cited do not change; lines without bars have no columns."""
     rows = "".join(f"| boat {n} | {n} EUR | pier {n} |\n" for n in range(20))
-    found = passages(
+    parts = passages(
         f"# Fees\n\n| Boat|Fee |  Where |\n|---|---|---|\n{rows}\nMore words.\n", path="a.md", max_tokens=60
     )
-    assert [passage.context for passage in found] == ["Fees", *["Fees › Boat | Fee | Where"] * (len(found) - 2), "Fees"]
-    assert {passage.heading for passage in found} == {("Fees",)}
-    assert found[1].text.startswith("| boat ")
+    assert [passage.context for passage in parts] == ["Fees", *["Fees › Boat | Fee | Where"] * (len(parts) - 2), "Fees"]
+    assert {passage.heading for passage in parts} == {("Fees",)}
+    assert parts[1].text.startswith("| boat ")
     wide = "| " + "word " * 70 + "| b |"
-    found = passages(f"# Fees\n\n{wide}\n|---|---|\n{rows}", path="a.md", max_tokens=80)
-    assert {passage.context for passage in found} == {"Fees"}, "names that leave no room"
+    parts = passages(f"# Fees\n\n{wide}\n|---|---|\n{rows}", path="a.md", max_tokens=80)
+    assert {passage.context for passage in parts} == {"Fees"}, "names that leave no room"
     aligned = "".join(f"boat {n}    {n} EUR   pier {n}\n" for n in range(10, 36))
-    found = passages(f"# Fees\n\n           Fee      Where\n{aligned}", max_tokens=64)
-    assert [passage.context for passage in found] == ["Fees", *["Fees › – | Fee | Where"] * (len(found) - 1)]
-    assert found[1].text.startswith("boat ")
+    parts = passages(f"# Fees\n\n           Fee      Where\n{aligned}", max_tokens=64)
+    assert [passage.context for passage in parts] == ["Fees", *["Fees › – | Fee | Where"] * (len(parts) - 1)]
+    assert parts[1].text.startswith("boat ")
 
 
 def test_nested_items_have_the_item_above_as_a_heading() -> None:
-    """A passage that begins inside a list has the nearest outer item, but none from before a paragraph."""
+    """A passage that begins inside a list has the nearest outer item as a heading, unless a paragraph is between."""
     items = "".join(f"  - this is nested item number {n}\n" for n in range(20))
-    found = passages(f"# T\n\n- Exit A - the way\n{items}", path="a.md", max_tokens=60)
-    assert [passage.heading for passage in found] == [("T",), ("T", "Exit A"), ("T", "Exit A")]
-    found = passages("- one\n\nA paragraph of some words.\n\n" + items, max_tokens=20)
-    assert {passage.heading for passage in found} == {()}
+    pieces = passages(f"# T\n\n- Exit A - the way\n{items}", path="a.md", max_tokens=60)
+    assert [passage.heading for passage in pieces] == [("T",), ("T", "Exit A"), ("T", "Exit A")]
+    pieces = passages("- one\n\nA paragraph of some words.\n\n" + items, max_tokens=20)
+    assert {passage.heading for passage in pieces} == {()}
 
 
 A, B, C = "A" * 100, "B" * 100, "C" * 30
@@ -146,7 +146,7 @@ def test_a_context_takes_at_most_half_of_the_tokens() -> None:
 
 
 def test_punctuation_joins_its_neighbour() -> None:
-    """A rule is a passage only if its section has no passage with room for it."""
+    """A rule is a passage of its own only if no passage of its section has room for it."""
     long = "word " * 19 + "end."
     assert texts(f"# T\n\n{long}\n\n***\n\n{long}\n", max_tokens=30) == [f"# T\n\n{long}\n\n***", long]
     assert texts(f"***\n\n{'word ' * 199}end.\n", max_tokens=220) == [f"***\n\n{'word ' * 199}end."]
@@ -156,25 +156,25 @@ def test_punctuation_joins_its_neighbour() -> None:
 
 
 def test_pieces_shrink_until_they_fit_a_superadditive_tokenizer() -> None:
-    """Pieces are made smaller until each fits."""
+    """Such a tokenizer counts more tokens in a text than in its parts."""
 
     def count(texts: Sequence[str]) -> list[int]:
         return [len(words) + max(0, len(words) - 10) for words in map(str.split, texts)]
 
-    one = document("One two three four five. " * 20)
-    found = check_passages(one, count_tokens=count, max_tokens=18)
-    assert [len(passage.text.split()) for passage in found] == [10] * 10
+    text = "One two three four five. " * 20
+    pieces = check_passages(document(text), count_tokens=count, max_tokens=18)
+    assert [len(passage.text.split()) for passage in pieces] == [10] * 10
 
 
 def test_oversized_character_still_becomes_a_passage() -> None:
-    """A character of more tokens than the limit is a passage; nothing is lost and nothing hangs."""
-    found = split(document("ab c"), count_tokens=lambda texts: [9 * len(text) for text in texts], max_tokens=2)
-    assert [passage.text for passage in found] == ["a", "b", "c"]
+    """A character with more tokens than the limit is a passage of its own; nothing is lost and nothing hangs."""
+    pieces = split(document("ab c"), count_tokens=lambda texts: [9 * len(text) for text in texts], max_tokens=2)
+    assert [passage.text for passage in pieces] == ["a", "b", "c"]
 
 
 def test_sample_passage_count_is_unchanged() -> None:
-    """If it changes, so that it has to be updated here, raise `corpus.chunking.splitter.VERSION` too."""
+    """If you update the number here, increment `corpus.chunking.splitter.VERSION` too."""
     files = sorted(SAMPLE.rglob("*.*"))
-    made = [document(file.read_text(encoding="utf-8"), path=file.name) for file in files]
-    sizes = [len(split(one, count_tokens=count_real_tokens, max_tokens=254)) for one in made]
+    documents = [document(file.read_text(encoding="utf-8"), path=file.name) for file in files]
+    sizes = [len(split(it, count_tokens=count_real_tokens, max_tokens=254)) for it in documents]
     assert (len(files), sum(sizes)) == (15, 142)

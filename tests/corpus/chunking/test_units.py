@@ -1,15 +1,15 @@
-"""Units, the smallest pieces of a text, and how they are joined."""
+"""Units, the smallest pieces of a text, and how they are packed."""
 
 from __future__ import annotations
 
-from corpus.chunking.units import Unit, balanced, bounded, units_of
+from corpus.chunking.units import Unit, bounded_counter, pack_evenly, units_of
 from corpus.types import Block, BlockKind
 from tests.documents import count_characters, count_words
 
 
 def units(text: str, *, kind: BlockKind = BlockKind.PARAGRAPH, room: int = 8) -> list[tuple[str, int]]:
-    found = list(units_of(text, Block(kind, 0, len(text)), count=bounded(count_words, 254), room=room))
-    return [(text[unit.start : unit.end], unit.tokens) for unit in found]
+    block_units = list(units_of(text, Block(kind, 0, len(text)), count=bounded_counter(count_words, 254), room=room))
+    return [(text[unit.start : unit.end], unit.tokens) for unit in block_units]
 
 
 def test_lines_of_code_and_rows_are_units() -> None:
@@ -30,31 +30,31 @@ def test_a_long_sentence_is_cut_at_a_clause() -> None:
 
 def test_a_long_word_is_cut_anywhere() -> None:
     text = "x" * 25
-    found = list(units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10))
-    assert found == [Unit(0, 9, 9), Unit(9, 18, 9), Unit(18, 25, 7)]
+    cut = list(units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10))
+    assert cut == [Unit(0, 9, 9), Unit(9, 18, 9), Unit(18, 25, 7)]
 
 
-def test_the_count_has_a_floor() -> None:
-    """At least one token for sixteen visible characters, whatever the tokenizer says; white space is free."""
-    count = bounded(count_words, 254)
+def test_the_count_has_a_minimum() -> None:
+    """Sixteen visible characters are at least one token, whatever the tokenizer returns; white space is free."""
+    count = bounded_counter(count_words, 254)
     assert count(["a b c", "x" * 16, "x" * 17, "x" + " " * 100 + "y", ""]) == [3, 1, 2, 2, 0]
 
 
 def test_a_text_that_is_far_too_long_is_not_counted() -> None:
-    """Its floor is over the limit already, and counting millions of characters is slow."""
-    asked: list[str] = []
+    """Its minimum already exceeds the limit, and counting millions of characters is slow."""
+    counted: list[str] = []
 
     def count(texts: list[str]) -> list[int]:
-        asked.extend(texts)
+        counted.extend(texts)
         return [1000] * len(texts)
 
-    assert bounded(count, 2)(["y" * 32, "x" * 33]) == [1000, 1000]  # type: ignore[arg-type]
-    assert asked == ["y" * 32, ""]
+    assert bounded_counter(count, 2)(["y" * 32, "x" * 33]) == [1000, 1000]  # type: ignore[arg-type]
+    assert counted == ["y" * 32, ""]
 
 
 def pieces(*sizes: int, target: int, room: int) -> list[list[int]]:
-    made = [Unit(n, n + 1, size) for n, size in enumerate(sizes)]
-    return [[unit.tokens for unit in piece] for piece in balanced(made, target, room)]
+    units = [Unit(n, n + 1, size) for n, size in enumerate(sizes)]
+    return [[unit.tokens for unit in piece] for piece in pack_evenly(units, target, room)]
 
 
 def test_pieces_are_of_about_the_same_size() -> None:

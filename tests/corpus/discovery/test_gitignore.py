@@ -1,4 +1,4 @@
-"""Patterns for paths: literal ones, and the folders that a walk need not enter."""
+"""Path patterns: literal patterns, and the folder of all matches."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def matches(line: str, path: str) -> bool:
 
 @settings(deadline=None)
 @given(PATHS, PATHS)
-def test_a_literal_pattern_matches_one_path_and_everything_below_it(path: str, other: str) -> None:
+def test_a_literal_pattern_matches_one_path_and_everything_below_it(path: str, other_path: str) -> None:
     line = gitignore.literal_pattern(path)
     assert gitignore.valid_patterns([line]) == [line]
     assert matches(line, path)
-    assert matches(line, f"{path}/{other}")
-    assert matches(line, other) == (other == path or other.startswith(path + "/"))
+    assert matches(line, f"{path}/{other_path}")
+    assert matches(line, other_path) == (other_path == path or other_path.startswith(path + "/"))
 
 
-def usable(line: str) -> bool:
+def is_valid(line: str) -> bool:
     try:
         return bool(gitignore.valid_patterns([line]))
     except UsageError:
@@ -47,7 +47,7 @@ def usable(line: str) -> bool:
 
 
 @settings(max_examples=300, deadline=None)
-@given(PATTERNS.filter(usable), PATHS)
+@given(PATTERNS.filter(is_valid), PATHS)
 def test_the_folder_of_a_pattern_is_or_contains_all_its_matches(line: str, path: str) -> None:
     if gitignore.compile_patterns([line]).match_file(path):
         assert f"{path}/".startswith(gitignore.folder_of_matches(line))

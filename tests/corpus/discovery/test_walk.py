@@ -19,26 +19,26 @@ from corpus.errors import CorpusError, UsageError
 from corpus.formats import MAX_BYTES, PLAIN, Format
 
 
-def make(root: Path, *paths: str) -> None:
+def create(root: Path, *paths: str) -> None:
     for path in paths:
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("x", encoding="utf-8")
 
 
-def ignore(root: Path, path: str, lines: Iterable[str]) -> None:
+def write_ignore_file(root: Path, path: str, lines: Iterable[str]) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text("\n".join(lines), encoding="utf-8")
 
 
-def found(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[str]:
+def walked_paths(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[str]:
     return [file.path for file in walk(root, include=include, exclude=exclude).files]
 
 
 def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    """By code points; composed and decomposed letters are different names; each file has its size and time."""
+    """They are sorted by code points; composed and decomposed letters differ; each file has its size and time."""
     names = ["-dash.md", "A.md", "a-b/c.md", "a.md", "a/b/c/d.rst", "a/z.txt", "b.md", "cafe\u0301.md", "caf\u00e9.md"]
-    make(tmp_path, "new\nline.md", *reversed(names))
+    create(tmp_path, "new\nline.md", *reversed(names))
     os.utime(tmp_path / "A.md", ns=(5, 7))
     files = walk(tmp_path).files
     assert [file.path for file in files] == [*names, "new\nline.md"]
@@ -48,15 +48,15 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
 def test_hidden_files_and_folders_are_silently_skipped(tmp_path: Path) -> None:
     """They include the index, and the lock files that Word and LibreOffice write while a document is open.
 
-    So are the collection's settings; a file of that name in a subfolder is a document.
+    The settings of the collection are skipped too; a file of that name in a subfolder is a document.
     """
-    make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md", "~$d.docx", "a/.~lock.d.odt#")
-    make(tmp_path, "qa.toml", "sub/qa.toml")
+    create(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md", "~$d.docx", "a/.~lock.d.odt#")
+    create(tmp_path, "qa.toml", "sub/qa.toml")
     assert walk(tmp_path).skipped == ()
-    assert found(tmp_path) == ["a/d.md", "sub/qa.toml"]
+    assert walked_paths(tmp_path) == ["a/d.md", "sub/qa.toml"]
 
 
-OTHERS = (
+GENERATED = (
     "node_modules/a/readme.md", "web/node_modules/b.md", "venv/lib/c.md", "env/pyvenv.cfg", "env/d.md",
     "build/CACHEDIR.TAG", "build/e.md", "x/__pycache__/f.md", "poetry.lock", "web/package-lock.json", "web/g.min.js",
 )  # fmt: skip
@@ -64,8 +64,8 @@ OTHERS = (
 
 def test_generated_files_are_left_out_and_counted(tmp_path: Path) -> None:
     """These are installed packages, environments, caches, lock files and minified code."""
-    make(tmp_path, "a.md", "web/g.js", "package.json", *OTHERS)
-    assert found(tmp_path) == ["a.md", "package.json", "web/g.js"]
+    create(tmp_path, "a.md", "web/g.js", "package.json", *GENERATED)
+    assert walked_paths(tmp_path) == ["a.md", "package.json", "web/g.js"]
     assert walk(tmp_path).left_out == (
         ("__pycache__", 1),
         ("caches", 1),
@@ -74,8 +74,8 @@ def test_generated_files_are_left_out_and_counted(tmp_path: Path) -> None:
         ("node_modules", 2),
         ("virtual environments", 2),
     )
-    # If the root is such a folder, its files are wanted.
-    assert found(tmp_path / "env") == ["d.md", "pyvenv.cfg"]
+    # If the root itself is such a folder, its files are not left out.
+    assert walked_paths(tmp_path / "env") == ["d.md", "pyvenv.cfg"]
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ def test_generated_files_are_left_out_and_counted(tmp_path: Path) -> None:
     ],
 )
 def test_generated_files_can_be_included_by_name(tmp_path: Path, pattern: str, expected: list[str]) -> None:
-    make(tmp_path, "a.md", *OTHERS)
-    assert found(tmp_path, include=[pattern]) == expected
+    create(tmp_path, "a.md", *GENERATED)
+    assert walked_paths(tmp_path, include=[pattern]) == expected
 
 
 def test_paths_and_ignore_files_can_include_generated_files(tmp_path: Path) -> None:
     """Files left out by ignore files are not counted."""
-    make(tmp_path, "a.md", *OTHERS)
-    asked = walk(tmp_path, paths=["venv/", "poetry.lock"])
-    assert [file.path for file in asked.files] == ["poetry.lock", "venv/lib/c.md"]
+    create(tmp_path, "a.md", *GENERATED)
+    requested = walk(tmp_path, paths=["venv/", "poetry.lock"])
+    assert [file.path for file in requested.files] == ["poetry.lock", "venv/lib/c.md"]
     (tmp_path / ".gitignore").write_text("node_modules/\nenv/\n")
     (tmp_path / ".qaignore").write_text("!/node_modules/\n!build/\n!*.lock\n__pycache__/\n")
     everything = walk(tmp_path)
@@ -111,12 +111,12 @@ def test_paths_and_ignore_files_can_include_generated_files(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
 def test_ignored_files_are_silently_skipped(tmp_path: Path, name: str) -> None:
-    """Patterns may be for files, whole folders, anchored paths or links; comments are skipped."""
-    make(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.png")
+    """There are patterns for files, whole folders, anchored paths and links; comments are skipped."""
+    create(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.png")
     (tmp_path / "link.md").symlink_to("keep.md")
-    ignore(tmp_path, name, ["# comment", "drop.md", "build/", "/top.md", "*.png", "link.md", ""])
+    write_ignore_file(tmp_path, name, ["# comment", "drop.md", "build/", "/top.md", "*.png", "link.md", ""])
     assert walk(tmp_path).skipped == ()
-    assert found(tmp_path) == ["keep.md", "sub/top.md"]
+    assert walked_paths(tmp_path) == ["keep.md", "sub/top.md"]
 
 
 @pytest.mark.parametrize(
@@ -141,47 +141,47 @@ def test_ignored_files_are_silently_skipped(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_ignore_file_precedence(tmp_path: Path, ignored: dict[str, list[str]], expected: list[str]) -> None:
-    make(tmp_path, "a.txt", "b.txt", "sub/a.txt", "sub/b.txt", "sub/c.txt", "sub/deep/a.txt", "sub/deep/b.txt")
+    create(tmp_path, "a.txt", "b.txt", "sub/a.txt", "sub/b.txt", "sub/c.txt", "sub/deep/a.txt", "sub/deep/b.txt")
     for path, lines in ignored.items():
-        ignore(tmp_path, path, lines)
-    assert found(tmp_path) == expected
+        write_ignore_file(tmp_path, path, lines)
+    assert walked_paths(tmp_path) == expected
 
 
 def test_invalid_ignore_line_is_reported_and_the_rest_apply(tmp_path: Path) -> None:
-    make(tmp_path, "a.md", "b.md", "c.md")
-    ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z", "*.log[9-0]"])
+    create(tmp_path, "a.md", "b.md", "c.md")
+    write_ignore_file(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z", "*.log[9-0]"])
     reason = "ignore file has invalid patterns (line 2, 5, 6)"
     assert walk(tmp_path).skipped == (SkippedFile(".gitignore", reason),)
-    assert found(tmp_path) == ["b.md"]
-    ignore(tmp_path, ".gitignore", ["!"] * 9)
+    assert walked_paths(tmp_path) == ["b.md"]
+    write_ignore_file(tmp_path, ".gitignore", ["!"] * 9)
     assert walk(tmp_path).skipped[0].reason.endswith("(line 1, 2, 3, 4, 5 and others)")
 
 
 def test_an_ignore_file_written_by_a_windows_editor_is_read(tmp_path: Path) -> None:
     """It has a byte order mark and CRLF."""
-    make(tmp_path, "a.md", "b.md", "c.md")
+    create(tmp_path, "a.md", "b.md", "c.md")
     (tmp_path / ".qaignore").write_bytes(b"\xef\xbb\xbfa.md\r\nb.md\r\n")
-    assert found(tmp_path) == ["c.md"]
+    assert walked_paths(tmp_path) == ["c.md"]
 
 
 def test_unusable_ignore_file_is_skipped(tmp_path: Path) -> None:
     """A FIFO does not block the walk, no link is followed, and at most a megabyte of a huge file is read."""
-    make(tmp_path, "a.md", "sub/b.md", "linked/c.md")
+    create(tmp_path, "a.md", "sub/b.md", "linked/c.md")
     (tmp_path / "linked" / "rules.txt").write_text("*.md", encoding="utf-8")
     (tmp_path / "linked" / ".gitignore").symlink_to("rules.txt")
     os.mkfifo(tmp_path / ".gitignore")
     with (tmp_path / "sub" / ".gitignore").open("wb") as stream:
         stream.truncate(10 * 1024**3)
     assert walk(tmp_path).skipped == (SkippedFile("sub/.gitignore", "ignore file cannot be used: larger than 1 MiB"),)
-    assert found(tmp_path) == ["a.md", "linked/c.md", "linked/rules.txt", "sub/b.md"]
+    assert walked_paths(tmp_path) == ["a.md", "linked/c.md", "linked/rules.txt", "sub/b.md"]
     assert MAX_IGNORE_BYTES == 1024 * 1024
 
 
 def test_patterns_of_an_ignore_file_are_capped(tmp_path: Path) -> None:
-    make(tmp_path, "a0.md", f"a{MAX_PATTERNS - 1}.md", f"a{MAX_PATTERNS}.md")
-    ignore(tmp_path, ".gitignore", [f"a{number}.md" for number in range(MAX_PATTERNS + 1)])
+    create(tmp_path, "a0.md", f"a{MAX_PATTERNS - 1}.md", f"a{MAX_PATTERNS}.md")
+    write_ignore_file(tmp_path, ".gitignore", [f"a{number}.md" for number in range(MAX_PATTERNS + 1)])
     assert walk(tmp_path).skipped == (SkippedFile(".gitignore", "only its first 1,000 patterns are used"),)
-    assert found(tmp_path) == [f"a{MAX_PATTERNS}.md"]
+    assert walked_paths(tmp_path) == [f"a{MAX_PATTERNS}.md"]
 
 
 def test_patterns_with_many_stars_are_refused(tmp_path: Path) -> None:
@@ -189,20 +189,20 @@ def test_patterns_with_many_stars_are_refused(tmp_path: Path) -> None:
     names = ["a" * 250, "a" * 245 + "b.md", "aXaXb.md"]
     for name in names:
         (tmp_path / name).touch()
-    ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
+    write_ignore_file(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
     assert walk(tmp_path).skipped == (SkippedFile(".gitignore", "ignore file has invalid patterns (line 1, 2)"),)
-    assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
+    assert walked_paths(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
 
 
 def test_include_and_exclude(tmp_path: Path) -> None:
-    """Both take patterns as in .gitignore; exclude wins, and files that include leaves out are not reported."""
-    make(tmp_path, "a.md", "b.txt", "c.png", "sub/a.md", "sub/c.md", "old/a.md")
-    assert found(tmp_path, include=("*.md",)) == ["a.md", "old/a.md", "sub/a.md", "sub/c.md"]
-    assert found(tmp_path, include=("*.md",), exclude=("old/", "/a.md")) == ["sub/a.md", "sub/c.md"]
-    assert found(tmp_path, include=("sub/",)) == ["sub/a.md", "sub/c.md"]
+    """Both take patterns as in .gitignore; exclude wins, and files that do not match include are not reported."""
+    create(tmp_path, "a.md", "b.txt", "c.png", "sub/a.md", "sub/c.md", "old/a.md")
+    assert walked_paths(tmp_path, include=("*.md",)) == ["a.md", "old/a.md", "sub/a.md", "sub/c.md"]
+    assert walked_paths(tmp_path, include=("*.md",), exclude=("old/", "/a.md")) == ["sub/a.md", "sub/c.md"]
+    assert walked_paths(tmp_path, include=("sub/",)) == ["sub/a.md", "sub/c.md"]
     assert walk(tmp_path, include=("*.md",)).skipped == ()
-    ignore(tmp_path, ".qaignore", ["!old/"])
-    assert found(tmp_path, exclude=("old/", "*.txt")) == ["a.md", "sub/a.md", "sub/c.md"]
+    write_ignore_file(tmp_path, ".qaignore", ["!old/"])
+    assert walked_paths(tmp_path, exclude=("old/", "*.txt")) == ["a.md", "sub/a.md", "sub/c.md"]
     assert walk(tmp_path, exclude=("*.png",)).skipped == ()
 
 
@@ -227,11 +227,11 @@ def test_oversized_file_is_reported_without_reading_it(tmp_path: Path) -> None:
     with (tmp_path / "b.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)
     assert walk(tmp_path).skipped == (SkippedFile("b.txt", "larger than 8 MiB (8,388,609 bytes)"),)
-    assert found(tmp_path) == ["a.txt"]
+    assert walked_paths(tmp_path) == ["a.txt"]
 
 
 def test_unreadable_root_is_an_error(tmp_path: Path) -> None:
-    make(tmp_path, "a.md")
+    create(tmp_path, "a.md")
     with pytest.raises(CorpusError, match=r"^cannot read the folder .*gone: No such file or directory\. Give a folder"):
         walk(tmp_path / "gone")
     with pytest.raises(CorpusError, match=r"a\.md: Not a directory\. Give a folder of documents\.$"):
@@ -240,7 +240,7 @@ def test_unreadable_root_is_an_error(tmp_path: Path) -> None:
 
 def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are walked."""
-    make(tmp_path, "a.md", "locked/b.md", "open/c.md")
+    create(tmp_path, "a.md", "locked/b.md", "open/c.md")
     scandir = os.scandir
 
     def refuse(path: Path) -> object:
@@ -249,14 +249,14 @@ def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert found(tmp_path) == ["a.md", "open/c.md"]
+    assert walked_paths(tmp_path) == ["a.md", "open/c.md"]
     assert walk(tmp_path).skipped == (
         SkippedFile("locked/", "folder cannot be read: Permission denied", unreadable=True),
     )
 
 
 def test_an_entry_that_cannot_be_examined_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make(tmp_path, "a.md")
+    create(tmp_path, "a.md")
     scandir = os.scandir
 
     class Entry:
@@ -267,12 +267,12 @@ def test_an_entry_that_cannot_be_examined_is_reported(tmp_path: Path, monkeypatc
 
     @contextlib.contextmanager
     def entries(path: Path) -> Iterator[list[object]]:
-        with scandir(path) as found:
-            yield [*found, Entry()]
+        with scandir(path) as listing:
+            yield [*listing, Entry()]
 
     monkeypatch.setattr(os, "scandir", entries)
     assert walk(tmp_path).skipped == (SkippedFile("b.md", "cannot be read: Input/output error", unreadable=True),)
-    assert found(tmp_path) == ["a.md"]
+    assert walked_paths(tmp_path) == ["a.md"]
 
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
@@ -296,34 +296,34 @@ def test_walk_is_limited_to_paths(
     tmp_path: Path, paths: tuple[str, ...], include: tuple[str, ...], taken: tuple[str, ...]
 ) -> None:
     """Patterns apply in each folder; a file in `paths` need not match one."""
-    make(tmp_path, *FILES)
+    create(tmp_path, *FILES)
     assert [file.path for file in walk(tmp_path, include=include, paths=paths).files] == sorted(taken)
 
 
 def test_nested_paths_are_dropped() -> None:
-    """Paths inside another are dropped; a folder whose name only begins the same is not inside."""
+    """Paths inside another path are dropped; a folder whose name only has the same beginning is not inside."""
     assert outermost(["b/c.md", "a/x/", "a/", "a b/", "b/", "d.md", "d.md"]) == ("a b/", "a/", "b/", "d.md")
     assert outermost([]) == ()
 
 
 def test_entered_folders_are_listed(tmp_path: Path) -> None:
     """Folders that are hidden, ignored, excluded or out of reach of every pattern are not entered."""
-    make(tmp_path, "a/b/c.md", "d/e.md", ".git/f.md", "build/g.md", "old/h.md")
-    ignore(tmp_path, ".gitignore", ["build/"])
+    create(tmp_path, "a/b/c.md", "d/e.md", ".git/f.md", "build/g.md", "old/h.md")
+    write_ignore_file(tmp_path, ".gitignore", ["build/"])
     assert walk(tmp_path, exclude=["old/"]).folders == ("", "a/", "a/b/", "d/")
     assert walk(tmp_path, include=["/a/**"]).folders == ("", "a/", "a/b/")
 
 
 def test_the_format_of_each_file_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes a part of the time that a question takes in a large folder."""
-    asked: list[str] = []
+    """In a large folder, it takes a notable part of the time of a question."""
+    looked_up: list[str] = []
 
-    def plain(path: str) -> Format:
-        asked.append(path)
+    def look_up(path: str) -> Format:
+        looked_up.append(path)
         return PLAIN
 
     for module in (formats, sys.modules[walk.__module__]):
-        monkeypatch.setattr(module, "format_of", plain)
-    make(tmp_path, "a.txt", "b.md")
+        monkeypatch.setattr(module, "format_of", look_up)
+    create(tmp_path, "a.txt", "b.md")
     walk(tmp_path)
-    assert asked == ["a.txt", "b.md"]
+    assert looked_up == ["a.txt", "b.md"]

@@ -1,4 +1,4 @@
-"""Reading a file as a document."""
+"""Files are loaded as documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = "# Title\n\nBody, naïve.\n"
 
 
 def test_a_file_becomes_a_document(tmp_path: Path) -> None:
-    """Its digest and its text come from the same read."""
+    """Its digest and its text are from the same read."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_bytes(TEXT.encode())
     assert load.load(tmp_path, "notes/a.md") == Document(
@@ -32,10 +32,10 @@ def test_a_file_becomes_a_document(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_stays_in_the_text() -> None:
-    """Offsets are those of the file; no block contains the mark."""
-    one = parse("a.txt", b"\xef\xbb\xbfWords here.\n")
-    assert one.text == "\ufeffWords here.\n"
-    assert one.blocks == (Block(BlockKind.PARAGRAPH, 1, 12),)
+    """Offsets are those in the file; no block contains the mark."""
+    document = parse("a.txt", b"\xef\xbb\xbfWords here.\n")
+    assert document.text == "\ufeffWords here.\n"
+    assert document.blocks == (Block(BlockKind.PARAGRAPH, 1, 12),)
     assert parse("a.md", b"\xef\xbb\xbf").blocks == ()
 
 
@@ -53,7 +53,7 @@ def test_newlines_are_unchanged() -> None:
     ],
 )
 def test_unreadable_formats_are_refused_with_a_reason(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
-    """The walk gives the same reason if the name is enough to know."""
+    """If the name is enough to refuse a file, the walk gives the same reason."""
     (tmp_path / name).write_bytes(data)
     with pytest.raises(Unreadable) as caught:
         load.load(tmp_path, name)
@@ -77,10 +77,10 @@ def test_unreadable_formats_are_refused_with_a_reason(name: str, data: bytes, re
 def test_a_file_whose_content_is_text_is_read_whatever_its_name(tmp_path: Path, data: bytes, outcome: str) -> None:
     (tmp_path / "a.nfo").write_bytes(data)
     try:
-        found = load.load(tmp_path, "a.nfo").text
+        result = load.load(tmp_path, "a.nfo").text
     except Unreadable as error:
-        found = error.reason
-    assert found == outcome
+        result = error.reason
+    assert result == outcome
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_a_file_whose_content_is_text_is_read_whatever_its_name(tmp_path: Path, 
 )
 def test_comments_of_scripts_and_settings_are_not_headings(path: str, media_type: str, kind: BlockKind) -> None:
     """Files of Markdown dialects have headings."""
-    found = parse(path, b"# Herons\n\nstand: still\n")
-    assert (found.media_type, found.blocks[0].kind) == (media_type, kind)
+    document = parse(path, b"# Herons\n\nstand: still\n")
+    assert (document.media_type, document.blocks[0].kind) == (media_type, kind)
 
 
 def test_a_compressed_text_is_read_in_its_own_format(tmp_path: Path) -> None:
-    """It may have several members; the digest is that of the compressed file."""
+    """It may have several gzip members; the digest is that of the compressed file."""
     data = gzip.compress(b"# Herons\n\n", mtime=0) + gzip.compress(b"They stand still.\n", mtime=0)
-    found = parse("a.md.gz", data)
-    assert (found.text, found.title, found.path) == ("# Herons\n\nThey stand still.\n", "Herons", "a.md.gz")
-    assert found.sha256 == load.digest(data)
+    document = parse("a.md.gz", data)
+    assert (document.text, document.title, document.path) == ("# Herons\n\nThey stand still.\n", "Herons", "a.md.gz")
+    assert document.sha256 == load.digest(data)
 
 
 @pytest.mark.parametrize(
-    ("path", "data", "why"),
+    ("path", "data", "reason"),
     [
         ("a.md.gz", b"# Herons\n", "damaged: cannot be unpacked"),
         ("a.md.gz", gzip.compress(b"# Herons\n" * 99, mtime=0)[:-9], "damaged: cannot be unpacked"),
@@ -112,8 +112,8 @@ def test_a_compressed_text_is_read_in_its_own_format(tmp_path: Path) -> None:
         ("a.tar.gz", gzip.compress(b"words", mtime=0), "format not supported"),
     ],
 )
-def test_a_compressed_file_is_read_within_limits(path: str, data: bytes, why: str) -> None:
-    with pytest.raises(Unreadable, match=f"^{why}$"):
+def test_a_compressed_file_is_read_within_limits(path: str, data: bytes, reason: str) -> None:
+    with pytest.raises(Unreadable, match=f"^{reason}$"):
         parse(path, data)
 
 
@@ -134,12 +134,12 @@ def test_settings_can_choose_the_format_of_files(
     data = b"# Herons\n\nThey stand still.\n"
     (tmp_path / path).write_bytes(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
     assert [file.path for file in walk(tmp_path, formats=formats).files] == [path]
-    found = load.load(tmp_path, path, formats=formats)
-    assert (found.media_type, found.title, found.path) == (media_type, title, path)
+    document = load.load(tmp_path, path, formats=formats)
+    assert (document.media_type, document.title, document.path) == (media_type, title, path)
 
 
 def test_bytes_and_lines_are_capped() -> None:
-    """Lines are capped too, as each takes a kilobyte of memory while it is read."""
+    """Lines are capped too, as each takes a kilobyte of memory while the file is read."""
     with pytest.raises(Unreadable, match=r"^larger than 8 MiB$"):
         parse("a.txt", b"x" * (MAX_BYTES + 1))
     assert len(parse("a.txt", b"\n" * MAX_LINES).text) == MAX_LINES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.formats import SUFFIXES, confirm, format_of
+from corpus.formats import SUFFIXES, detect_format, format_of
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
 from corpus.readers import reader_for
@@ -140,7 +140,7 @@ LINES = {
 @pytest.mark.parametrize("path", LINES)
 def test_parsing_time_is_linear_in_size(path: str) -> None:
     """Most of the file is one line."""
-    kind = confirm(path, LINES[path](1000))
+    kind = detect_format(path, LINES[path](1000))
 
     def read(data: bytes) -> None:
         with contextlib.suppress(Unreadable):

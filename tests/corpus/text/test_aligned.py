@@ -1,4 +1,4 @@
-"""Tables whose columns are told by blanks or tabs alone."""
+"""Tables whose columns are separated only by blanks or tabs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Drug        eGFR 30-59   eGFR 15-29   dialysis
 Metformin   1 g          none         none
 Apixaban    5 mg         2.5 mg       2.5 mg
 """
-# No line has the names.
+# Without column names.
 PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   bed C\n"
 
 
@@ -94,12 +94,12 @@ def test_cells_belong_to_the_column_above(text: str, columns: tuple[str, ...], r
     ],
     ids=["two blanks after a stop", "two columns", "one line", "a blank line", "not below", "nothing"],
 )  # fmt: skip
-def test_other_lines_are_no_table(text: str) -> None:
+def test_other_lines_are_not_a_table(text: str) -> None:
     assert aligned_table(text.splitlines() or [""]) is None
 
 
-def test_a_table_that_continues_has_the_names_given() -> None:
-    """One row is enough; a row with an empty cell is placed by one without."""
+def test_a_continued_table_has_the_given_column_names() -> None:
+    """One row is enough; a row without empty cells tells the columns of the others."""
     names = ("item", "2023", "2024", "supplier")
     lines = PRICES.splitlines()
     table = aligned_table([lines[4], lines[2]], names=names)
@@ -110,19 +110,19 @@ def test_a_table_that_continues_has_the_names_given() -> None:
     assert aligned_table(lines[2:3], names=names[1:]) is None
 
 
-def test_all_lines_of_a_long_text_are_looked_at_once() -> None:
-    """A line that is no table must not be compared with all that follow."""
-    looked = 0
+def test_finding_tables_in_a_long_text_takes_linear_time() -> None:
+    """A line that begins no table must not be compared with all following lines."""
+    lookups = 0
 
     class Counted(list[str]):
         def __getitem__(self, at):  # type: ignore[no-untyped-def]
-            nonlocal looked
-            looked += 1
+            nonlocal lookups
+            lookups += 1
             return super().__getitem__(at)
 
     lines = Counted([f"entry {i}    and more {i}" for i in range(2000)])
     assert all(aligned_table(lines, at) is None for at in range(len(lines)))
-    assert looked < 20 * len(lines)
+    assert lookups < 20 * len(lines)
 
 
 @given(
@@ -130,7 +130,7 @@ def test_all_lines_of_a_long_text_are_looked_at_once() -> None:
     names=st.sampled_from([(), ("a", "b", "c")]),
 )
 def test_cells_are_stripped_and_in_order(text: str, names: tuple[str, ...]) -> None:
-    """For any lines; and some cell of each row has something in it."""
+    """This holds for any lines; each row has a cell that is not empty."""
     lines = text.split("\n")
     for at in range(len(lines)):
         table = aligned_table(lines, at, names)

@@ -38,11 +38,11 @@ POLISH = (
     ],
 )
 def test_encoding_is_detected_and_reported(text: str, encoding: str, note: str) -> None:
-    """Every character is kept, so that offsets are those of the text as Python reads it."""
+    """Every character is kept, so that offsets are those in the text as Python decodes it."""
     assert decode(text.encode(encoding)) == (text.removeprefix("\ufeff"), note)
 
 
-def test_invalid_bytes_affect_only_their_own_line() -> None:
+def test_invalid_bytes_affect_only_their_line() -> None:
     data = GERMAN.encode() * 3 + "naïve\n".encode("latin-1")
     assert decode(data) == (GERMAN * 3 + "na\ufffdve\n", "read as utf-8; 1 place is not valid")
 
@@ -55,14 +55,14 @@ def test_invalid_bytes_affect_only_their_own_line() -> None:
     ],
 )
 def test_lone_surrogates_never_reach_the_text(data: bytes, text: str) -> None:
-    """Neither SQLite nor JSON can store one exactly; the bytes are what UTF-8 would be for it."""
-    found, note = decode(data)
-    assert found == text
+    """Neither SQLite nor JSON can store a surrogate exactly; the bytes are those that UTF-8 would have for it."""
+    decoded, note = decode(data)
+    assert decoded == text
     assert note
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "reason"),
     [
         (b"\x7fELF\0\0", "binary, not text"),
         (b"a" * 7999 + b"\0", "binary, not text"),
@@ -70,10 +70,10 @@ def test_lone_surrogates_never_reach_the_text(data: bytes, text: str) -> None:
         ("naïve".encode("utf-16-be"), "binary, not text"),
     ],
 )
-def test_undecodable_data_is_refused_with_a_reason(data: bytes, why: str) -> None:
+def test_undecodable_data_is_refused_with_a_reason(data: bytes, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
         decode(data)
-    assert (caught.value.reason, caught.value.gone, caught.value.unknown) == (why, False, False)
+    assert (caught.value.reason, caught.value.gone, caught.value.unknown) == (reason, False, False)
 
 
 def test_late_nul_is_an_ordinary_character() -> None:

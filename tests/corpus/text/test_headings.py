@@ -16,7 +16,7 @@ BODY = "This paragraph is long enough to be a body of text. " * 5
 
 
 def paths(*texts: str) -> list[tuple[str, ...] | None]:
-    """The heading paths inferred if every line but the body text has blank lines around it."""
+    """Return the inferred heading paths if every line except the body text has blank lines around it."""
     return infer_headings([HeadingCandidate(text, alone=text != BODY) for text in texts])
 
 
@@ -118,7 +118,7 @@ def test_headings_are_inferred_and_nested(texts: list[str], expected: list[str])
 
 
 def test_marked_headings_switch_inference_off() -> None:
-    """Two marked headings are enough: other short lines are then text."""
+    """With two marked headings, other short lines are text."""
     body = HeadingCandidate(BODY, alone=False)
     lines = [HeadingCandidate("Guide", alone=True, level=1), HeadingCandidate("Note This", alone=True), body]
     assert infer_headings(lines) == [("Guide",), ("Guide", "Note This"), None]

@@ -29,7 +29,7 @@ def test_a_missing_line_is_an_error(line: int) -> None:
 
 
 def test_a_range_includes_the_line_of_its_last_character() -> None:
-    """Line numbers are inclusive; an empty range is on the line where it starts."""
+    """Line numbers are inclusive; an empty range is on the line of its start."""
     lines = LineMap("ab\ncd\nef")
     assert lines.range_of(0, 2) == (1, 1)
     assert lines.range_of(0, 3) == (1, 1)

@@ -124,7 +124,7 @@ def test_prices_on_one_line_are_sentences_but_numbers_are_not() -> None:
 
 
 def test_list_items_and_blank_lines_end_sentences() -> None:
-    """Whatever the punctuation; the number of an item is not a sentence."""
+    """Punctuation does not matter; the number of an item is not a sentence."""
     items = ["- one, two", "- Three", "1. Four.", "Five", "2) Six", "a) six", "(ii) six", "Seven", "Eight"]
     assert sentences("- one, two\n- Three\n1. Four. Five\n 2) Six\na) six\n(ii) six\n\nSeven\n \t\nEight") == items
 
@@ -202,12 +202,12 @@ def test_a_wrapped_line_does_not_end_a_sentence(text: str) -> None:
     ],
 )
 def test_other_scripts_have_their_own_marks(text: str, expected: list[str]) -> None:
-    """Chinese and Japanese need no space after them."""
+    """Chinese and Japanese need no space after the marks."""
     assert sentences(text) == expected
 
 
 def test_only_the_given_range_is_searched() -> None:
-    """Spans count from the start of the text."""
+    """Offsets count from the start of the text."""
     text = "One. Two. Three. Four."
     assert sentence_spans(text, 5, 16) == [(5, 9), (10, 16)]
     assert sentence_spans(text, 6) == [(6, 9), (10, 16), (17, 22)]
@@ -218,7 +218,7 @@ PIECES = st.sampled_from([*'Ab3。」.?…"”)( \n\r\x85؟', "Dr", "e.g", "\n\n
 
 @given(st.lists(PIECES, max_size=40).map("".join), st.integers(0, 20), st.integers(0, 60))
 def test_every_visible_character_is_in_one_sentence(text: str, start: int, length: int) -> None:
-    """Spans are in order, stripped and inside the range, and leave out only white space."""
+    """Spans are in order, stripped and inside the range; only white space is left out."""
     first = min(start, len(text))
     stop = min(first + length, len(text))
     at = first
@@ -240,5 +240,5 @@ def test_every_visible_character_is_in_one_sentence(text: str, start: int, lengt
     ],
 )
 def test_hostile_punctuation_takes_linear_time(text: str) -> None:
-    """Quadratic time would be hours here, and the test would hang; for more, see `tests.robustness.hostile_files`."""
+    """Quadratic time would be hours, and the test would hang; for more, see `tests.robustness.hostile_files`."""
     assert sentence_spans(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.formats import confirm
+from corpus.formats import detect_format
 from tests.corpus.readers.samples.archives import xlsx
 from tests.qa.commands import qa
 
@@ -37,7 +37,7 @@ def test_similar_documents(indexed: Path) -> None:
 @pytest.mark.parametrize("command", [("similar", "talks.md:3"), ("topics", "-n", "2")])
 def test_output_saved_in_the_collection_is_no_document(indexed: Path, command: tuple[str, ...]) -> None:
     with pytest.raises(Unreadable, match="output of qa"):
-        confirm("saved.json", qa(*command, "--json").stdout_bytes)
+        detect_format("saved.json", qa(*command, "--json").stdout_bytes)
 
 
 def test_nothing_similar(indexed: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is read from calendars and contact cards: their fields in plain words."""
+"""Calendars and contact cards are read as entries with their fields in plain words."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def test_entries_are_documents_cited_by_their_lines() -> None:
         "BEGIN:VCALENDAR\nX-WR-CALNAME:Club\nBEGIN:VEVENT\nSUMMARY:Row\nLOCATION:Pier\nEND:VEVENT\n"
         "BEGIN:VTODO\nSUMMARY:Paint\nDUE;VALUE=DATE:20240304\nEND:VTODO\nBEGIN:VEVENT\nSUMMARY:Cut off\n"
     )
-    found = parse("a.ics", calendar.encode())
-    assert (found.title, found.media_type) == ("Club", "text/calendar")
-    passages = split(found, count_tokens=count_words, max_tokens=200)
-    assert [(one.title, one.text, one.lines) for one in passages] == [
+    document = parse("a.ics", calendar.encode())
+    assert (document.title, document.media_type) == ("Club", "text/calendar")
+    passages = split(document, count_tokens=count_words, max_tokens=200)
+    assert [(passage.title, passage.text, passage.lines) for passage in passages] == [
         ("Row", "Event: Row\nWhere: Pier", (3, 6)),
         ("Paint", "Task: Paint\nDue: Monday 4 March 2024", (7, 10)),
     ]
@@ -109,5 +109,5 @@ def test_only_an_entry_without_its_end_is_left_out() -> None:
 
 
 def test_a_file_without_entries_is_plain_text() -> None:
-    found = parse("a.vcf", b"BEGIN:NOTHING\nJust words.\n")
-    assert (found.text, found.media_type) == ("BEGIN:NOTHING\nJust words.\n", "text/plain")
+    document = parse("a.vcf", b"BEGIN:NOTHING\nJust words.\n")
+    assert (document.text, document.media_type) == ("BEGIN:NOTHING\nJust words.\n", "text/plain")

@@ -1,4 +1,4 @@
-"""Manual pages are read as text, on the lines of the file."""
+"""Manual pages are read as text with the line numbers of the file."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def blocks(document: Document) -> list[tuple[str, str]]:
 
 def test_man_macros() -> None:
     """Fonts, escapes, definitions and text for print are removed; options are items that begin with their names."""
-    found = parse("weir.1.gz", gzip.compress(MAN.encode()))
-    assert (found.title, found.media_type) == ("weir(1)", "text/troff")
-    assert blocks(found) == [
+    page = parse("weir.1.gz", gzip.compress(MAN.encode()))
+    assert (page.title, page.media_type) == ("weir(1)", "text/troff")
+    assert blocks(page) == [
         ("heading", "NAME"),
         ("paragraph", "weir - count herons at a weir"),
         ("heading", "OPTIONS"),
@@ -103,14 +103,14 @@ def test_man_macros() -> None:
         ("table", "Name\n| Level"),
         ("paragraph", "Write to https://example.org/weir the mill"),
     ]
-    assert [block.heading for block in found.blocks if block.kind is BlockKind.CODE] == [("OPTIONS", "See this")]
+    assert [block.heading for block in page.blocks if block.kind is BlockKind.CODE] == [("OPTIONS", "See this")]
 
 
 def test_mdoc_macros() -> None:
-    """Macros may be inside a line, names are not repeated, punctuation is attached; lines are those of the file."""
-    found = parse("weir.8", MDOC.encode())
-    assert found.title == "weir(8)"
-    assert block_texts(found) == [
+    """Macros may be inside a line, names are not repeated, punctuation is attached; line numbers are of the file."""
+    page = parse("weir.8", MDOC.encode())
+    assert page.title == "weir(8)"
+    assert block_texts(page) == [
         "NAME",
         "weir — counts herons",
         "SYNOPSIS",
@@ -119,7 +119,7 @@ def test_mdoc_macros() -> None:
         "weir counts; see mill(1), (/etc/weir) or UNIX-like systems.",
         "- -q: Be quiet, as “herons” are.",
     ]
-    passages = split(found, count_tokens=lambda texts: [40 * len(text.split()) for text in texts], max_tokens=4000)
+    passages = split(page, count_tokens=lambda texts: [40 * len(text.split()) for text in texts], max_tokens=4000)
     lines = {passage.text[passage.body :]: passage.lines for passage in passages}
     assert lines["weir [-aq] [-f file | -] river ..."] == (8, 12)
     assert lines["- -q: Be quiet, as “herons” are."] == (22, 25)

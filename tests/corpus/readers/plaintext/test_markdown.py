@@ -1,4 +1,4 @@
-"""Markdown is read by its own grammar."""
+"""Markdown is read with a CommonMark parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.encoders import BagEncoder
 
 
 def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Kind, text and headings of each block."""
+    """Return the kind, text and headings of each block."""
     return [(block.kind.value, text[block.start : block.end], block.heading) for block in read_markdown(text)[1]]
 
 
@@ -38,7 +38,7 @@ def test_each_construct_has_its_kind() -> None:
 
 
 def test_headings_nest_and_lose_their_markup() -> None:
-    """So do setext headings; an empty heading has no title; a heading in a fence is code."""
+    """Setext headings do too; an empty heading has no title; a heading in a fence is code."""
     text = "Top\n===\n\n## The `code` and *more* [link](u) ##\n\na\n\n#\n\nb\n\n```\n# no\n```\n\n### Last\n"
     assert read_markdown(text)[0] == "Top"
     assert [block.heading for block in read_markdown(text)[1] if block.kind is BlockKind.HEADING] == [
@@ -70,13 +70,13 @@ def test_nested_items_have_their_depth() -> None:
     ],
 )
 def test_front_matter_is_a_separate_block(front: str, title: str) -> None:
-    """It is not a heading, and may give the title."""
+    """It is not a heading, and may have the title."""
     text = f"{front}\n\n# Heading\n\nBody.\n"
-    found, parts = read_markdown(text)
-    assert found == title
-    assert [part.kind for part in parts] == [BlockKind.DATA, BlockKind.HEADING, BlockKind.PARAGRAPH]
-    assert text[parts[0].start : parts[0].end] == front.lstrip("\ufeff")
-    assert text[parts[1].start : parts[1].end] == "# Heading"
+    stated_title, front_and_blocks = read_markdown(text)
+    assert stated_title == title
+    assert [part.kind for part in front_and_blocks] == [BlockKind.DATA, BlockKind.HEADING, BlockKind.PARAGRAPH]
+    assert text[front_and_blocks[0].start : front_and_blocks[0].end] == front.lstrip("\ufeff")
+    assert text[front_and_blocks[1].start : front_and_blocks[1].end] == "# Heading"
 
 
 def test_front_matter_before_text_without_headings() -> None:
@@ -125,7 +125,7 @@ def test_blocks_have_exact_spans(text: str, expected: list[tuple[str, str, tuple
 
 
 def test_front_matter_is_data(tmp_path: Path) -> None:
-    """It is a passage and gives fields, whose words find every passage of the file."""
+    """It is a passage, and its fields are metadata, with words that find every passage of the file."""
     front = "---\ntitle: 'Boats: a guide'\nauthor: [{name: Ida, email: i@x.org}, Tom]\ndate: 2024-05-02\n---\n"
     (tmp_path / "a.md").write_text(f"{front}\n# Oars\n\nOf ash.\n\n# Hull\n\nOf oak.\n")
     update_index(Request(tmp_path, BagEncoder()))
@@ -135,7 +135,7 @@ def test_front_matter_is_data(tmp_path: Path) -> None:
             "Boats: a guide",
             (("author", "Ida"), ("author.email", "i@x.org"), ("author", "Tom"), ("date", "2024-05-02")),
         )
-        assert [(one.text, one.lines, one.is_front_matter) for one in snapshot.passages_of("a.md")] == [
+        assert [(passage.text, passage.lines, passage.is_front_matter) for passage in snapshot.passages_of("a.md")] == [
             (front.rstrip(), (1, 5), True),
             ("# Oars\n\nOf ash.", (7, 9), False),
             ("# Hull\n\nOf oak.", (11, 13), False),
@@ -146,8 +146,8 @@ def test_front_matter_is_data(tmp_path: Path) -> None:
 def test_front_matter_is_a_passage_unless_it_is_only_a_title() -> None:
     """The title is above all passages in any case; there are no headings here."""
     found = passages("---\ntags: x\n---\n\nMilk and bread.\n", path="a.md")
-    assert [one.text for one in found] == ["---\ntags: x\n---", "Milk and bread."]
-    assert [one.text for one in passages("---\ntitle: Oars\n---\n\nOf ash.\n", path="a.md")] == ["Of ash."]
+    assert [passage.text for passage in found] == ["---\ntags: x\n---", "Milk and bread."]
+    assert [passage.text for passage in passages("---\ntitle: Oars\n---\n\nOf ash.\n", path="a.md")] == ["Of ash."]
 
 
 def test_a_comment_in_code_is_not_a_heading() -> None:
@@ -174,9 +174,9 @@ def test_a_comment_in_code_is_not_a_heading() -> None:
     ],
 )
 def test_odd_front_matter_is_read_as_far_as_possible(front: str, fields: tuple[tuple[str, str], ...]) -> None:
-    found = find_front_matter(f"---\n{front}\n---\n\nText.\n")
-    assert found is not None
-    assert found.fields == fields
+    matter = find_front_matter(f"---\n{front}\n---\n\nText.\n")
+    assert matter is not None
+    assert matter.fields == fields
 
 
 @pytest.mark.parametrize(
@@ -196,5 +196,5 @@ def test_the_title_is_the_only_top_heading_or_the_name_of_a_note(path: str, text
 
 def test_blank_lines_after_an_unclosed_fence_are_not_in_the_code() -> None:
     """Otherwise its line numbers would be wrong."""
-    found = read("a.md", b"~~~\nx\n\n").blocks
-    assert [(block.kind, block.start, block.end) for block in found] == [(BlockKind.CODE, 0, 5)]
+    fence_blocks = read("a.md", b"~~~\nx\n\n").blocks
+    assert [(block.kind, block.start, block.end) for block in fence_blocks] == [(BlockKind.CODE, 0, 5)]

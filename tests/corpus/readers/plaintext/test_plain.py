@@ -11,7 +11,7 @@ BODY = "It was a long paragraph, wide enough to be a body of its own, and it wen
 
 
 def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Kind, text and headings of each block."""
+    """Return the kind, text and headings of each block."""
     return [(block.kind.value, text[block.start : block.end], block.heading) for block in read_plain(text)[1]]
 
 
@@ -39,8 +39,8 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     ],
 )
 def test_headings(text: str, expected: list[str]) -> None:
-    found = read_plain(text.replace("@", BODY))[1]
-    assert ["/".join(block.heading) for block in found if block.kind is BlockKind.HEADING] == expected
+    plain_blocks = read_plain(text.replace("@", BODY))[1]
+    assert ["/".join(block.heading) for block in plain_blocks if block.kind is BlockKind.HEADING] == expected
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_headings(text: str, expected: list[str]) -> None:
     ],
 )
 def test_headings_of_org_and_asciidoc(name: str, text: str, expected: list[str]) -> None:
-    """Their marks need not be closed, and count only in files with these names."""
-    found = read(name, text.replace("@", BODY).encode())
-    assert ["/".join(block.heading) for block in found.blocks if block.kind is BlockKind.HEADING] == expected
+    """Their marks need no closing marks, and are only for files with these suffixes."""
+    extracted = read(name, text.replace("@", BODY).encode())
+    assert ["/".join(block.heading) for block in extracted.blocks if block.kind is BlockKind.HEADING] == expected
 
 
 def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
     """The depth is the indent in columns; a tab counts four."""
     text = "• one\n  goes on\n  • two\n\t◦ three\n1. four\n(a) five\nback\n"
-    found = read_plain(text)[1]
-    assert [(block.kind.value, text[block.start : block.end], block.depth) for block in found] == [
+    plain_blocks = read_plain(text)[1]
+    assert [(block.kind.value, text[block.start : block.end], block.depth) for block in plain_blocks] == [
         ("item", "• one\n  goes on", 0),
         ("item", "• two", 2),
         ("item", "◦ three", 4),
@@ -87,13 +87,13 @@ def test_rows_with_bars_or_tabs_are_a_table() -> None:
     assert blocks(text)[1][1] == "| a | b |\n| 1 | 2 |\nx\ty\tz"
 
 
-def test_aligned_lines_are_a_table_and_their_names_no_heading() -> None:
+def test_aligned_lines_are_a_table_and_column_names_are_not_a_heading() -> None:
     table = (
         "item        2023    from\n-----------------------\nethanol     38.50   Chemstore\nties        -       Garage"
     )
-    found = blocks(f"ORDERS\n\nAll net.\n{table}\nMore words.\n")
-    assert ("table", table, ("ORDERS",)) in [(kind, text.strip(), heading) for kind, text, heading in found]
-    assert [heading for _, _, heading in found] == [("ORDERS",)] * len(found)
+    all_blocks = blocks(f"ORDERS\n\nAll net.\n{table}\nMore words.\n")
+    assert ("table", table, ("ORDERS",)) in [(kind, text.strip(), heading) for kind, text, heading in all_blocks]
+    assert [heading for _, _, heading in all_blocks] == [("ORDERS",)] * len(all_blocks)
 
 
 def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:

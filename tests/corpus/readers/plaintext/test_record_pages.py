@@ -1,4 +1,4 @@
-"""Pages of records in plain text: which texts are such pages, which are not, and how they are split."""
+"""Pages of records in plain text: which texts are such pages, and their records."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_record_of_a_page_begins_with_its_title(shape: str) -> None:
-    one = document(page(between=SHAPES[shape]))
-    assert [record.title for record in one.records] == [title.rstrip(":.") for title in TITLES]
-    assert [one.text[record.start :].startswith(record.title) for record in one.records] == [True] * len(TITLES)
+    parsed = document(page(between=SHAPES[shape]))
+    assert [record.title for record in parsed.records] == [title.rstrip(":.") for title in TITLES]
+    assert [parsed.text[record.start :].startswith(record.title) for record in parsed.records] == [True] * len(TITLES)
 
 
 def test_lines_before_the_first_record_belong_to_none() -> None:
     """They have the title of the file, which is empty here."""
-    one = document(page(head=MASTHEAD))
-    assert one.records[0].start == len(MASTHEAD)
-    found = check_passages(one, count_tokens=count_words, max_tokens=254)
-    assert {passage.title for passage in found if passage.start < len(MASTHEAD)} == {""}
-    assert [passage.title for passage in found if passage.start >= len(MASTHEAD)] == list(TITLES)
+    parsed = document(page(head=MASTHEAD))
+    assert parsed.records[0].start == len(MASTHEAD)
+    passages = check_passages(parsed, count_tokens=count_words, max_tokens=254)
+    assert {passage.title for passage in passages if passage.start < len(MASTHEAD)} == {""}
+    assert [passage.title for passage in passages if passage.start >= len(MASTHEAD)] == list(TITLES)
 
 
 def test_the_title_of_the_page_is_not_the_title_of_a_record() -> None:
-    """It is in the context of all records; the title of the first record is not."""
+    """It is in the context of all records, unlike the title of the first record."""
     named = document(page(head="Talks of the River Conference\n\nHeld in Dresden, in the spring of 2025.\n\n"))
     assert named.title == "Talks of the River Conference"
     assert len(named.records) == len(TITLES)
@@ -68,11 +68,11 @@ def test_the_title_of_the_page_is_not_the_title_of_a_record() -> None:
 
 def test_headings_right_above_the_first_record_are_part_of_it() -> None:
     """Otherwise they would be a passage without text."""
-    one = document(page(head="Accepted Papers\n\n"))
-    assert (one.title, one.records[0].start, one.records[0].title) == ("Accepted Papers", 0, TITLES[0])
-    found = check_passages(one, count_tokens=count_words, max_tokens=254)
-    assert (len(found), found[0].title) == (len(TITLES), TITLES[0])
-    assert found[0].text.startswith(f"Accepted Papers\n\n{TITLES[0]}\n\nWe looked")
+    parsed = document(page(head="Accepted Papers\n\n"))
+    assert (parsed.title, parsed.records[0].start, parsed.records[0].title) == ("Accepted Papers", 0, TITLES[0])
+    passages = check_passages(parsed, count_tokens=count_words, max_tokens=254)
+    assert (len(passages), passages[0].title) == (len(TITLES), TITLES[0])
+    assert passages[0].text.startswith(f"Accepted Papers\n\n{TITLES[0]}\n\nWe looked")
 
 
 def test_one_record_of_many_may_have_another_shape() -> None:
@@ -102,9 +102,10 @@ NOT_PAGES = {
 
 @pytest.mark.parametrize("name", NOT_PAGES)
 def test_texts_that_are_not_record_pages_stay_one_document(name: str) -> None:
-    one = document(NOT_PAGES[name])
-    assert one.records == ()
-    assert {passage.title for passage in check_passages(one, count_tokens=count_words, max_tokens=254)} <= {one.title}
+    parsed = document(NOT_PAGES[name])
+    assert parsed.records == ()
+    passages = check_passages(parsed, count_tokens=count_words, max_tokens=254)
+    assert {passage.title for passage in passages} <= {parsed.title}
 
 
 @pytest.mark.parametrize("path", ["a.md", "a.rst"])

@@ -1,4 +1,4 @@
-"""reStructuredText is read by its own rules."""
+"""reStructuredText is read as blocks with exact spans."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.growth import check_growth
 
 
 def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Kind, text and headings of each block after the title "T"."""
-    whole = f"T\n=\n\n{text}"
-    title, found = read_rst(whole)
+    """Return the kind, text and headings of each block after the title "T"."""
+    source = f"T\n=\n\n{text}"
+    title, rst_blocks = read_rst(source)
     assert title == "T"
-    return [(b.kind.value, whole[b.start : b.end], b.heading[1:]) for b in found[1:]]
+    return [(block.kind.value, source[block.start : block.end], block.heading[1:]) for block in rst_blocks[1:]]
 
 
 def headings(text: str) -> list[tuple[str, ...]]:
@@ -23,7 +23,7 @@ def headings(text: str) -> list[tuple[str, ...]]:
 
 
 def test_titles_nest_by_the_order_of_their_adornment() -> None:
-    """A row above makes another style; a row that is too short marks nothing; one between blank lines only divides."""
+    """A row above makes another style; a row that is too short marks nothing; a row between blank lines is a rule."""
     text = "==\nT \n==\n\nA\n=\n\nB\n-\n\nC\n=\n\nLong title\n==\n\nwords\n"
     assert headings(text) == [("T",), ("T", "A"), ("T", "A", "B"), ("T", "C")]
     assert headings("T\n=\nA\n-\nwords\n\n----\n\nmore\n") == [("T",), ("T", "A")]
@@ -97,8 +97,8 @@ def test_described_functions_and_classes_are_headings() -> None:
 def test_without_a_title_it_is_plain_text() -> None:
     """Headings are then inferred."""
     text = "Opening Hours\n\n" + "The lock opens at nine and closes at five on every day but Sunday. " * 4 + "\n"
-    title, found = read_rst(text)
-    assert (title, found[0].kind) == ("Opening Hours", BlockKind.HEADING)
+    title, plain_blocks = read_rst(text)
+    assert (title, plain_blocks[0].kind) == ("Opening Hours", BlockKind.HEADING)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_without_a_title_it_is_plain_text() -> None:
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
     """Each construct is repeated many times, also with a growing indent."""
     nested = [" " * min(i, 500) + piece.strip() + "\n\n" for i in range(2000)]
-    for many in ([piece] * (100_000 // len(piece)), nested):
-        quarter, whole = (f"T\n=\n\n{''.join(many[:count])}\n" for count in (len(many) // 4, len(many)))
-        check_growth(read_rst, quarter, whole)
+    for pieces in ([piece] * (100_000 // len(piece)), nested):
+        quarter, full = (f"T\n=\n\n{''.join(pieces[:count])}\n" for count in (len(pieces) // 4, len(pieces)))
+        check_growth(read_rst, quarter, full)
     check_passages(document(f"T\n=\n\n{piece * 50}", path="a.rst"), count_tokens=count_words, max_tokens=60)

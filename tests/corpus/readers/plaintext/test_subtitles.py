@@ -1,4 +1,4 @@
-"""Subtitles are read as sentences without times, which are in citations."""
+"""Subtitles are read as sentences; their times are only in citations."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ counted them twice.
 """
 
 
-def cited(document: Document) -> list[tuple[str, tuple[int, int] | None, str | None]]:
+def cited_passages(document: Document) -> list[tuple[str, tuple[int, int] | None, str | None]]:
     passages = split(document, count_tokens=count_words, max_tokens=200)
-    return [(one.text, one.lines, one.anchor) for one in passages]
+    return [(passage.text, passage.lines, passage.anchor) for passage in passages]
 
 
 def test_cues_are_sentences_with_their_lines_and_time() -> None:
     """Notes, styles, cue names and times are left out; a speaker is named once."""
-    found = parse("talk.vtt", VTT.encode())
-    assert (found.title, found.media_type) == ("Herons in March", "text/vtt")
+    document = parse("talk.vtt", VTT.encode())
+    assert (document.title, document.media_type) == ("Herons in March", "text/vtt")
     paragraphs = [
         "Ann: The largest flock had forty-two herons & a stork. We counted them twice.",
         "Bob Lee: Where was that?",
     ]
-    assert block_texts(found) == paragraphs
-    assert found.anchors == ((0, "t=1"), (len(paragraphs[0]) + 2, "t=3730"))
-    assert cited(found) == [("\n\n".join(paragraphs), (10, 19), "t=1")]
+    assert block_texts(document) == paragraphs
+    assert document.anchors == ((0, "t=1"), (len(paragraphs[0]) + 2, "t=3730"))
+    assert cited_passages(document) == [("\n\n".join(paragraphs), (10, 19), "t=1")]
 
 
 def test_subrip() -> None:
     """It has commas in the times, numbered cues, CRLF and tags of players."""
     text = "1\n00:00:00,500 --> 00:00:02,000\n{\\an8}The weir was\n<b>rebuilt</b> in\n"
     text += "\n2\n00:00:02,000 --> 00:00:04,000\n1998.\n"
-    found = parse("weir.srt", text.replace("\n", "\r\n").encode())
-    assert (found.text, found.title, found.media_type) == ("The weir was rebuilt in 1998.", "", "application/x-subrip")
-    assert cited(found) == [("The weir was rebuilt in 1998.", (3, 8), "t=0")]
+    weir = parse("weir.srt", text.replace("\n", "\r\n").encode())
+    assert (weir.text, weir.title, weir.media_type) == ("The weir was rebuilt in 1998.", "", "application/x-subrip")
+    assert cited_passages(weir) == [("The weir was rebuilt in 1998.", (3, 8), "t=0")]
 
 
 def test_a_pause_begins_a_paragraph() -> None:
-    """It lasts two seconds after a sentence or ten within one; without pauses a thousand characters are a paragraph."""
+    """It lasts two seconds after a sentence, or ten within one; without pauses, a paragraph has 1,000 characters."""
     cues = [(0, 1, "It rains."), (2, 3, "It"), (6, 7, "snows."), (9, 10, "Then"), (21, 22, "hail.")]
     text = "WEBVTT\n\n" + "\n\n".join(f"00:{a:02}.000 --> 00:{b:02}.000\n{words}" for a, b, words in cues)
-    found = parse("a.vtt", text.encode()).text
-    assert found == "It rains. It snows.\n\nThen\n\nhail."
+    spoken = parse("a.vtt", text.encode()).text
+    assert spoken == "It rains. It snows.\n\nThen\n\nhail."
     endless = "WEBVTT\n\n" + "00:01.000 --> 00:02.000\nwords and {}\n\n" * 300
     paragraphs = block_texts(parse("a.vtt", endless.format(*range(300)).encode()))
     assert max(map(len, paragraphs)) < 1100
@@ -76,6 +76,6 @@ def test_lines_that_are_shown_twice_are_read_once() -> None:
 
 
 def test_without_cues_it_is_plain_text() -> None:
-    found = parse("notes.srt", b"Herons\n\nNothing is timed here.\n")
-    assert found.text == "Herons\n\nNothing is timed here.\n"
-    assert cited(found)[-1][1] == (1, 3)
+    document = parse("notes.srt", b"Herons\n\nNothing is timed here.\n")
+    assert document.text == "Herons\n\nNothing is timed here.\n"
+    assert cited_passages(document)[-1][1] == (1, 3)

@@ -1,4 +1,4 @@
-"""What is read from a message: its decoded headers, its text and the names of its attachments."""
+"""Messages are read with decoded headers, their text and the names of attachments."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_a_date_is_written_in_iso_format(value: str, expected: str) -> None:
     assert text_of("Date: at noon") == "Oars\n\nWords."
 
 
-def test_the_first_of_repeated_headers_counts() -> None:
+def test_the_first_of_repeated_headers_is_used() -> None:
     assert text_of("From: a@b.org\nFrom: c@d.org") == "Oars\n\nFrom: a@b.org\n\nWords."
 
 
 def test_attachments_are_named_and_not_read() -> None:
-    """Their names may be encoded in two ways; of alternatives the plain text is read, or else the HTML."""
+    """Their names may be encoded in two ways; of alternatives, plain text is preferred to HTML."""
     body = (
         "--a\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>It <i>leaks</i>."
         "\n--b--\n--a\nContent-Type: text/plain\nContent-Disposition: attachment;\n filename*=utf-8''R%C3%BCder.txt\n\n"
@@ -65,11 +65,11 @@ def test_sender_recipients_and_date_are_a_heading_of_each_passage() -> None:
     to = ", ".join(f"P{number} <p{number}@b.org>" for number in range(7))
     head = f"Subject: Oars\nFrom: Ida Gray <i@b.org>\nTo: {to}\nDate: Fri, 21 Nov 2025 10:00:00 +0100"
     data = f"{head}\n\n{'Of ash. ' * 100}\n\n{'Of oak. ' * 100}\n".encode()
-    found = split(parse("a.eml", data), count_tokens=count_words, max_tokens=254)
-    above = ("Oars", "Ida Gray <i@b.org> to P0, P1, P2, P3, P4 and 2 more, 2025-11-21")
-    assert {passage.heading for passage in found} == {above}
-    assert found[0].text.startswith("Oars\n\nFrom: Ida Gray <i@b.org>\nTo: P0 <p0@b.org>")
-    assert found[0].text[found[0].body :].startswith("Of ash.")
+    passages = split(parse("a.eml", data), count_tokens=count_words, max_tokens=254)
+    heading = ("Oars", "Ida Gray <i@b.org> to P0, P1, P2, P3, P4 and 2 more, 2025-11-21")
+    assert {passage.heading for passage in passages} == {heading}
+    assert passages[0].text.startswith("Oars\n\nFrom: Ida Gray <i@b.org>\nTo: P0 <p0@b.org>")
+    assert passages[0].text[passages[0].body :].startswith("Of ash.")
     assert read("a.eml", data).metadata == (
         ("title", "Oars"),
         ("author", "Ida Gray <i@b.org>"),
@@ -93,17 +93,17 @@ wrote:
 """
 
 
-def quoted(body: str) -> list[tuple[str, str]]:
-    """The innermost heading and the text of each passage; each is an exact slice of the text."""
-    one = parse("a.eml", f"Subject: Oars\nFrom: Eva\n\n{body}".encode())
-    found = check_passages(one, count_tokens=count_words, max_tokens=254)
-    return [(passage.heading[-1], passage.text[passage.body :]) for passage in found]
+def headed_texts(body: str) -> list[tuple[str, str]]:
+    """Return the innermost heading and the text of each passage, all of them exact slices of the text."""
+    message = parse("a.eml", f"Subject: Oars\nFrom: Eva\n\n{body}".encode())
+    passages = check_passages(message, count_tokens=count_words, max_tokens=254)
+    return [(passage.heading[-1], passage.text[passage.body :]) for passage in passages]
 
 
-def test_quoted_lines_are_passages_of_their_own_without_marks() -> None:
-    """Their heading is the line above them that says who wrote them."""
+def test_quoted_lines_are_separate_passages_without_marks() -> None:
+    """Their heading is the attribution above them."""
     tom = "Quoted: On Tue, 5 Mar 2024 at 10:00, Tom <t@b.org> wrote"
-    assert quoted(REPLY) == [
+    assert headed_texts(REPLY) == [
         ("Eva", "Fine, it is due on 4 April."),
         (tom, "Can we ask for more time?"),
         ("Quoted: On Mon, 4 Mar 2024, Ida wrote", "It is due\non 14 March.\n\nIda"),
@@ -111,9 +111,9 @@ def test_quoted_lines_are_passages_of_their_own_without_marks() -> None:
     ]
 
 
-def test_an_attribution_is_of_what_is_quoted_once_more() -> None:
-    """Even if what that quotes itself comes first."""
-    assert quoted("Fine.\n\nOn 4 March, Ida wrote:\n>> Of ash.\n> Of oak.\n") == [
+def test_an_attribution_is_for_lines_quoted_once_more() -> None:
+    """This holds even if lines quoted twice come first."""
+    assert headed_texts("Fine.\n\nOn 4 March, Ida wrote:\n>> Of ash.\n> Of oak.\n") == [
         ("Eva", "Fine."),
         ("Quoted 2 times by Eva", "Of ash."),
         ("Quoted: On 4 March, Ida wrote", "Of oak."),
@@ -121,31 +121,31 @@ def test_an_attribution_is_of_what_is_quoted_once_more() -> None:
 
 
 @pytest.mark.parametrize("blank", ["", ">\n"])
-def test_an_attribution_may_be_quoted_with_what_it_is_about(blank: str) -> None:
-    """It then is no sentence of the quotation; a line that merely ends in a colon is one."""
+def test_an_attribution_may_be_part_of_the_quotation(blank: str) -> None:
+    """It is removed from the quotation, unlike a line that merely ends in a colon."""
     tom = f"> On Tue, 5 Mar 2024 at 10:00\n> Tom wrote:\n{blank}> More time?\n> I need it.\n"
     ida = f">> On Mon, 4 Mar 2024, Ida wrote:\n{blank.replace('>', '>>')}>> In 2023 Bo needed:\n>> a week.\n"
-    assert quoted(f"Fine.\n\n{tom}{ida}") == [
+    assert headed_texts(f"Fine.\n\n{tom}{ida}") == [
         ("Eva", "Fine."),
         ("Quoted: On Tue, 5 Mar 2024 at 10:00 Tom wrote", "More time?\nI need it."),
         ("Quoted: On Mon, 4 Mar 2024, Ida wrote", "In 2023 Bo needed:\na week."),
     ]
 
 
-@pytest.mark.parametrize("above", ["> Who steers?\n\n", ">Who steers?\n", "> > Who steers?\n"])
-def test_a_quoted_question_belongs_to_its_answer(above: str) -> None:
-    found = quoted(f"> The boat is new.\n>\n{above}Bo does.\n\nEva")
-    assert found[0][0] == "Quoted by Eva"
-    assert found[0][1].endswith("The boat is new.")
-    assert found[-1] == ("Eva", "Who steers?\n\nBo does.\n\nEva")
+@pytest.mark.parametrize("question", ["> Who steers?\n\n", ">Who steers?\n", "> > Who steers?\n"])
+def test_a_quoted_question_belongs_to_its_answer(question: str) -> None:
+    parts = headed_texts(f"> The boat is new.\n>\n{question}Bo does.\n\nEva")
+    assert parts[0][0] == "Quoted by Eva"
+    assert parts[0][1].endswith("The boat is new.")
+    assert parts[-1] == ("Eva", "Who steers?\n\nBo does.\n\nEva")
 
 
 @pytest.mark.parametrize(
     "body", [">>> import oars\n>>> oars.count()", "A > B\n\n->", ">From here on it rains.", "He wrote:"]
 )
-def test_lines_that_only_look_quoted_are_words_of_the_message(body: str) -> None:
-    """Three marks at once are the prompt of an interpreter; mailboxes escape the word From."""
-    assert quoted(body) == [("Eva", body)]
+def test_lines_that_only_look_quoted_are_text_of_the_message(body: str) -> None:
+    """Three marks at once are the prompt of an interpreter; mailboxes escape the word From with a mark."""
+    assert headed_texts(body) == [("Eva", body)]
 
 
 TO_EVA = "Fine, Friday.\n\nEva\n\n"
@@ -166,19 +166,19 @@ TO_EVA = "Fine, Friday.\n\nEva\n\n"
         ("-----Ursprüngliche Nachricht-----", "Quoted by Eva"),
     ],
 )
-def test_what_is_below_the_headers_of_another_message_is_quoted_from_it(headers: str, heading: str) -> None:
-    """Outlook quotes so, without marks."""
-    assert quoted(f"{TO_EVA}{headers}\n\nCan we meet?\nIda\n") == [
+def test_text_below_the_headers_of_another_message_is_a_quotation(headers: str, heading: str) -> None:
+    """Outlook quotes in this way, without marks."""
+    assert headed_texts(f"{TO_EVA}{headers}\n\nCan we meet?\nIda\n") == [
         ("Eva", TO_EVA.strip()),
         (heading, "Can we meet?\nIda"),
     ]
 
 
-def test_each_of_several_messages_below_each_other_has_its_sender() -> None:
-    """A mark within them is that of a quotation, too."""
+def test_each_of_several_quoted_messages_has_its_sender() -> None:
+    """They may have marks of quotations too."""
     tom = "From: Tom\nDate: 5 March\nSubject: Oars\n\nCan we meet?\n\n"
     ida = "From: Ida\nDate: 4 March\nSubject: Oars\n\n> Of ash?\n\nOf oak.\n\nAnd new.\n"
-    assert quoted(f"{TO_EVA}{tom}{ida}") == [
+    assert headed_texts(f"{TO_EVA}{tom}{ida}") == [
         ("Eva", TO_EVA.strip()),
         ("Quoted: Tom wrote on 5 March", "Can we meet?"),
         ("Quoted: Ida wrote on 4 March", "Of ash?\n\nOf oak.\n\nAnd new."),
@@ -193,10 +193,10 @@ def test_each_of_several_messages_below_each_other_has_its_sender() -> None:
         "-----\nThe train is late.",
     ],
 )
-def test_a_journey_is_no_message(body: str) -> None:
-    assert {heading for heading, _ in quoted(body)} == {"Eva"}
+def test_the_details_of_a_journey_are_not_headers(body: str) -> None:
+    assert {heading for heading, _ in headed_texts(body)} == {"Eva"}
 
 
-def test_headers_after_the_twentieth_are_words_of_that_message() -> None:
+def test_after_twenty_headers_further_ones_are_text() -> None:
     text = text_of("From: Eva", "From: Ida\nDate: 5 May\nSubject: Oars\n" * 2000 + "-" * 100_000)
     assert text.count("Date: 5 May") == 1980

@@ -1,4 +1,4 @@
-"""Files of many records: each record counts as a document with its own title, and no passage contains two."""
+"""Files with many records: each record counts as a document with its own title, and no passage has text of two."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_reader")
 
 
 def test_each_record_is_found_by_its_title(tmp_path: Path) -> None:
-    """It counts as a document, and its place in the file is cited."""
+    """It counts as a document and is cited by its place in the file."""
     rows = "Heron,Stands in shallow water.\nOtter,Sleeps in a burrow.\nSwan,Hisses at kayaks.\n"
     (tmp_path / "birds.csv").write_text(f"title,text\n{rows}", encoding="utf-8")
     encoder = BagEncoder()
@@ -33,9 +33,9 @@ def test_each_record_is_found_by_its_title(tmp_path: Path) -> None:
     assert "Stands" not in hit.text
 
 
-def titles(one: Document) -> list[str]:
-    """The title of each passage."""
-    return [passage.title for passage in check_passages(one, count_tokens=count_words, max_tokens=254)]
+def titles(document: Document) -> list[str]:
+    """Return the title of each passage."""
+    return [passage.title for passage in check_passages(document, count_tokens=count_words, max_tokens=254)]
 
 
 def lines(*values: object) -> bytes:
@@ -57,9 +57,9 @@ WITHOUT_TITLES = {
 @pytest.mark.parametrize("name", WITHOUT_TITLES)
 def test_untitled_record_still_counts_as_a_record(name: str) -> None:
     """Its passages have no title, even after a record that has one."""
-    one = parse(name, WITHOUT_TITLES[name])
-    assert [record.title for record in one.records] == ["", "Oars", ""]
-    assert titles(one) == ["", "Oars", ""]
+    document = parse(name, WITHOUT_TITLES[name])
+    assert [record.title for record in document.records] == ["", "Oars", ""]
+    assert titles(document) == ["", "Oars", ""]
 
 
 ONE_DOCUMENT = {
@@ -80,56 +80,56 @@ def test_files_without_records_stay_one_document(name: str) -> None:
 
 
 def test_fields_about_all_records_belong_to_none_of_them() -> None:
-    """They come before the first, under the title of the file."""
-    one = parse("a.json", lines({"title": "Boats", "year": 1998, "boats": [{"name": "Heron"}, {"name": "Otter"}]}))
-    assert (one.title, titles(one)) == ("Boats", ["Boats", "Heron", "Otter"])
-    assert [record.title for record in one.records] == ["Heron", "Otter"]
+    """They are before the first record, with the title of the file."""
+    document = parse("a.json", lines({"title": "Boats", "year": 1998, "boats": [{"name": "Heron"}, {"name": "Otter"}]}))
+    assert (document.title, titles(document)) == ("Boats", ["Boats", "Heron", "Otter"])
+    assert [record.title for record in document.records] == ["Heron", "Otter"]
 
 
 def test_lone_file_title_is_part_of_the_first_record() -> None:
-    one = parse("a.json", lines({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}))
-    assert (one.title, one.records[0].start, titles(one)) == ("Boats", 0, ["Heron", "Otter"])
+    document = parse("a.json", lines({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}))
+    assert (document.title, document.records[0].start, titles(document)) == ("Boats", 0, ["Heron", "Otter"])
 
 
 def test_rows_of_a_workbook_with_titles_are_records() -> None:
-    """The name of a sheet is part of its first row; an empty sheet has no records; the sheet is cited."""
+    """The first row includes the name of its sheet; an empty sheet has no records; the sheet is cited."""
     sheets: dict[str, list[list[str | float]]] = {
         "Sloops": [["Name", "Oars"], ["Heron", 2], ["Otter", 4]],
         "None": [],
         "Punts": [["Title", "Oars"], ["Swan", 1]],
     }
-    one = parse("boats.xlsx", archives.xlsx(sheets))
-    found = check_passages(one, count_tokens=count_words, max_tokens=254)
-    assert [(passage.title, passage.heading, passage.page) for passage in found] == [
+    document = parse("boats.xlsx", archives.xlsx(sheets))
+    passages = check_passages(document, count_tokens=count_words, max_tokens=254)
+    assert [(passage.title, passage.heading, passage.page) for passage in passages] == [
         ("Heron", ("Sloops", "Heron (row 2)"), 1),
         ("Otter", ("Sloops", "Otter (row 3)"), 1),
         ("Swan", ("Punts", "Swan (row 2)"), 3),
     ]
-    assert found[2].text.startswith("Punts\n")
+    assert passages[2].text.startswith("Punts\n")
 
 
 @pytest.mark.parametrize(("column", "contexts"), [("Title", ["Pay › 1", "Pay › 2"]), ("Year", ["Pay", "Pay"])])
 def test_the_number_of_a_row_is_cited_but_not_read(column: str, contexts: list[str]) -> None:
     """Otherwise row 2 would answer a question about year 2."""
-    one = parse("pay.xlsx", archives.xlsx({"Pay": [[column, "EUR"], ["1", 1140], ["2", 1210]]}))
-    found = split(one, count_tokens=count_words, max_tokens=254)
-    assert [passage.context for passage in found] == contexts
-    assert [passage.heading[-1][-6:].strip(" ()").lower() for passage in found] == ["row 2", "row 3"]
+    document = parse("pay.xlsx", archives.xlsx({"Pay": [[column, "EUR"], ["1", 1140], ["2", 1210]]}))
+    passages = split(document, count_tokens=count_words, max_tokens=254)
+    assert [passage.context for passage in passages] == contexts
+    assert [passage.heading[-1][-6:].strip(" ()").lower() for passage in passages] == ["row 2", "row 3"]
 
 
 @pytest.mark.parametrize("name", ["plan.md", "plan.html"])
 def test_a_heading_about_a_row_is_read_outside_of_workbooks(name: str) -> None:
     text = "# Plan\n\n## Row 7\n\nKale.\n" if name.endswith(".md") else "<h1>Plan</h1><h2>Row 7</h2><p>Kale.</p>"
-    (found,) = split(parse(name, text.encode()), count_tokens=count_words, max_tokens=254)
-    assert found.context == "Plan › Row 7"
+    (passage,) = split(parse(name, text.encode()), count_tokens=count_words, max_tokens=254)
+    assert passage.context == "Plan › Row 7"
 
 
 def test_title_without_text_is_its_own_record() -> None:
-    """It is not a heading of the next one."""
+    """It is not a heading of the next record."""
     text = LETTER.format("Subject: Oars\n", "").replace("From: a@b.org\n", "") + LETTER.format("Subject: Tar\n", "Hot.")
-    one = parse("a.mbox", text.encode())
-    found = check_passages(one, count_tokens=count_words, max_tokens=254)
-    assert [(passage.title, passage.text.partition("\n")[0]) for passage in found] == [("Oars", "Oars"), ("Tar", "Tar")]
+    document = parse("a.mbox", text.encode())
+    passages = check_passages(document, count_tokens=count_words, max_tokens=254)
+    assert [(it.title, it.text.partition("\n")[0]) for it in passages] == [("Oars", "Oars"), ("Tar", "Tar")]
 
 
 def test_records_with_the_same_title_share_no_passage() -> None:
@@ -139,16 +139,16 @@ def test_records_with_the_same_title_share_no_passage() -> None:
 
 def test_the_encoder_reads_a_title_once() -> None:
     texts = ("Of ash. " * 60).strip(), ("Of pine. " * 60).strip()
-    one = parse("a.jsonl", lines({"title": "Oars", "text": texts[0]}, {"title": "Tar", "text": texts[1]}))
-    found = split(one, count_tokens=count_words, max_tokens=254)
-    assert [encoder_text(passage) for passage in found] == [f"Oars\ntext: {texts[0]}", f"Tar\ntext: {texts[1]}"]
+    document = parse("a.jsonl", lines({"title": "Oars", "text": texts[0]}, {"title": "Tar", "text": texts[1]}))
+    passages = split(document, count_tokens=count_words, max_tokens=254)
+    assert [encoder_text(passage) for passage in passages] == [f"Oars\ntext: {texts[0]}", f"Tar\ntext: {texts[1]}"]
 
 
 def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
-    """Thus "who works in logistics?" has an answer; a title without other fields is a heading."""
-    one = parse("staff.csv", b"name,department,phone\nAda Reyes,Logistics,4212\nBo Lind,Sales,4213\nCy Dahl,,\n")
-    found = split(one, count_tokens=count_words, max_tokens=254)
-    assert [(passage.title, passage.text) for passage in found] == [
+    """So "who works in logistics?" has an answer; a title without other fields is a heading."""
+    document = parse("staff.csv", b"name,department,phone\nAda Reyes,Logistics,4212\nBo Lind,Sales,4213\nCy Dahl,,\n")
+    passages = split(document, count_tokens=count_words, max_tokens=254)
+    assert [(passage.title, passage.text) for passage in passages] == [
         ("Ada Reyes", "name: Ada Reyes\ndepartment: Logistics\nphone: 4212"),
         ("Bo Lind", "name: Bo Lind\ndepartment: Sales\nphone: 4213"),
         ("Cy Dahl", "Cy Dahl"),
@@ -158,16 +158,16 @@ def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
 def test_a_table_of_very_many_rows_is_one_block() -> None:
     """Each row still has its number."""
     rows = "".join(f"{n},{n * n}\n" for n in range(2, 20_002))
-    found = parse("squares.csv", f"root,square\n{rows}".encode())
-    assert found.text.startswith("Row 2: root: 2; square: 4\nRow 3: root: 3; square: 9\n")
-    assert (len(found.blocks), found.pages) == (1, ())
+    document = parse("squares.csv", f"root,square\n{rows}".encode())
+    assert document.text.startswith("Row 2: root: 2; square: 4\nRow 3: root: 3; square: 9\n")
+    assert (len(document.blocks), document.pages) == (1, ())
 
 
 def test_damaged_line_loses_only_its_record() -> None:
-    """The others keep their line numbers; a file whose lines are mostly damaged is refused."""
-    one = parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n{"text": "Pine."}\n')
-    assert one.note == "line 2 is not valid JSON and was left out"
-    found = check_passages(one, count_tokens=count_words, max_tokens=254)
-    assert [(passage.page, passage.text) for passage in found] == [(1, "text: Oars."), (3, "text: Pine.")]
+    """The other records keep their line numbers; a file with mostly damaged lines is refused."""
+    document = parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n{"text": "Pine."}\n')
+    assert document.note == "line 2 is not valid JSON and was left out"
+    passages = check_passages(document, count_tokens=count_words, max_tokens=254)
+    assert [(passage.page, passage.text) for passage in passages] == [(1, "text: Oars."), (3, "text: Pine.")]
     with pytest.raises(Unreadable, match="damaged: line 2 is not valid JSON"):
         parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n')

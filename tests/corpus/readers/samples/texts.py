@@ -1,6 +1,6 @@
 """Samples of text formats: notes, subtitles, and a program in each language.
 
-Each note has a path, a text, and what is asked: a question that only it answers, words of the answer, and the citation.
+Each note has a path, a text, and a question that only it answers, with words of the answer and the citation.
 """
 
 from __future__ import annotations

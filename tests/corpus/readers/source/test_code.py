@@ -1,4 +1,4 @@
-"""Python is read with its own parser, or cut at blank lines if that fails."""
+"""Python code is divided by its own parser, or at blank lines if parsing fails."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from corpus.readers.source.code import read
 
 
 def blocks(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """The text and names of each block."""
+    """Return the text and the enclosing names of each block."""
     return [(text[block.start : block.end], block.heading) for block in read("a.py", text.encode()).blocks]
 
 
 def test_classes_and_functions_are_headings() -> None:
-    """Their decorators belong to them; they may be defined anywhere."""
+    """They include their decorators, and may be defined anywhere."""
     text = (
         "import os\n\n@wet\nclass Boat:\n    oars = 2\n\n    async def row(self):\n        pass\n\n"
         "if os:\n    def sink(): pass\n"

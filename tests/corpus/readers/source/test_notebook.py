@@ -1,4 +1,4 @@
-"""What is read from a notebook: its cells and their output."""
+"""Notebooks are read with the output of their cells."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def text_of(*outputs: Any) -> str:
 
 def test_the_text_a_cell_printed_is_marked_as_output() -> None:
     """It comes from streams, results and errors; images, warnings and colours are left out."""
-    shown = text_of(
+    text = text_of(
         {"output_type": "stream", "name": "stdout", "text": ["1 gauge\n", "2 weirs\n"]},
         {"output_type": "stream", "name": "stderr", "text": "DeprecationWarning"},
         {"output_type": "display_data", "data": {"image/png": "aGE=", "text/plain": "<Figure size 640x480>"}},
         {"output_type": "execute_result", "data": {"text/plain": ["\x1b[31m42\x1b[0m"], "text/html": "<b>42</b>"}},
         {"output_type": "error", "ename": "ValueError", "evalue": "too deep", "traceback": ["…"]},
     )
-    assert shown == "f()\n\nOutput:\n1 gauge\n2 weirs\n42\nValueError: too deep"
+    assert text == "f()\n\nOutput:\n1 gauge\n2 weirs\n42\nValueError: too deep"
 
 
 def test_a_long_output_is_shortened() -> None:

@@ -1,4 +1,4 @@
-"""LaTeX is read as it looks in print, on the lines of the file."""
+"""LaTeX is read as printed, on the lines of the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.corpus.readers.outcome import block_texts
 
 
 def lines(body: str, preamble: str = "") -> list[str]:
-    """The lines of the body, after a check that the text has as many lines as the file."""
+    """Return the lines of the body, after a check that the text has as many lines as the file."""
     source = f"{preamble}\\begin{{document}}\n{body}\n"
     text = read("a.tex", source.encode()).text
     assert text.count("\n") == source.count("\n") + 1
@@ -60,7 +60,7 @@ def test_defined_commands_are_expanded(definition: str, source: str, shown: str)
 
 
 def test_runaway_command_expansion_is_cut_short() -> None:
-    """One contains itself, and a few others expand to 40 to the power of 5 characters."""
+    """One command contains itself, and a few others expand to 40 to the power of 5 characters."""
     bomb = "".join(
         rf"\newcommand{{{name}}}{{{below * 40}}}" for below, name in pairwise(["y", r"\a", r"\e", r"\f", r"\g", r"\i"])
     )
@@ -69,19 +69,19 @@ def test_runaway_command_expansion_is_cut_short() -> None:
 
 
 def test_commands_that_span_lines_keep_the_line_numbers() -> None:
-    who = "\\newcommand{\\who}[2]{#2}\n"
-    found = lines("Wet.\\footnote{By\nsheep.} Dry.\n\\who{Ida\nA.}{Gray} came.\nLast", who)
-    assert found == ["Wet. (By", "sheep.) Dry.", "Gray", "came.", "Last", "", ""]
+    definition = "\\newcommand{\\who}[2]{#2}\n"
+    body_lines = lines("Wet.\\footnote{By\nsheep.} Dry.\n\\who{Ida\nA.}{Gray} came.\nLast", definition)
+    assert body_lines == ["Wet. (By", "sheep.) Dry.", "Gray", "came.", "Last", "", ""]
 
 
 def test_the_title_page_is_text_if_it_is_printed() -> None:
     """Title, authors and date are on their lines; the title of the document has no notes."""
     preamble = "\\title[Bogs]{Wet\nbogs\\thanks{To all.}}\n\\author{A. Gray \\and B. Lund}\n\\date{3 May}\n"
     source = f"{preamble}\\begin{{document}}\n\\maketitle\nText.\n"
-    found = read("a.tex", source.encode())
-    assert found.title == "Wet bogs"
-    assert found.text.split("\n")[:5] == ["Wet", "bogs (To all.)", "A. Gray, B. Lund", "3 May", ""]
-    assert block_texts(found) == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
+    extracted = read("a.tex", source.encode())
+    assert extracted.title == "Wet bogs"
+    assert extracted.text.split("\n")[:5] == ["Wet", "bogs (To all.)", "A. Gray, B. Lund", "3 May", ""]
+    assert block_texts(extracted) == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
     assert read("a.tex", source.replace("\\maketitle", "").encode()).text.split() == ["Text."]
 
 
@@ -104,28 +104,28 @@ After"""
 
 
 def test_a_table_is_rows_of_cells_on_their_lines() -> None:
-    """Rules are no rows, so that the column names stay with the rows; a row may have several lines."""
-    found = read("a.tex", TABLE.encode())
-    assert block_texts(found) == [
+    """Rules are not rows, so that the column names stay with the rows; a row may have several lines."""
+    extracted = read("a.tex", TABLE.encode())
+    assert block_texts(extracted) == [
         "Before\nDays",
         "Pond | 2023 | 2024\nC01 | 11 | 5\nC05 | R&D | 22\n– | on land | a b\nSum | | 36",
         "Source: us.",
         "After",
     ]
-    numbers = FileLines(found)
+    numbers = FileLines(extracted)
     shown = {"Pond": 5, "C01": 7, "C05": 7, "–": 10, "Sum": 12, "Source": 14, "After": 16}
     for word, line in shown.items():
-        assert numbers.range_of(found.text.index(word), found.text.index(word) + 1) == (line, line)
+        assert numbers.range_of(extracted.text.index(word), extracted.text.index(word) + 1) == (line, line)
 
 
 def test_a_table_that_does_not_end_keeps_its_rows() -> None:
     """It ends at the next section, or with the text."""
-    found = read(
+    extracted = read(
         "a.tex", b"\\begin{longtable}{ll}\nA & B \\\\\nC & D\n\\section{Next}\nText & more.\n\\begin{tabular}{l}\nE & F"
     )
-    assert block_texts(found) == ["A | B\nC | D", "Next", "Text & more.", "E | F"]
+    assert block_texts(extracted) == ["A | B\nC | D", "Next", "Text & more.", "E | F"]
 
 
 def test_many_tables_on_a_line_are_text_after_the_first() -> None:
-    found = read("a.tex", rb"\begin{tabular}{l}a & b\end{tabular}" * 5000)
-    assert block_texts(found)[0] == "a | b"
+    extracted = read("a.tex", rb"\begin{tabular}{l}a & b\end{tabular}" * 5000)
+    assert block_texts(extracted)[0] == "a | b"
