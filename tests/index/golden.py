@@ -18,7 +18,7 @@ from typing import Any
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
-from tests.robustness.picture import Questions, whole_picture
+from tests.robustness.picture import Questions, complete_picture
 
 GOLDEN = Path(__file__).parent / "golden"
 # Endings of the index files to keep: logs and locks belong to a process.
@@ -95,7 +95,7 @@ def _row(table: str, row: dict[str, Any]) -> list[Any]:
 
 def picture(root: Path) -> dict[str, Any]:
     """Return all that is found in the index, as JSON represents it."""
-    generation, found = whole_picture(root, BagEncoder(), QUESTIONS)
+    generation, found = complete_picture(root, BagEncoder(), QUESTIONS)
     plain: dict[str, Any] = json.loads(json.dumps(found))
     return {"generation": generation, "answers": plain, "tables": json.loads(json.dumps(tables(root / ".qa/index.db")))}
 

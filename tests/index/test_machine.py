@@ -31,8 +31,8 @@ from index.update.update import rebuild_index, update_index
 from qa.collection import check
 from tests.encoders import BagEncoder
 from tests.index.segments import limit_sizes
-from tests.robustness.dying import dying_at
-from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
+from tests.robustness.dying import killed_at
+from tests.robustness.picture import Picture, listing, search_results, skipped_files, stored_digests
 from tests.robustness.process import in_fork, value_in_fork
 
 # A file read this soon after its last change is read again next time.
@@ -94,9 +94,9 @@ def picture(root: Path) -> Picture:
         encoder = ENCODERS[snapshot.info.model]()
         return {
             "documents": listing(snapshot),
-            "left out": left_out(snapshot),
+            "left out": skipped_files(snapshot),
             "words": snapshot.frequencies(["cat", "dog", "sea", "strass", "none"]),
-            **answers(snapshot, encoder, QUESTIONS, limit=4),
+            **search_results(snapshot, encoder, QUESTIONS, limit=4),
         }
 
 
@@ -271,7 +271,7 @@ class Folder(RuleBasedStateMachine):
         self._expect(how is rebuild_index)
         after = self.known
         request = Request(self.root, ENCODERS[self.model](), allow_empty=True)
-        ended = in_fork(dying_at(place, lambda: how(request)), seconds=20)
+        ended = in_fork(killed_at(place, lambda: how(request)), seconds=20)
         assert ended.status in (0, 9), ended
         assert not ended.error, ended
         note(f"killed at operation {place}" if ended.status else "not killed")

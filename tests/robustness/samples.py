@@ -20,7 +20,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.index.segments import limit_sizes
-from tests.robustness.picture import Picture, Questions, Refused, ask_everything
+from tests.robustness.picture import Picture, Questions, Refusal, ask_everything
 from tests.robustness.process import value_in_fork
 
 # So long ago that an unchanged file is recognized by its time alone.
@@ -204,7 +204,7 @@ def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sa
     for state in _states(sample):
         sample.lay_out(state)
         generation, picture = value_in_fork(sample.ask)
-        refused = [one.error for one in picture.values() if isinstance(one, Refused)]
+        refused = [one.error for one in picture.values() if isinstance(one, Refusal)]
         if generation is None or refused:
             raise RuntimeError(f"{name}, {generation}: {refused}")
         sample.expected[generation] = picture

@@ -112,7 +112,7 @@ SPECIAL = [
     Case("special/future.md", _at(4_000_000_000 * 10**9)),
     Case("special/locked.md", _locked, "" if IS_ROOT else "cannot be read"),
     Case("special/locked-folder", _locked_folder, ANY if IS_ROOT else "folder cannot be read"),
-    Case("special/deep", _deep, ANY, grows=True),
+    Case("special/deep", _deep, ANY, is_scalable=True),
     Case("special/deeper", _deeper, ANY),
     Case("special/rules", _ignoring, ANY),
 ]

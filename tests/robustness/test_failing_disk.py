@@ -20,7 +20,7 @@ from index.compiled.compiled_copy import CompiledCopy, Hint
 from index.storage import disk
 from index.storage.file_digests import sha256_of
 from tests.encoders import BagEncoder
-from tests.robustness.picture import temporary
+from tests.robustness.picture import temporary_files
 from tests.robustness.scenarios import SCENARIOS, bring_up_to_date
 
 # SQLite's names for these errors of the system.
@@ -73,7 +73,7 @@ def test_failed_step_is_not_retried(tmp_path: Path, error: int) -> None:
                 assert str(root) in str(failure)  # noqa: PT017 - the update may also succeed
         done = failing.steps[kinds.index(kind) :]
         assert not kind.startswith("sync") or (done[0] not in done[1:] and "commit" not in [step for step, _ in done])
-        assert temporary(root) == []
+        assert temporary_files(root) == []
         assert bring_up_to_date(root, BagEncoder()).documents == 8
 
 
@@ -115,7 +115,7 @@ def test_digests_that_cannot_be_cached_are_computed_again(
         with disk.watched(Disk(at, error)):
             assert sha256_of(tmp_path, ["weights"]) == expected
         assert not cache.exists() or cache.read_bytes() == whole
-        assert temporary(tmp_path) == []
+        assert temporary_files(tmp_path) == []
         assert sha256_of(tmp_path, ["weights"]) == expected
         assert cache.read_bytes() == whole
 
@@ -145,7 +145,7 @@ def test_a_compiled_model_is_used_only_if_it_is_complete(tmp_path: Path, monkeyp
         shutil.rmtree(tmp_path / "cache")
         with disk.watched(Disk(steps.index(failing), errno.EIO)):
             double()
-        assert temporary(tmp_path) == []
+        assert temporary_files(tmp_path) == []
         # What a killed process leaves.
         abandoned = copies / ".killed.tmp"
         abandoned.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from index.storage.vectors import Ids
 from tests.robustness.process import value_of
 from tests.robustness.reseal import replace_segment
 from tests.robustness.samples import Sample
-from tests.robustness.trials import NOWHERE, Outcome, asked_and_checked
+from tests.robustness.trials import UNUSED_ID, Outcome, ask_and_check
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ FILES: dict[str, Callable[[Original], bytes]] = {
     "a huge number of vectors": lambda one: one.patched(len(one.ids), 2**50),
     "a negative number of vectors": lambda one: one.patched(len(one.ids), -1),
     "codes far larger than the file": lambda one: one.patched(64, 2**46),
-    "ids out of range": lambda one: rebuilt(one.ids + NOWHERE),
+    "ids out of range": lambda one: rebuilt(one.ids + UNUSED_ID),
     "negative ids": lambda one: rebuilt(-one.ids),
     "one id for all": lambda one: rebuilt(one.ids * 0 + 1),
     "another dimension": lambda one: rebuilt(one.ids, 32),
@@ -82,7 +82,7 @@ FILES: dict[str, Callable[[Original], bytes]] = {
 def test_hostile_faiss_file_with_matching_digest_is_harmless(sample: Sample, name: str) -> None:
     """It is rebuilt from the stored vectors or refused, within limits of time and memory."""
     value_of(partial(_replace, sample, name))
-    judged = asked_and_checked(sample)
+    judged = ask_and_check(sample)
     assert judged.outcome in (Outcome.RIGHT, Outcome.REFUSED), judged.detail
 
 
