@@ -30,7 +30,7 @@ import faiss
 from index.storage.database import FORMAT_VERSION
 from tests.robustness import options
 from tests.robustness.damages import Damage, random_file_damage, random_flip, structural_parts
-from tests.robustness.samples import SHAPES, Sample, make
+from tests.robustness.samples import SHAPES, Sample, make_sample
 from tests.robustness.trials import GOOD, Outcome, judge, try_repair
 
 
@@ -94,7 +94,7 @@ def run_trials(
             if damage is not None:
                 tally.run_trial(sample, damage, repair_every=repair_every)
     for sample in samples:
-        sample.lay_out()
+        sample.restore()
     return {
         "format": FORMAT_VERSION,
         "sqlite": sqlite3.sqlite_version,
@@ -118,7 +118,7 @@ def run(
 ) -> dict[str, Any]:
     """Flip bits, this fraction of them in structure, and damage whole files; repair after every nth trial."""
     with tempfile.TemporaryDirectory() as folder:
-        samples = [make(shape, Path(folder) / shape) for shape in SHAPES]
+        samples = [make_sample(shape, Path(folder) / shape) for shape in SHAPES]
         return run_trials(samples, flips, truncations, seed, structure=structure, repair_every=repair_every)
 
 

@@ -25,7 +25,7 @@ from tests.robustness import bit_flips
 from tests.robustness.damages import FILE_DAMAGES, flip, structural_spans, with_duplicate_entries
 from tests.robustness.picture import Picture, Refusal
 from tests.robustness.process import run, value_in_fork, value_of
-from tests.robustness.samples import SHAPES, Sample, commits, make, read_folder, write
+from tests.robustness.samples import SHAPES, Sample, make_sample, read_folder, transaction_ends, write
 from tests.robustness.trials import GOOD, Outcome, RepairResult, ask_and_judge, compare, try_repair
 
 SEED = 3
@@ -34,7 +34,7 @@ SEED = 3
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
     folder = tmp_path_factory.mktemp("samples")
-    return {name: value_of(partial(make, name, folder / name, documents=10, sections=12)) for name in SHAPES}
+    return {name: value_of(partial(make_sample, name, folder / name, documents=10, sections=12)) for name in SHAPES}
 
 
 def test_samples_have_the_intended_shapes(samples: dict[str, Sample]) -> None:
@@ -73,7 +73,7 @@ def test_every_structural_bit_of_a_small_table_is_verified(samples: dict[str, Sa
     parts = structural_spans(sample.files["index.db"])
     spans = [span for name, part in parts.items() if name.startswith(f"{table} ") for span in part]
     places = {place for start, end in spans for place in range(start, end)}
-    sample.lay_out()
+    sample.restore()
     outcomes = value_of(partial(_flip_all, sample, places))
     assert outcomes.keys() <= {"right", "refused"}
     assert outcomes.total() == 8 * len(places)
@@ -90,7 +90,7 @@ def _flip_all(sample: Sample, places: set[int]) -> Counter[str]:
     expected, outcomes = read(), Counter[str]()
     for place in sorted(places):
         for bit in range(8):
-            sample.lay_out(flip(sample, "index.db", place, bit).contents)
+            sample.restore(flip(sample, "index.db", place, bit).contents)
             try:
                 outcomes["right" if read() == expected else f"wrong at {place}, bit {bit}"] += 1
             except DamagedIndexError:
@@ -104,15 +104,15 @@ def test_duplicate_index_entry_does_not_duplicate_answers(samples: dict[str, Sam
     for sample in samples.values():
         changed = with_duplicate_entries(sample, index)
         assert changed != sample.files["index.db"]
-        sample.lay_out({"index.db": changed})
+        sample.restore({"index.db": changed})
         verdict = ask_and_judge(sample, run)
-        sample.lay_out()
+        sample.restore()
         assert verdict.outcome in GOOD, verdict.detail
 
 
 def test_a_repair_drops_a_damaged_vector_that_is_not_in_use(samples: dict[str, Sample]) -> None:
     sample = samples["compressed"]
-    sample.lay_out()
+    sample.restore()
     with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
         query = "SELECT v.vector FROM vectors v JOIN vector_refs p ON p.vector = v.id WHERE p.refcount = 0"
         (vector,) = connection.execute(query).fetchone()
@@ -122,7 +122,7 @@ def test_a_repair_drops_a_damaged_vector_that_is_not_in_use(samples: dict[str, S
 
 def test_old_log_is_not_applied_to_a_newer_database(tmp_path: Path) -> None:
     """If a newer database has an old log, each answer is from one generation or refused."""
-    old = value_of(partial(make, "log", tmp_path / "corpus", documents=12))
+    old = value_of(partial(make_sample, "log", tmp_path / "corpus", documents=12))
     later = Sample(old.name, old.root, expected=dict(old.expected))
     later.files = value_of(partial(_write_newer_generation, later))
     generation, picture = value_of(later.ask)
@@ -144,8 +144,8 @@ def _write_newer_generation(sample: Sample) -> dict[str, bytes]:
 def _judge_with_old_logs(sample: Sample, log: bytes) -> list[tuple[Outcome, str]]:
     """Judge the answers with the old log cut after each of its transactions, each time in a new process."""
     outcomes = []
-    for length in commits(log):
-        sample.lay_out({"index.db-wal": log[:length]})
+    for length in transaction_ends(log):
+        sample.restore({"index.db-wal": log[:length]})
         outcomes.append(value_in_fork(lambda: compare(sample, *sample.ask())))
     return outcomes
 

@@ -63,7 +63,7 @@ class Verdict:
 
 def judge(sample: Sample, damage: Damage) -> Verdict:
     """Damage the index, ask, and compare with the expected answers."""
-    sample.lay_out(damage.contents)
+    sample.restore(damage.contents)
     return ask_and_judge(sample, in_fork)
 
 
@@ -161,7 +161,7 @@ def try_repair(sample: Sample, damage: Damage) -> RepairResult:
         problem = f"{again} texts embedded whose vectors are sound, {twice} twice" if again or twice else ""
         return RepairResult(problem, len(embedded), kind)
 
-    sample.lay_out(damage.contents)
+    sample.restore(damage.contents)
     result = in_fork(task, seconds=_REPAIR_SECONDS)
     return result.value if result.succeeded else RepairResult(str(result), 0)
 
