@@ -186,5 +186,5 @@ def test_the_gate_runs_the_test_command_of_the_readme() -> None:
 def test_tables_match_the_measurements() -> None:
     """They are written by `python -m tests.benchmarks.tables`, not by hand."""
     texts = [file.read_text(encoding="utf-8") for file in tables.DOCUMENTS]
-    assert [tables.filled(text) for text in texts] == texts
+    assert [tables.fill(text) for text in texts] == texts
     assert all(any(f"<!-- {name} -->" in text for text in texts) for name in tables.TABLES)

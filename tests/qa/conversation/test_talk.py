@@ -184,7 +184,7 @@ def test_follow_ups_find_their_passages(sample: Path) -> None:
     rows = follow_ups.read()
     asked = [(one.completed, one.evidence) for one in rows if one.evidence]
     with Retriever.open(sample) as retriever:
-        first, among = follow_ups.found(retriever, asked, rerank=False)
+        first, among = follow_ups.count_found(retriever, asked, rerank=False)
     assert (len(rows), len(asked)) == (60, 50)
     assert first >= 36
     assert among >= 44
