@@ -83,7 +83,7 @@ def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
 
 
 def training_groups(options: argparse.Namespace) -> list[list[Example]]:
-    """All groups of a pass, shuffled; each turn of a question has its own group."""
+    """All groups of a pass, shuffled; each repetition of a question has its own group."""
     random = Random(options.seed)  # noqa: S311 - not for secrets
     squad = Squad(options.work)
     passages = {file: rows for file, rows in squad.passages.items() if file[:-3] not in squad.dev_articles}

@@ -58,7 +58,7 @@ class Squad:
         return self._pools[file]
 
     def answered(self) -> Iterator[tuple[Example, str]]:
-        """Each question with its passage, and the file; not if its offset is a guess or two passages share its answer."""
+        """Each question with its passage, and the file; not if its offset is a guess or its answer is split."""
         for row in read_lines(DATA / "squad-train-v1/answers.jsonl"):
             file = article_of(row["doc"]) + ".md"
             if row["start_source"] == GUESSED:
