@@ -331,9 +331,8 @@ def test_the_tree_of_errors_is_complete() -> None:
     }
     parents: dict[str, str] = {}
     path = ["QAError"]
-    for indent, name in re.findall(
-        r"^([│ ]*)[├└]── (\w+)  +\S", inspect.cleandoc(errors.QAError.__doc__ or ""), re.MULTILINE
-    ):
+    tree = inspect.cleandoc(errors.QAError.__doc__ or "")
+    for indent, name in re.findall(r"^([│ ]*)[├└]── (\w+)  +\S", tree, re.MULTILINE):
         depth = len(indent) // 4
         parents[name] = path[depth]
         path[depth + 1 :] = [name]

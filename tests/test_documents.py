@@ -149,9 +149,7 @@ def test_the_commands_of_usage_run(place: Path) -> None:
     assert outcomes(["qa index notes/", "qa index corpus/sample", *lines], place)[0] == {}
 
 
-def test_the_python_example_of_the_readme_works(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_python_example_of_the_readme_runs(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = blocks("README.md", "python")
     (tmp_path / "example.py").write_text(code, encoding="utf-8")
     with contextlib.chdir(place):

@@ -1,4 +1,4 @@
-"""What the benchmarks share: command lines, JSON lines, a copy of the corpus, the machine, and writing results."""
+"""Shared by the benchmarks: command lines, JSON lines, copies of a corpus, the machine, and writing results."""
 
 from __future__ import annotations
 

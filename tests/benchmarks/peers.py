@@ -199,9 +199,8 @@ def _row(name: str, tool: dict[str, Any]) -> str:
         cells["warm_question"] += f"; {_short(tool['warm']['p95_ms']['median'])}"
     gold = tool.get("gold_file_in_5")
     version = tool["versions"].get(next(peer.package for peer in (OURS, QUICK, *PEERS) if peer.name == name), "")
-    return " | ".join(
-        [f"| {name} {version}", *cells.values(), f"{gold['found']}/{gold['questions']} |" if gold else "– |"]
-    )
+    right = f"{gold['found']}/{gold['questions']}" if gold else "–"
+    return " | ".join([f"| {name} {version}", *cells.values(), f"{right} |"])
 
 
 def _short(value: float) -> str:

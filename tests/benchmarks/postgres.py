@@ -93,10 +93,10 @@ def size(squad: Path, at: Path, count: int) -> dict[str, Any]:
         result["one_file_edited"] = _edits(root, encoder)
         with tempfile.TemporaryDirectory() as name:
             np.save(Path(name) / "known.npy", np.array(list(vectors.values())))
-            for known_vectors in (None, Path(name) / "known.npy"):
+            for vectors_file in (None, Path(name) / "known.npy"):
                 for clients in _CLIENTS:
-                    kind = "with the model" if known_vectors is None else "vectors known"
-                    result[f"{clients}, {kind}"] = _clients(server, address, texts, clients, known_vectors)
+                    kind = "with the model" if vectors_file is None else "vectors known"
+                    result[f"{clients}, {kind}"] = _clients(server, address, texts, clients, vectors_file)
     return result
 
 
@@ -135,12 +135,12 @@ def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
     return recall
 
 
-def _clients(server: Server, address: str, texts: list[str], clients: int, known: Path | None) -> dict[str, float]:
+def _clients(server: Server, address: str, texts: list[str], clients: int, vectors: Path | None) -> dict[str, float]:
     """Ask all questions once, divided among processes that are warmed up."""
     context = get_context("spawn")
     barrier, results = context.Barrier(clients + 1), context.Queue()
     for i in range(clients):
-        values = ((address, known), texts, texts[i::clients], barrier, results)
+        values = ((address, vectors), texts, texts[i::clients], barrier, results)
         context.Process(target=_ask, args=values, daemon=True).start()
     barrier.wait()
     server_seconds, started = server.processor_seconds(), time.perf_counter()
@@ -159,11 +159,11 @@ def _clients(server: Server, address: str, texts: list[str], clients: int, known
 
 def _ask(target: tuple[str, Path | None], texts: list[str], part: list[str], barrier: Any, results: Any) -> None:
     """Ask some of the questions once all clients are ready; report the seconds of each and the CPU seconds of all."""
-    address, known_vectors = target
+    address, vectors_file = target
     with Retriever.open(store=address, reader=False) as default:
         encoder = default.encoder
-        if known_vectors is not None:
-            vectors = dict(zip(texts, np.load(known_vectors), strict=True))
+        if vectors_file is not None:
+            vectors = dict(zip(texts, np.load(vectors_file), strict=True))
             encoder = cast("Encoder", KnownVectors(encoder, vectors))
         with Retriever.open(store=address, encoder=encoder, reader=False) as retriever:
             for text in texts[:5]:

@@ -218,9 +218,8 @@ def check(work: Path, _: Path) -> dict[str, Any]:
     return {"check_seconds": time.perf_counter() - started}
 
 
-STEPS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
-    step.__name__: step for step in (generate, build, ask, cold, check)
-}
+_STEPS = (generate, build, ask, cold, check)
+STEPS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {step.__name__: step for step in _STEPS}
 
 
 def _timed(call: Any, *values: Any, **options: Any) -> float:

@@ -41,7 +41,7 @@ def fill(text: str) -> str:
     """Return a text with its tables regenerated."""
     for name, table in TABLES.items():
         between = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-        text = between.sub(lambda _, made=table: f"\n{made()}\n", text)  # type: ignore[misc]
+        text = between.sub(lambda _, render=table: f"\n{render()}\n", text)  # type: ignore[misc]
     return text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ class Questions:
     """What to ask of an index.
 
     Attributes:
-        texts: Questions in plain language; the first is also asked in all other ways.
+        texts: Questions in plain language; all other kinds of search use the first.
         words: Terms to count, some of them in no passage.
         pattern: A pattern of paths.
         path: The path of a document to show.
@@ -100,7 +100,7 @@ def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[
         return None, {"open": Refusal(error)}
     with retriever:
         picture: Picture = {}
-        for name, ask in _questions_by_name(root, retriever, encoder, questions).items():
+        for name, ask in _queries(root, retriever, encoder, questions).items():
             try:
                 picture[name] = ask()
             except QAError as error:
@@ -123,7 +123,7 @@ def complete_picture(root: Path, encoder: Encoder, questions: Questions) -> tupl
     return generation, picture
 
 
-def differing_questions(picture: Picture, expected: Picture) -> str:
+def differences(picture: Picture, expected: Picture) -> str:
     """The names of the questions with different answers, joined by commas; "" if there are none."""
     names = picture.keys() | expected.keys()
     return ", ".join(sorted(name for name in names if picture.get(name) != expected.get(name)))
@@ -136,9 +136,7 @@ def answer_to(retriever: Retriever, question: str, **options: Any) -> Any:
     return answer
 
 
-def _questions_by_name(
-    root: Path, retriever: Retriever, encoder: Encoder, questions: Questions
-) -> Mapping[str, Callable[[], Any]]:
+def _queries(root: Path, retriever: Retriever, encoder: Encoder, questions: Questions) -> dict[str, Callable[[], Any]]:
     snapshot = retriever.snapshot
     text, *more_texts = questions.texts
 

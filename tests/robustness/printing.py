@@ -66,17 +66,17 @@ def answers(texts: list[str]) -> None:
     screen.out(screen.result(_result(texts), screen.TerminalStyle.of(sys.stdout), place))
 
 
-def _view(text: str, texts: list[str], *, whole: bool, stored: bool) -> View:
+def _view(text: str, texts: list[str], *, complete: bool, stored: bool) -> View:
     lines = tuple(enumerate(texts, 1))
-    return View(text, lines, None if whole else (1, len(texts) - 1), State.CHANGED, stored)
+    return View(text, lines, None if complete else (1, len(texts) - 1), State.CHANGED, stored)
 
 
 def views(texts: list[str]) -> None:
     places, style = screen.Places(Path("/notes"), None), screen.TerminalStyle.of(sys.stdout)
-    for whole in (True, False):
-        screen.out(reports.view(_view(texts[0], texts, whole=whole, stored=False), style, places))
+    for complete in (True, False):
+        screen.out(reports.view(_view(texts[0], texts, complete=complete, stored=False), style, places))
     for text in texts:
-        view = _view(text, ["x", "y", "z"], whole=False, stored=True)
+        view = _view(text, ["x", "y", "z"], complete=False, stored=True)
         screen.note(f"{clean_name(places(text))}: {reports.view_state(view)}")
         screen.out(reports.view(view, style, places))
 

@@ -80,9 +80,8 @@ def has_namespaces(flags: str) -> bool:
 @contextlib.contextmanager
 def locked_by_other_process(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Hold the lock of an index folder in another process, until its stdin is closed."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", _LOCKING, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    program = [sys.executable, "-c", _LOCKING, str(folder)]
+    holder = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "locked\n"

@@ -23,14 +23,7 @@ from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.robustness.fault_library import Action, FaultLibrary, is_loaded
-from tests.robustness.picture import (
-    Picture,
-    Questions,
-    complete_picture,
-    differing_questions,
-    stored_digests,
-    stray_files,
-)
+from tests.robustness.picture import Picture, Questions, complete_picture, differences, stored_digests, stray_files
 from tests.robustness.process import in_fork, value_in_fork
 
 # Long before any test: a file that changed less than two seconds before it was read is read again by the next update.
@@ -102,7 +95,7 @@ class Expected:
         bring_up_to_date(root, encoder)
         if embedded_again := [text for text in encoder.embedded if vector_digest(encoder.fingerprint, text) in stored]:
             problems.append(f"embedded again: {embedded_again}")
-        if differing := differing_questions(self.scenario.picture(root)[1], self.clean):
+        if differing := differences(self.scenario.picture(root)[1], self.clean):
             problems.append(f"after an update, it differs from a first build in: {differing}")
         if names := stray_files(root):
             problems.append(f"stray files: {names}")
@@ -119,8 +112,8 @@ class Expected:
         allowed = [self.new] if done or self.old is None else [self.new, self.old]
         if (generation, answers) in allowed:
             return []
-        differences = [(number, differing_questions(answers, expected)) for number, expected in allowed]
-        return [f"neither old nor new: {generation}; {differences}"]
+        differing = [(number, differences(answers, expected)) for number, expected in allowed]
+        return [f"neither old nor new: {generation}; {differing}"]
 
 
 def expected_outcomes(scenario: Scenario, folder: Path) -> Expected:
@@ -236,7 +229,7 @@ def _touch(root: Path) -> None:
 
 
 def _kill(root: Path, prepare: Callable[[Path], object], act: Callable[[Path], object]) -> None:
-    """Leave what a process leaves that is killed three quarters through: a hot log, and files not yet renamed."""
+    """Kill the operation when it is three quarters done; it leaves a hot log, and files not yet renamed."""
     value_in_fork(partial(prepare, root))
     library = FaultLibrary()
     copy = root.with_name(root.name + "-count")

@@ -108,8 +108,8 @@ def test_read_only_documents_can_be_indexed(program: Program, tmp_path: Path, ki
         writable = 'mount --bind "$0/.qa" "$0/.qa" && mount -o remount,bind,rw "$0/.qa" && exec "$@"'
         mounts = READ_ONLY.replace('exec "$@"', writable)
     first = [["index", str(root)]]
-    asked = program.run("ask", "--index", str(root), HERON, before=first, read_only=root, mounts=mounts)
-    assert b"a.md:1-3" in asked.stdout, asked.stderr
+    answer = program.run("ask", "--index", str(root), HERON, before=first, read_only=root, mounts=mounts)
+    assert b"a.md:1-3" in answer.stdout, answer.stderr
 
 
 @needs_namespace
@@ -195,12 +195,12 @@ def test_unmounted_folder_keeps_the_index(indexed: Path, tmp_path: Path) -> None
     assert not root.exists()
     shutil.copytree(indexed / ".qa", root / ".qa")
     done = qa("index", root)
-    asked = qa("ask", HERON, "--index", root)
+    answer = qa("ask", HERON, "--index", root)
     assert done.exit_code == 2
     assert "Is the folder mounted?" in done.stderr
-    assert "all 3 documents are missing (is the folder mounted?)" in asked.stderr
-    assert "heron" in asked.stdout
-    assert "file is missing" in asked.stdout
+    assert "all 3 documents are missing (is the folder mounted?)" in answer.stderr
+    assert "heron" in answer.stdout
+    assert "file is missing" in answer.stdout
     shutil.copytree(indexed, root, ignore=shutil.ignore_patterns(".qa"), dirs_exist_ok=True)
     assert "Up to date: 3 documents" in qa("index", root).stdout
 
@@ -209,11 +209,9 @@ def test_unmounted_folder_keeps_the_index(indexed: Path, tmp_path: Path) -> None
 
 
 def _shell(program: Program, line: str, root: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    script = line.format(qa=f"{shlex.quote(sys.executable)} -m qa", root=shlex.quote(str(root)))
+    command = ["bash", "-c", line.format(qa=f"{shlex.quote(sys.executable)} -m qa", root=shlex.quote(str(root)))]
     environment = program.environ() | environ
-    return subprocess.run(
-        ["bash", "-c", script], cwd=REPOSITORY, env=environment, capture_output=True, check=False, timeout=600
-    )
+    return subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, check=False, timeout=600)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -275,11 +273,11 @@ def test_file_names_survive_a_non_utf8_locale(program: Program, tmp_path: Path) 
     first = [["index", "--json", str(tmp_path)], ["ask", "--json", "when does the kingfisher dive?", *index]]
     done = program.run("show", f"{path}:3", *index, before=first, environ=plain)
     assert done.returncode == 0, done.stderr
-    built, asked, shown = done.stdout.split(b"\n", 2)
-    report = json.loads(built)
+    report_line, answer_line, shown = done.stdout.split(b"\n", 2)
+    report = json.loads(report_line)
     assert report["documents"] == 1
     assert [file["path"] for file in report["skipped"]] == ["latin-\\udcfc.md"]
-    source = json.loads(asked)["passages"][0]["source"]
+    source = json.loads(answer_line)["passages"][0]["source"]
     assert (source["path"], source["state"]) == (path, "verified")
     assert b"The kingfisher dives" in shown
     # An update in a UTF-8 locale finds no changes.

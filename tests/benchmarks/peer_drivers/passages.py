@@ -1,4 +1,4 @@
-"""What the drivers of other tools share: reading passages, and their command line."""
+"""Shared by the drivers of other tools: reading passages, and their command line."""
 
 from __future__ import annotations
 

@@ -66,9 +66,9 @@ def _thin_out(question: str, blank: str, random: Random) -> str:
     """Leave out some words, mostly far from the blank, so that the sentence cannot simply be matched."""
     keep = random.choice((1.0, 0.85, 0.7))
     before, after = question.split(blank, 1)
-    left = [word for word in before.split() if random.random() < keep]
-    right = [word for word in after.split() if random.random() < keep]
-    return " ".join([*left[-12:], blank, *right[:12]])
+    words_before = [word for word in before.split() if random.random() < keep]
+    words_after = [word for word in after.split() if random.random() < keep]
+    return " ".join([*words_before[-12:], blank, *words_after[:12]])
 
 
 def heading_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:

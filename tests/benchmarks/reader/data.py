@@ -71,14 +71,12 @@ def _inside(part: dict[str, Any], spans: list[tuple[int, int]]) -> tuple[int, in
 def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
     """Notes and other pages of made-up facts."""
     for number, group in enumerate(pages(count, random)):
-        rows = []
+        rows, name = [], f"written-{number}"
         for question in group:
             text = paraphrase(question.question, random) if random.random() < 0.2 else question.question
             answered, relevant, kind = (True, 1, "written") if question.start >= 0 else (False, UNKNOWN, "written-miss")
             span = (question.start, question.end)
-            rows.append(
-                Example(f"written-{number}", text, question.context, question.text, *span, answered, relevant, kind)
-            )
+            rows.append(Example(name, text, question.context, question.text, *span, answered, relevant, kind))
         yield rows
 
 

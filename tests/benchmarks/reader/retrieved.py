@@ -62,10 +62,8 @@ def _search_contracts(work: Path) -> None:
     for name in trained:
         (folder / name).write_bytes((DATA / "legalbench-contractnli/files" / name).read_bytes())
     build_index(folder)
-    rows = read_lines(DATA / "legalbench-contractnli/questions.jsonl")
-    questions = [
-        {"id": row["id"], "text": row["question"], "path": "/" + row["file"]} for row in rows if row["file"] in trained
-    ]
+    rows = [row for row in read_lines(DATA / "legalbench-contractnli/questions.jsonl") if row["file"] in trained]
+    questions = [{"id": row["id"], "text": row["question"], "path": "/" + row["file"]} for row in rows]
     search(folder, questions, work / "ranked/contracts.jsonl")
 
 

@@ -39,9 +39,8 @@ class _Table:
         keys = _domains()["lists"][domain["keys"]]
         count = min(random.randint(3, 9), len(keys) - 1)
         *self.keys, self.absent_key = random.sample(keys, count + 1)
-        self.absent_column, *self.columns = random.sample(
-            domain["columns"], min(random.randint(3, 6), len(domain["columns"]))
-        )
+        columns = domain["columns"]
+        self.absent_column, *self.columns = random.sample(columns, min(random.randint(3, 6), len(columns)))
         self.title = random.choice(domain["title"])
         self.names = [random.choice(domain["key"]), *(random.choice(column["head"]) for column in self.columns)]
         generators = [_values(column["value"], random) for column in self.columns]

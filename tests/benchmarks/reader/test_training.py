@@ -148,9 +148,8 @@ def test_pages_have_answered_and_unanswered_questions(yes_no: bool, monkeypatch:
         monkeypatch.setattr(f"{page_groups.__module__}.read_pages", lambda: written)
     passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in written}
     examples = [example for group in page_groups(passages, Random(1), yes_no=yes_no) for example in group]
-    answers = [
-        answer for page in (read_yes_no() if yes_no else written) for _, answer in page.questions if answer is not None
-    ]
+    tested = read_yes_no() if yes_no else written
+    answers = [answer for page in tested for _, answer in page.questions if answer is not None]
     answered = [example for example in examples if example.answered]
     assert {example.text[example.start : example.end] for example in answered} <= set(answers)
     assert len(answered) > 0.9 * len(answers)
