@@ -57,7 +57,7 @@ class Trial:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait wait_until a condition that depends on another process is true."""
+    """Wait until a condition that depends on another process is true."""
     for _ in range(6000):
         if condition():
             return
