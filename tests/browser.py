@@ -18,7 +18,7 @@ _PATIENCE = 120.0
 _OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
     *("--no-first-run", "--disable-extensions", "--disable-background-networking", "--remote-debugging-pipe"),
-    # Else each page would be drawn by a new process, as the one before is kept.
+    # Otherwise the browser would keep each page and draw the next in a new process.
     "--disable-features=BackForwardCache",
 )
 
@@ -31,15 +31,15 @@ class Page:
         self._session = ""
         self._scripts = True
         self._number = 0
-        self._rest = b""
+        self._buffer = b""
         self.events: list[dict[str, Any]] = []
 
-    def open(self, where: Path | str, *, width: int = 1200, height: int = 800, scripts: bool = True) -> None:
-        """Open a file or an address anew, in the one tab, and wait until the page is ready."""
-        address = where if isinstance(where, str) else where.as_uri()
+    def open(self, target: Path | str, *, width: int = 1200, height: int = 800, scripts: bool = True) -> None:
+        """Open a file or an address anew in the tab, and wait until the page is ready."""
+        address = target if isinstance(target, str) else target.as_uri()
         if not self._session:
-            target = self.call("Target.createTarget", url="about:blank")["targetId"]
-            self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            tab = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self.call("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Log", "Network"):
                 self.call(f"{domain}.enable")
         self.events.clear()
@@ -47,7 +47,7 @@ class Page:
         self.set_theme("light")
         self._scripts = scripts
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        if self.run("location.href").partition("#")[0] == address.partition("#")[0]:  # else it would only scroll
+        if self.run("location.href").partition("#")[0] == address.partition("#")[0]:  # otherwise it would only scroll
             self.call("Page.navigate", url="about:blank")
         self.go(address)
 
@@ -80,14 +80,14 @@ class Page:
                 return result
 
     def _next(self) -> dict[str, Any]:
-        while b"\0" not in self._rest:
+        while b"\0" not in self._buffer:
             if not select.select([self._reader], [], [], _PATIENCE)[0]:
                 raise TimeoutError("the browser does not respond")
             data = os.read(self._reader, 1 << 20)
             if not data:
                 raise ConnectionError("the browser has exited")
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\0")
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
         if "method" in message:
             self.events.append(message)
@@ -95,20 +95,20 @@ class Page:
 
     def run(self, program: str) -> Any:
         """Evaluate JavaScript in the page."""
-        found = self.call("Runtime.evaluate", expression=program, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        result = self.call("Runtime.evaluate", expression=program, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
 
     def wait(self, condition: str) -> None:
         """Wait until a JavaScript condition is true."""
         end = time.monotonic() + _PATIENCE
-        while not self._holds(condition):
+        while not self._is_true(condition):
             if time.monotonic() > end:
                 raise TimeoutError(condition)
             time.sleep(0.02)
 
-    def _holds(self, condition: str) -> bool:
-        """Whether a condition is true; false while the page is being replaced by another."""
+    def _is_true(self, condition: str) -> bool:
+        """Whether a JavaScript condition is true; False while the page is being replaced."""
         try:
             return bool(self.run(f"!!({condition})"))
         except AssertionError:
@@ -146,8 +146,8 @@ class Page:
         """Console errors and warnings, and security policy violations, except those about the tests' getImageData."""
         self.run("1")
         kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
-        found = [json.dumps(event["params"]) for event in self.events if event["method"] in kinds]
-        return [one for one in found if "getImageData" not in one]
+        problems = [json.dumps(event["params"]) for event in self.events if event["method"] in kinds]
+        return [problem for problem in problems if "getImageData" not in problem]
 
     @property
     def requests(self) -> list[str]:
@@ -160,15 +160,15 @@ class Page:
 def browser(profile: Path) -> Iterator[Page]:
     """Start a browser with a new profile."""
     assert PROGRAM is not None
-    to_read, writer = os.pipe()
-    reader, to_write = os.pipe()
-    script = f'exec "$@" 3<&{to_read} 4>&{to_write}'
+    browser_reader, writer = os.pipe()
+    reader, browser_writer = os.pipe()
+    script = f'exec "$@" 3<&{browser_reader} 4>&{browser_writer}'
     command = ["bash", "-c", script, "bash", PROGRAM, *_OPTIONS, f"--user-data-dir={profile}"]
     process = subprocess.Popen(
-        command, pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, pass_fds=(browser_reader, browser_writer), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    os.close(to_read)
-    os.close(to_write)
+    os.close(browser_reader)
+    os.close(browser_writer)
     page = Page(reader, writer)
     try:
         yield page

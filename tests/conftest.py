@@ -19,16 +19,16 @@ from corpus.loading import prefetch, sandbox
 from corpus.loading.sandbox import Sandbox
 from tests.paths import REPOSITORY, SAMPLE
 
-# No property test fails for being slow.
+# Property tests may be slow.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
-# No test, nor any process that it starts, depends on the settings of the user who runs it.
+# Neither tests nor the processes that they start depend on the user's settings.
 os.environ["XDG_CONFIG_HOME"] = os.devnull
 # Several processes share the cores, so idle threads of torch and FAISS should sleep: spinning takes half the time.
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
-# Placed first so that one process runs all of these, and computes answers and imports torch and its libraries once:
-# other processes steal from the end.
+# These come first so that a single process runs them all, and imports torch and computes the answers once: other
+# processes steal tests from the end.
 FIRST = (
     *("tests/test_sample.py", "tests/index/encoder/", "tests/index/compiled/", "tests/benchmarks/reader/"),
     *("tests/robustness/test_changed_model.py", "tests/robustness/test_untrusted_models.py"),
@@ -40,7 +40,7 @@ TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integr
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample collection, indexed once for all processes by the first session of README.md; do not change it.
 
-    What the session printed is in `first-session.txt`, two folders up.
+    The session's output is in `first-session.txt`, two folders up.
     """
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
@@ -58,22 +58,22 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-class _KeptSandbox(Sandbox):
-    """A reading process that outlives whoever closes it."""
+class _SharedSandbox(Sandbox):
+    """A reader process that stays open when it is closed."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 @pytest.fixture(scope="module")
-def one_reader() -> Iterator[None]:
-    """One process reads all files of a module's tests that need one: to start another takes a tenth of a second."""
-    kept = _KeptSandbox()
+def shared_reader_process() -> Iterator[None]:
+    """A process that reads all files for the tests of a module: starting another takes a tenth of a second."""
+    shared = _SharedSandbox()
     with pytest.MonkeyPatch.context() as patch:
         for module in (sandbox, prefetch):
-            patch.setattr(module, "Sandbox", lambda: kept)
+            patch.setattr(module, "Sandbox", lambda: shared)
         yield
-    Sandbox.close(kept)
+    Sandbox.close(shared)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

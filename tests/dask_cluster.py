@@ -40,7 +40,7 @@ class Cluster:
     def add_worker(self, cores: Sequence[int] = ()) -> None:
         """Start a worker, restricted to some of the cores if any are given."""
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder)]
-        self.workers.append(_started("worker", self.address, *options, cores=cores))
+        self.workers.append(_start("worker", self.address, *options, cores=cores))
 
     def stop(self) -> None:
         """Kill all processes."""
@@ -57,21 +57,21 @@ def running_cluster(workers: int = 2, *, cores: Sequence[Sequence[int]] = ()) ->
         port = reserved.getsockname()[1]
         reserved.close()
         options = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-        cluster = Cluster(Path(name), port, _started("scheduler", *options))
+        cluster = Cluster(Path(name), port, _start("scheduler", *options))
         try:
             for number in range(workers):
                 cluster.add_worker(cores[number] if cores else ())
-            _await(port)
+            _wait_for_port(port)
             yield cluster
         finally:
             cluster.stop()
 
 
-def _started(what: str, *options: str, cores: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+def _start(role: str, *options: str, cores: Sequence[int] = ()) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "ignore"}
-    only = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
+    pinning = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
     return subprocess.Popen(
-        [*only, sys.executable, "-m", "distributed.cli.dask_" + what, *options],
+        [*pinning, sys.executable, "-m", "distributed.cli.dask_" + role, *options],
         env=environment,
         cwd="/",
         stdout=subprocess.DEVNULL,
@@ -79,7 +79,7 @@ def _started(what: str, *options: str, cores: Sequence[int] = ()) -> subprocess.
     )
 
 
-def _await(port: int) -> None:
+def _wait_for_port(port: int) -> None:
     for _ in range(1200):
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return

@@ -1,4 +1,4 @@
-"""Documents from texts, three token counters, and the invariants of any document's passages."""
+"""Documents from texts, three token counters, and the invariants of the passages of any document."""
 
 from __future__ import annotations
 
@@ -43,42 +43,43 @@ def _tokenizer() -> Tokenizer:
 
 def count_real_tokens(texts: Sequence[str]) -> list[int]:
     """Count tokens with the tokenizer of all-MiniLM-L6-v2."""
-    return [len(found.ids) for found in _tokenizer().encode_batch(list(texts), add_special_tokens=False)]
+    return [len(encoded.ids) for encoded in _tokenizer().encode_batch(list(texts), add_special_tokens=False)]
 
 
-def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
+def check_passages(source: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
     """Split a document and check the invariants: exact slices, nothing lost or repeated, sizes, lines, records."""
-    found = split(one, count_tokens=count_tokens, max_tokens=max_tokens)
-    for before, after in pairwise(found):
+    parts = split(source, count_tokens=count_tokens, max_tokens=max_tokens)
+    for before, after in pairwise(parts):
         assert before.end <= after.start
-    starts = [record.start for record in one.records]
+    starts = [record.start for record in source.records]
     assert starts == sorted(set(starts))
-    assert all(0 <= start < len(one.text) for start in starts)
-    between = one.text.replace("\ufeff", " ")
-    for block in one.blocks:
-        if block.kind is BlockKind.DATA and len(one.blocks) > 1 and all(name == "title" for name, _ in one.metadata):
+    assert all(0 <= start < len(source.text) for start in starts)
+    outside = source.text.replace("\ufeff", " ")
+    has_only_a_title = all(name == "title" for name, _ in source.metadata)
+    for block in source.blocks:
+        if block.kind is BlockKind.DATA and len(source.blocks) > 1 and has_only_a_title:
             # A title alone is not a passage.
-            between = between[: block.start] + " " * (block.end - block.start) + between[block.end :]
+            outside = outside[: block.start] + " " * (block.end - block.start) + outside[block.end :]
     at = line = 0
-    for passage in found:
+    for passage in parts:
         assert passage.start < passage.end
-        assert one.text[passage.start : passage.end] == passage.text
-        assert between[at : passage.start].strip() == ""
-        line += one.text.count("\n", at, passage.start)
+        assert source.text[passage.start : passage.end] == passage.text
+        assert outside[at : passage.start].strip() == ""
+        line += source.text.count("\n", at, passage.start)
         last = line + passage.text.count("\n")
-        assert passage.lines == _file_lines(one, passage, (line + 1, last + 1))
+        assert passage.lines == _file_lines(source, passage, (line + 1, last + 1))
         at, line = passage.end, last
-        record = one.record_of(passage.start)
-        assert record is one.record_of(passage.end - 1)
-        assert passage.title == (one.title if record is None else record.title)
-    assert between[at:].strip() == ""
-    assert max(count_tokens([encoder_text(passage) for passage in found]), default=0) <= max_tokens
-    return found
+        record = source.record_of(passage.start)
+        assert record is source.record_of(passage.end - 1)
+        assert passage.title == (source.title if record is None else record.title)
+    assert outside[at:].strip() == ""
+    assert max(count_tokens([encoder_text(passage) for passage in parts]), default=0) <= max_tokens
+    return parts
 
 
-def _file_lines(one: Document, passage: Passage, own: tuple[int, int]) -> tuple[int, int] | None:
-    """The expected lines of a passage: its own in the text, those reported by the reader, or none."""
-    if not one.file_lines:
-        return own if one.file_lines == () else None
-    first = [line for start, line in one.file_lines if start <= passage.start]
-    return first[-1], [line for start, line in one.file_lines if start < passage.end][-1]
+def _file_lines(source: Document, passage: Passage, lines: tuple[int, int]) -> tuple[int, int] | None:
+    """The expected lines of a passage: those in the text, those reported by the reader, or none."""
+    if not source.file_lines:
+        return lines if source.file_lines == () else None
+    first = [line for start, line in source.file_lines if start <= passage.start]
+    return first[-1], [line for start, line in source.file_lines if start < passage.end][-1]

@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w+")
 
 
 class BagEncoder:
-    """Implements `index.encoder.protocol.Encoder`: each word is one of 64 directions, a text the unit sum of its words.
+    """Implements `index.encoder.protocol.Encoder`: a word is one of 64 directions, a text the unit sum of its words.
 
     Attributes:
         embedded: Texts passed to `encode_passages` so far, in order.
@@ -42,12 +42,12 @@ class BagEncoder:
         return self._embed(text)
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
-        return self._tokens(text)
+        return self._token_vectors(text)
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         if any(size > self.max_tokens for size in self.count_tokens(texts)):
             raise ValueError(f"a text has more than {self.max_tokens} tokens")
-        return [self._tokens(text) for text in texts]
+        return [self._token_vectors(text) for text in texts]
 
     def _embed(self, text: str) -> Vectors:
         total = np.zeros(self.dimension, dtype=np.float32)
@@ -58,11 +58,11 @@ class BagEncoder:
         unit: Vectors = total / np.linalg.norm(total)
         return unit
 
-    def _tokens(self, text: str) -> TokenVectors:
-        found = list(_WORD.finditer(text))
-        vectors = np.array([self._direction(match.group()) for match in found], dtype=np.float32)
-        spans = np.array([match.span() for match in found], dtype=np.int32)
-        return TokenVectors(vectors.reshape(len(found), self.dimension), spans.reshape(len(found), 2))
+    def _token_vectors(self, text: str) -> TokenVectors:
+        matches = list(_WORD.finditer(text))
+        vectors = np.array([self._direction(match.group()) for match in matches], dtype=np.float32)
+        spans = np.array([match.span() for match in matches], dtype=np.int32)
+        return TokenVectors(vectors.reshape(len(matches), self.dimension), spans.reshape(len(matches), 2))
 
     def _direction(self, word: str) -> Vectors:
         number = int.from_bytes(hashlib.blake2b(word.lower().encode(), digest_size=4).digest(), "big")

@@ -1,4 +1,4 @@
-"""Running something in a forked process."""
+"""Run a task in a forked process."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import signal
 from collections.abc import Callable
 
 
-def exit_code_in_fork(act: Callable[[], object]) -> int:
-    """Fork, and return how the child ends after the act; one that hangs is killed."""
+def exit_code_in_fork(task: Callable[[], object]) -> int:
+    """Run a task in a fork, and return its exit code; a fork that hangs is killed."""
     child = os.fork()
     if not child:
         code = 1
         try:
             signal.alarm(20)
-            act()
+            task()
             code = 0
         finally:
-            os._exit(code)  # else a failing child would run the rest of the tests
+            os._exit(code)  # otherwise a failing child would run the remaining tests
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

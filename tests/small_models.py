@@ -209,7 +209,7 @@ def _normalize() -> Any:
 
 
 def _randomise(module: Any) -> None:
-    """Randomise all weights, even biases and norms: nobody would notice a missing one at its usual value of 0 or 1."""
+    """Randomise all weights, even biases and norms: a missing one would go unnoticed at its usual value of 0 or 1."""
     import torch
 
     generator = torch.Generator().manual_seed(_SEED)

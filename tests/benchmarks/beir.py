@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 import re
 from pathlib import Path
 
-from tests.benchmarks.common import path_parser, read_lines
+from tests.benchmarks.common import path_parser, read_lines, write_lines
 
 
-def lay_out(folder: Path, work: Path) -> None:
+def convert(folder: Path, work: Path) -> None:
     """Write `documents/` and `questions.jsonl` into a new folder `work`."""
     documents = work / "documents"
     documents.mkdir(parents=True)
@@ -37,20 +36,20 @@ def lay_out(folder: Path, work: Path) -> None:
         for query in read_lines(folder / "queries.jsonl")
         if query["_id"] in relevant
     )
-    (work / "questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in questions), encoding="utf-8")
+    write_lines(work / "questions.jsonl", questions)
 
 
 def _file_name(record_id: str, suffix: str) -> str:
-    """The id if it is a plain name, otherwise a safe version of it with a digest that keeps it unique."""
-    safe = re.sub(r"[^0-9a-z_-]", "_", record_id)[:80]
+    """The id if it is a safe file name; otherwise a safe version of it, with a digest to keep it unique."""
+    safe_id = re.sub(r"[^0-9a-z_-]", "_", record_id)[:80]
     digest = hashlib.sha256(record_id.encode()).hexdigest()[:12]
-    return f"{safe}{suffix}" if safe == record_id else f"{safe}-{digest}{suffix}"
+    return f"{safe_id}{suffix}" if safe_id == record_id else f"{safe_id}-{digest}{suffix}"
 
 
 def main() -> None:
     """Run the command line."""
     options = path_parser(__doc__, "set", "work").parse_args()
-    lay_out(options.set, options.work)
+    convert(options.set, options.work)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the benchmarks share: command lines, JSON lines, a copy of the corpus, the machine, and writing results."""
+"""Shared by the benchmarks: command lines, JSON lines, copies of a corpus, the machine, and writing results."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def path_parser(description: str | None, *paths: str) -> argparse.ArgumentParser
 
 
 def result_parser(description: str | None, *paths: str) -> argparse.ArgumentParser:
-    """The same with `--out`."""
+    """A parser as of `path_parser`, with the option `--out`."""
     parser = path_parser(description, *paths)
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the results to this file")
     return parser
 
 
 def write_result(result: object, out: Path | None) -> None:
-    """Print a result as JSON, and write it to the file if there is one."""
+    """Print a result as JSON, and write it to a file if one is named."""
     text = json.dumps(result, indent=1) + "\n"
     sys.stdout.write(text)
     if out is not None:
@@ -59,7 +59,7 @@ def write_lines(file: Path, rows: Iterable[object]) -> None:
 
 
 class EncoderWrapper:
-    """An encoder, some of whose methods a subclass replaces."""
+    """An encoder with methods that a subclass replaces."""
 
     def __init__(self, model: Encoder) -> None:
         self._model = model
@@ -69,8 +69,8 @@ class EncoderWrapper:
 
 
 @contextmanager
-def copied(corpus: Path) -> Iterator[Path]:
-    """A temporary copy of a corpus without its index, so that the original is not written to."""
+def temporary_copy(corpus: Path) -> Iterator[Path]:
+    """A temporary copy of a corpus without its index: the original stays as it is."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "corpus"
         shutil.copytree(corpus, root, ignore=shutil.ignore_patterns(".qa"))

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from qa import Retriever, build_index
 from qa.conversation.follow_up import Turn, next_turn
-from tests.benchmarks.common import copied, read_lines
+from tests.benchmarks.common import read_lines, temporary_copy
 from tests.paths import REPOSITORY, SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A question and its exact answer, the follow-up, the same written out, and a text in the right passage."""
+    """A question, its exact answer, a follow-up, the follow-up written out, and a text in the right passage."""
 
     before: str
     answer: str
@@ -37,8 +37,8 @@ def read() -> list[FollowUp]:
     return [FollowUp(**row) for row in read_lines(REPOSITORY / "tests" / "qa" / "conversation" / "follow_ups.jsonl")]
 
 
-def found(retriever: Retriever, questions: Sequence[tuple[str, str]], *, rerank: bool = True) -> tuple[int, int]:
-    """How often the passage with a question's evidence comes first, and how often it is among the first three."""
+def count_found(retriever: Retriever, questions: Sequence[tuple[str, str]], *, rerank: bool = True) -> tuple[int, int]:
+    """Count the questions whose evidence is in the first passage, and those with it in the first three."""
     first = among = 0
     for question, evidence in questions:
         texts = [hit.text.replace("\n", " ") for hit in retriever.ask(question, k=3, rerank=rerank).passages]
@@ -49,16 +49,16 @@ def found(retriever: Retriever, questions: Sequence[tuple[str, str]], *, rerank:
 
 def main() -> None:
     """Print the table."""
-    rows = [(one, one.evidence) for one in read() if one.evidence is not None]
-    with copied(SAMPLE) as root:
+    rows = [(row, row.evidence) for row in read() if row.evidence is not None]
+    with temporary_copy(SAMPLE) as root:
         build_index(root)
         with Retriever.open(root) as retriever:
-            for how in ("follow_up", "completed", "alone"):
+            for form in ("follow_up", "completed", "alone"):
                 for held_out in (False, True):
-                    asked = [(getattr(one, how), evidence) for one, evidence in rows if one.held_out is held_out]
-                    first, among = found(retriever, asked)
-                    which = "held out" if held_out else "first"
-                    print(f"{how:<10} {which:<9} {len(asked)}: {first} first, {among} of three")
+                    questions = [(getattr(row, form), evidence) for row, evidence in rows if row.held_out is held_out]
+                    first, among = count_found(retriever, questions)
+                    part = "held out" if held_out else "first"
+                    print(f"{form:<10} {part:<9} {len(questions)}: {first} first, {among} of three")
 
 
 if __name__ == "__main__":

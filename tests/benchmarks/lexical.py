@@ -52,29 +52,29 @@ def documents(data: Path) -> Iterator[tuple[str, str, str]]:
 def passages(data: Path, count: int) -> list[list[str]]:
     """`count` passages in text order: title, heading, text and path."""
     texts = [(title, path, text, sentence_spans(text)) for title, path, text in documents(data)]
-    wanted: list[tuple[int, int, int]] = []
+    chosen: list[tuple[int, int, int]] = []
     for width in _RUNS:
         for number, (*_, spans) in enumerate(texts):
             runs = range(max(1, len(spans) - width + 1) if spans else 0)
-            wanted += ((number, first, width) for first in runs)
-        if len(wanted) >= count:
+            chosen += ((number, first, width) for first in runs)
+        if len(chosen) >= count:
             break
-    found = []
-    for number, first, width in sorted(wanted[:count]):
+    rows = []
+    for number, first, width in sorted(chosen[:count]):
         title, path, text, spans = texts[number]
         run = spans[first : first + width]
-        found.append([title, "", text[run[0][0] : run[-1][1]], path])
-    return found
+        rows.append([title, "", text[run[0][0] : run[-1][1]], path])
+    return rows
 
 
 def questions(data: Path) -> list[str]:
     """The questions of all datasets, shuffled with a fixed seed."""
-    found = [row["text"] for file in sorted(data.glob("*/queries.jsonl")) for row in read_lines(file)]
-    random.Random(_SEED).shuffle(found)  # noqa: S311 - not for secrets
-    return found
+    texts = [row["text"] for file in sorted(data.glob("*/queries.jsonl")) for row in read_lines(file)]
+    random.Random(_SEED).shuffle(texts)  # noqa: S311 - not for secrets
+    return texts
 
 
-def _installed(venv: Path) -> str:
+def _installed_python(venv: Path) -> str:
     """The Python of an environment with tantivy and our version of NumPy, created if missing."""
     python = venv / "bin" / "python"
     if not python.exists():
@@ -88,7 +88,7 @@ class Bench:
 
     def __init__(self, name: str, venvs: Path, work: Path) -> None:
         self._name = name
-        self._python = _installed(venvs / "tantivy") if name == "tantivy" else sys.executable
+        self._python = _installed_python(venvs / "tantivy") if name == "tantivy" else sys.executable
         self._store = work / name
         self._store.mkdir()
         self._first: list[float] = []
@@ -98,19 +98,19 @@ class Bench:
     def build(self, file: Path) -> dict[str, Any]:
         """Build from scratch, and count the bytes written."""
         printed, _ = self._run("build", str(file), str(self._store))
-        size = sum(one.stat().st_size for one in self._store.rglob("*") if one.is_file())
+        size = sum(path.stat().st_size for path in self._store.rglob("*") if path.is_file())
         return {"build_cpu_seconds": printed["cpu_seconds"], "bytes": size}
 
-    def first(self, question: str) -> None:
-        """Ask one question in a process of its own."""
+    def ask_first(self, question: str) -> None:
+        """Ask a question in a process of its own."""
         printed, seconds = self._run("ask", str(self._store), question)
         self._first.append(seconds)
         self._without_imports.append(printed["cpu_seconds"])
         self._with_numpy.append(self._run("ask-beside-numpy", str(self._store), question)[1])
 
-    def ask(self, asked: Sequence[str]) -> dict[str, Any]:
-        """Ask many questions in one process; the times of these and of the first questions."""
-        once, many = (self._run("ask", str(self._store), *asked[:count])[0] for count in (1, _WARM + 1))
+    def ask(self, questions: Sequence[str]) -> dict[str, Any]:
+        """Ask many questions in one process; return the times of these and of the first questions."""
+        once, many = (self._run("ask", str(self._store), *questions[:count])[0] for count in (1, _WARM + 1))
         return {
             "first_cpu_ms": 1000 * statistics.median(self._first),
             "first_beside_numpy_cpu_ms": 1000 * statistics.median(self._with_numpy),
@@ -148,11 +148,11 @@ def table(result: dict[str, Any]) -> str:
         f"| | {' | '.join(columns.values())} |",
         f"|---|{'---:|' * len(columns)}",
     ]
-    for name, one in engines.items():
+    for name, figures in engines.items():
         cells = []
         for key in columns:
-            value = one[key] / 1e6 if key == "bytes" else one[key]
-            ratio = f" ×{one[key] / engines['tantivy'][key]:.1f}" if name != "tantivy" else ""
+            value = figures[key] / 1e6 if key == "bytes" else figures[key]
+            ratio = f" ×{figures[key] / engines['tantivy'][key]:.1f}" if name != "tantivy" else ""
             cells.append(f"{value:.0f}{ratio}" if value >= 100 else f"{value:.1f}{ratio}")
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
@@ -163,22 +163,22 @@ def main() -> None:
     parser = result_parser(__doc__)
     parser.add_argument("--venvs", type=Path, required=True, metavar="DIR", help="folder for virtual environments")
     parser.add_argument("--passages", type=int, default=240_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     data = Path(os.environ.get("QA_DATA", "data"))
-    result: dict[str, Any] = {**provenance("lexical"), "passages": given.passages}
+    result: dict[str, Any] = {**provenance("lexical"), "passages": options.passages}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "passages.jsonl"
         with file.open("w", encoding="utf-8") as out:
-            out.writelines(json.dumps(one) + "\n" for one in passages(data, given.passages))
-        asked = questions(data)
-        benches = {name: Bench(name, given.venvs, Path(folder)) for name in ENGINES}
-        built = {name: bench.build(file) for name, bench in benches.items()}
-        # In turn, because the load of the machine may vary.
-        for question in asked[:_COLD]:
+            out.writelines(json.dumps(passage) + "\n" for passage in passages(data, options.passages))
+        texts = questions(data)
+        benches = {name: Bench(name, options.venvs, Path(folder)) for name in ENGINES}
+        builds = {name: bench.build(file) for name, bench in benches.items()}
+        # The engines take turns, because the load of the machine may vary.
+        for question in texts[:_COLD]:
             for bench in benches.values():
-                bench.first(question)
-        result["engines"] = {name: {**built[name], **bench.ask(asked)} for name, bench in benches.items()}
-    write_result(result, given.out)
+                bench.ask_first(question)
+        result["engines"] = {name: {**builds[name], **bench.ask(texts)} for name, bench in benches.items()}
+    write_result(result, options.out)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def _build_tantivy(passages: Passages, store: Path) -> None:
     builder.add_text_field("text", tokenizer_name="en_stem", index_option="freq")
     writer = tantivy.Index(builder.build(), path=str(store)).writer(_MEMORY, num_threads=1)
     for number, parts in passages:
-        # The path twice, because ours counts it twice.
+        # Ours counts the path twice.
         writer.add_document(tantivy.Document(number=number, text=[*parts, parts[-1]]))
     writer.commit()
     writer.wait_merging_threads()
@@ -85,12 +85,12 @@ def _ask_tantivy() -> Ask:
     def ask(store: Path, questions: Sequence[str]) -> list[list[int]]:
         index = tantivy.Index.open(str(store))
         searcher = index.searcher()
-        found = []
+        results = []
         for question in questions:
             words = "".join(char if char.isalnum() else " " for char in question)
             hits = searcher.search(index.parse_query(words, ["text"]), LIMIT).hits
-            found.append([address.doc + 1 for _, address in hits])
-        return found
+            results.append([address.doc + 1 for _, address in hits])
+        return results
 
     return ask
 
@@ -113,13 +113,13 @@ def _build_fts5(passages: Passages, store: Path) -> None:
 def _ask_fts5() -> Ask:
     def ask(store: Path, questions: Sequence[str]) -> list[list[int]]:
         connection = sqlite3.connect(store / _FILE)
-        found = []
+        results = []
         for question in questions:
             words = "".join(char if char.isalnum() else " " for char in question).split()
             match = " OR ".join(f'"{word}"' for word in words)
             query = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
-            found.append([number for (number,) in connection.execute(query, (match, LIMIT))])
-        return found
+            results.append([number for (number,) in connection.execute(query, (match, LIMIT))])
+        return results
 
     return ask
 
@@ -135,26 +135,26 @@ _ASK: dict[str, Callable[[], Ask]] = {"ours": _ask_ours, "tantivy": _ask_tantivy
 
 def main() -> None:
     """Run the command line."""
-    name, action, *given = sys.argv[1:]
-    # For all engines, because `qa` does this.
+    name, action, *arguments = sys.argv[1:]
+    # `qa` sets these, so all engines get them.
     gc.set_threshold(50_000)
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     printed: dict[str, Any]
     if action == "build":
-        file, store = map(Path, given)
-        begun = time.process_time()
+        file, store = map(Path, arguments)
+        started = time.process_time()
         for _ in _passages(file):
             pass
-        reading = time.process_time() - begun
+        seconds_to_read = time.process_time() - started
         _BUILD[name](_passages(file), store)
-        printed = {"cpu_seconds": time.process_time() - begun - 2 * reading}
+        printed = {"cpu_seconds": time.process_time() - started - 2 * seconds_to_read}
     else:
         if action == "ask-beside-numpy":
             import numpy  # noqa: F401
         ask = _ASK[name]()
-        begun = time.process_time()
-        found = ask(Path(given[0]), given[1:])
-        printed = {"found": found, "cpu_seconds": time.process_time() - begun}
+        started = time.process_time()
+        row_numbers = ask(Path(arguments[0]), arguments[1:])
+        printed = {"found": row_numbers, "cpu_seconds": time.process_time() - started}
     print(json.dumps(printed), flush=True)
 
 

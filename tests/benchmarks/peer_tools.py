@@ -22,7 +22,7 @@ _TORCH = "torch==2.13.0"  # installed first and pinned: a newer one may bring gi
 _MODEL = (_TORCH, "transformers==5.23.0", "sentence-transformers==6.2.0")
 _FAISS = "faiss-cpu==1.15.1"
 _CHROMA = (*_MODEL, "chromadb==1.5.9", "onnx==1.23.2", "onnxscript==0.7.2")  # onnx: only to convert the model
-_SHOWN = ("faiss-cpu", "onnxruntime", "openvino", "sentence-transformers", "torch", "transformers")
+_REPORTED_PACKAGES = ("faiss-cpu", "onnxruntime", "openvino", "sentence-transformers", "torch", "transformers")
 
 
 class FailedError(Exception):
@@ -35,9 +35,9 @@ class Tool:
 
     Attributes:
         name: Its name in the results.
-        home: Name of its virtual environment and driver; qa runs from this checkout, in this environment.
+        home: The name of its virtual environment and driver; qa runs from this checkout, in the current environment.
         package: Its distribution.
-        pins: What to install.
+        pins: The packages to install, with versions.
         model: The model name for its driver; "" for the model's folder.
         quick: Whether it is qa without re-ranking, on the same store.
     """
@@ -77,7 +77,7 @@ PEERS = (
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What a process cost: wall-clock seconds, and peak resident memory in MiB."""
+    """The cost of a process: wall-clock seconds, and peak resident memory in MiB."""
 
     seconds: float
     peak_mib: float
@@ -85,7 +85,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A process that stayed open: milliseconds and passages found for each question."""
+    """The questions asked of a process that stays open: the milliseconds and passages of each."""
 
     milliseconds: list[float]
     answers: list[list[str]]
@@ -110,7 +110,7 @@ def install(tool: Tool, venvs: Path) -> None:
 def versions(tool: Tool, venvs: Path) -> dict[str, str]:
     """The versions of the tool and of the libraries that matter."""
     listed = json.loads(run([tool.python(venvs), "-m", "pip", "list", "--format", "json"]))
-    return {entry["name"]: entry["version"] for entry in listed if entry["name"] in (tool.package, *_SHOWN)}
+    return {entry["name"]: entry["version"] for entry in listed if entry["name"] in (tool.package, *_REPORTED_PACKAGES)}
 
 
 def run(command: Sequence[str], **environment: str) -> str:
@@ -118,7 +118,7 @@ def run(command: Sequence[str], **environment: str) -> str:
 
     Args:
         command: The program and its arguments.
-        environment: Its complete environment; without any, that of this process.
+        environment: Its complete environment; by default that of this process.
 
     Raises:
         FailedError: It failed.
@@ -129,14 +129,14 @@ def run(command: Sequence[str], **environment: str) -> str:
     return done.stdout
 
 
-def finished(process: subprocess.Popen[Any], begun: float, accepted: Sequence[int] = (0,)) -> Process:
-    """Wait for a process started at `begun` to end, and return what it cost.
+def wait_for(process: subprocess.Popen[Any], started: float, accepted: Sequence[int] = (0,)) -> Process:
+    """Wait until a process ends, and return its cost since `started`, a value of `time.perf_counter`.
 
     Raises:
         FailedError: Its exit code is not accepted.
     """
     _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in accepted:
         raise FailedError(f"exit code {process.returncode}")
@@ -147,7 +147,7 @@ def last_line(text: str) -> str:
     """The last line a program printed, or pip's last error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")]
-    return (errors or lines or ["it said nothing"])[-1][:500]
+    return (errors or lines or ["no output"])[-1][:500]
 
 
 _QA = (sys.executable, "-m", "qa")
@@ -167,7 +167,7 @@ class Bench:
         counts: Files and passages of the corpus.
 
     Raises:
-        FailedError: A process failed, here that of qa indexing the corpus; likewise in all methods.
+        FailedError: A process failed: here qa, when it indexed the corpus; any method may raise it.
     """
 
     def __init__(self, venvs: Path, work: Path, corpus: Path, questions: Sequence[str]) -> None:
@@ -176,9 +176,9 @@ class Bench:
         self.errors = work / "stderr"
         shutil.copytree(corpus, self.corpus, ignore=shutil.ignore_patterns(".qa"))
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
-        places = {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(self.cache), "HF_HUB_OFFLINE": "1"}
+        folders = {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(self.cache), "HF_HUB_OFFLINE": "1"}
         no_telemetry = {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        self.environment = {**kept, **places, **no_telemetry, "PYTHONPATH": str(REPOSITORY)}
+        self.environment = {**kept, **folders, **no_telemetry, "PYTHONPATH": str(REPOSITORY)}
         (work / "home").mkdir()
         (work / "stores").mkdir()
         exported = json.loads(self._run(OURS, "export", str(self.corpus), str(self.passages)))
@@ -198,24 +198,24 @@ class Bench:
         """Build a tool's store from scratch."""
         shutil.rmtree(self.store(tool), ignore_errors=True)
         if tool is OURS:
-            return self._timed([*_QA, "index", str(self.corpus)])[0]
-        return self._timed([*self._driver(tool, "index"), str(self.passages)])[0]
+            return self._run_timed([*_QA, "index", str(self.corpus)])[0]
+        return self._run_timed([*self._driver(tool, "index"), str(self.passages)])[0]
 
     def ask(self, tool: Tool) -> Process:
         """Start a tool for one question."""
         question = self.questions[0]
         if tool.home != OURS.home:
-            cost, printed = self._timed([*self._driver(tool, "ask"), question])
+            cost, printed = self._run_timed([*self._driver(tool, "ask"), question])
             _ids(printed.splitlines())
             return cost
         options = ["--index", str(self.corpus), "--json", *(["--no-rerank"] if tool.quick else [])]
         command = [*_QA, "ask", *options, "--", question]
-        cost, printed = self._timed(command, accepted=(0, 1))  # 1: passages found, but no answer
+        cost, printed = self._run_timed(command, accepted=(0, 1))  # 1: passages found, but no answer
         if not json.loads(printed)["passages"]:
             raise FailedError("no passage was printed")
         return cost
 
-    def warm(self, tool: Tool) -> Session:
+    def ask_warm(self, tool: Tool) -> Session:
         """Ask one process all questions, after a first one that is not counted."""
         session, pipe = Session([], []), subprocess.PIPE
         command, folder = self._driver(tool, "ask"), self.work
@@ -229,11 +229,11 @@ class Bench:
             assert process.stdout
             try:
                 for question in [self.questions[0], *self.questions]:
-                    begun = time.perf_counter()
+                    started = time.perf_counter()
                     process.stdin.write(json.dumps(question) + "\n")
                     process.stdin.flush()
                     session.answers.append(_ids(process.stdout))
-                    session.milliseconds.append(1000 * (time.perf_counter() - begun))
+                    session.milliseconds.append(1000 * (time.perf_counter() - started))
             except (FailedError, OSError) as error:
                 process.kill()
                 raise FailedError(f"{error}; {self._last_error()}") from error
@@ -251,16 +251,16 @@ class Bench:
     def _last_error(self) -> str:
         return last_line(self.errors.read_text(encoding="utf-8", errors="replace"))
 
-    def _timed(self, command: Sequence[str], accepted: Sequence[int] = (0,)) -> tuple[Process, str]:
-        """What a command cost, and its stdout."""
+    def _run_timed(self, command: Sequence[str], accepted: Sequence[int] = (0,)) -> tuple[Process, str]:
+        """Run a command; return its cost and its stdout."""
         out = self.work / "stdout"
         with out.open("wb") as stdout, self.errors.open("wb") as stderr:
-            begun = time.perf_counter()
+            started = time.perf_counter()
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=self.environment, cwd=self.work
             )
             try:
-                return finished(process, begun, accepted), out.read_text(encoding="utf-8")
+                return wait_for(process, started, accepted), out.read_text(encoding="utf-8")
             except FailedError as error:
                 raise FailedError(f"{error}; {self._last_error()}") from error
 
@@ -269,7 +269,7 @@ def _ids(printed: Iterable[str]) -> list[str]:
     """The passage ids of the first answer printed; other lines are skipped."""
     for line in printed:
         if line.startswith('{"ids":'):
-            found: list[str] = json.loads(line)["ids"]
-            if found:
-                return found
+            ids: list[str] = json.loads(line)["ids"]
+            if ids:
+                return ids
     raise FailedError("no passage was printed")

@@ -48,7 +48,7 @@ from tests.gold_questions import read_questions
 
 _QUESTIONS = 200
 _MEBI = 1024 * 1024
-# What is compared, and its keys in a tool's figures.
+# The quantities compared, and their keys in the figures of a tool.
 _RATIOS = {
     "index": ("index", "seconds"),
     "ask": ("ask", "seconds"),
@@ -70,14 +70,14 @@ class Record:
 
 
 def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process:
-    """Measure the tools in turn; returns the cost of qa's first build, before its model is compiled."""
+    """Measure the tools in turn; return the cost of a build by qa that has to compile its model."""
     for number in range(runs + 1):
-        for phase, act in (("index", bench.index), ("ask", bench.ask), ("warm", bench.warm)):
+        for phase, run in (("index", bench.index), ("ask", bench.ask), ("warm", bench.ask_warm)):
             for tool, record in records.items():
                 if tool.quick and phase == "index":
                     continue
                 sys.stderr.write(f"round {number} of {runs}: {phase} {tool.name}\n")
-                measured = act(tool)
+                measured = run(tool)
                 if number:
                     getattr(record, phase).append(measured)
     shutil.rmtree(bench.cache / "qa", ignore_errors=True)
@@ -86,47 +86,47 @@ def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process:
 
 def figures(record: Record, bytes_stored: int, golds: Sequence[Gold], paths: dict[str, str]) -> dict[str, Any]:
     """A summary of a tool's measurements."""
-    found: dict[str, Any] = {"versions": record.versions}
+    summary: dict[str, Any] = {"versions": record.versions}
     for phase, processes in (("index", record.index), ("ask", record.ask)):
         if processes:
             names = ("seconds", "peak_mib")
-            found[phase] = {name: _spread([getattr(process, name) for process in processes]) for name in names}
-            found[phase]["runs"] = len(processes)
+            summary[phase] = {name: _spread([getattr(process, name) for process in processes]) for name in names}
+            summary[phase]["runs"] = len(processes)
     if record.index:
-        found["disk_mib"] = {"median": round(bytes_stored / _MEBI, 3)}
+        summary["disk_mib"] = {"median": round(bytes_stored / _MEBI, 3)}
     if record.warm:
         times = [session.milliseconds for session in record.warm]
-        found["warm"] = {
-            "median_ms": _spread([statistics.median(each) for each in times]),
-            "p95_ms": _spread([float(np.percentile(each, 95)) for each in times]),
+        summary["warm"] = {
+            "median_ms": _spread([statistics.median(session) for session in times]),
+            "p95_ms": _spread([float(np.percentile(session, 95)) for session in times]),
             "questions": len(golds),
             "runs": len(times),
         }
-        asked = [(gold, ids) for gold, ids in zip(golds, record.warm[-1].answers, strict=True) if gold.answerable]
-        right = [{span.path for span in gold.spans} & {paths[number] for number in ids} for gold, ids in asked]
-        found["gold_file_in_5"] = {"found": sum(map(bool, right)), "questions": len(asked)}
-    return found
+        answerable = [(gold, ids) for gold, ids in zip(golds, record.warm[-1].answers, strict=True) if gold.answerable]
+        hits = [{span.path for span in gold.spans} & {paths[number] for number in ids} for gold, ids in answerable]
+        summary["gold_file_in_5"] = {"found": sum(map(bool, hits)), "questions": len(answerable)}
+    return summary
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
-    figures = {"median": statistics.median(values), "min": min(values), "max": max(values)}
-    return {name: round(value, 3) for name, value in figures.items()}
+    spread = {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    return {name: round(value, 3) for name, value in spread.items()}
 
 
-def _spread_of(tool: dict[str, Any], ratio: str) -> dict[str, float]:
-    found: dict[str, Any] = tool
+def _spread_of(tool_figures: dict[str, Any], ratio: str) -> dict[str, float]:
+    value: dict[str, Any] = tool_figures
     for name in _RATIOS[ratio]:
-        found = found.get(name, {})
-    return found
+        value = value.get(name, {})
+    return value
 
 
 def ratios(tool: dict[str, Any], ours: dict[str, Any]) -> dict[str, float]:
-    """A tool's medians divided by ours, for what both have."""
+    """A tool's medians divided by ours, where both have one."""
     pairs = {name: (_spread_of(tool, name), _spread_of(ours, name)) for name in _RATIOS}
     return {name: round(a["median"] / b["median"], 2) for name, (a, b) in pairs.items() if a and b}
 
 
-def compare(given: argparse.Namespace) -> dict[str, Any]:
+def compare(options: argparse.Namespace) -> dict[str, Any]:
     """Install, measure and summarise.
 
     Raises:
@@ -134,26 +134,26 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     """
     result = provenance("peers")
     records = {}
-    for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in given.peers.split(","))):
+    for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in options.peers.split(","))):
         if tool.pins:
             sys.stderr.write(f"virtual environment of {tool.name}\n")
-            install(tool, given.venvs)
-        records[tool] = Record(versions(tool, given.venvs))
-    golds = sample(read_questions(given.questions, given.corpus), _QUESTIONS)
+            install(tool, options.venvs)
+        records[tool] = Record(versions(tool, options.venvs))
+    golds = sample(read_questions(options.questions, options.corpus), _QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
-        bench = Bench(given.venvs, Path(work), given.corpus, [gold.question for gold in golds])
+        bench = Bench(options.venvs, Path(work), options.corpus, [gold.question for gold in golds])
         for tool in records:
             if tool.model:
                 bench.convert(tool)
-        first = measure(bench, records, given.runs)
+        first = measure(bench, records, options.runs)
         stored = {tool: sum(f.stat().st_size for f in bench.store(tool).rglob("*") if f.is_file()) for tool in records}
     tools = {tool.name: figures(record, stored[tool], golds, bench.paths) for tool, record in records.items()}
     for tool_figures in tools.values():
         tool_figures["ratio"] = ratios(tool_figures, tools[OURS.name])
     return result | {
-        "corpus": {"name": given.corpus.name, **bench.counts},
+        "corpus": {"name": options.corpus.name, **bench.counts},
         "question": golds[0].question,
-        "runs": given.runs,
+        "runs": options.runs,
         "first_build": asdict(first),
         "tools": tools,
     }
@@ -161,12 +161,13 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """The results in Markdown: caveats, a table, the command."""
-    on, of, first = result["machine"], result["corpus"], result["first_build"]
-    features = " ".join(name for name in ("bf16", "amx") if on[name]) or "neither bf16 nor AMX"
-    precision = " qa computes in bf16 here, the others in float32." if on["amx"] else ""
+    machine, corpus, first = result["machine"], result["corpus"], result["first_build"]
+    features = " ".join(name for name in ("bf16", "amx") if machine[name]) or "neither bf16 nor AMX"
+    precision = " qa computes in bf16 here, the others in float32." if machine["amx"] else ""
+    processor = f"{machine['cpu']}, {machine['cores']} cores, {features}, {machine['memory_gib']} GiB"
     caveats = (
-        f"Caveats first: one machine ({on['cpu']}, {on['cores']} cores, {features}, {on['memory_gib']} GiB, load "
-        f"{on['load_before']:.1f} before), {on['date']}; {of['files']:,} files cut into {of['passages']:,} passages by "
+        f"Caveats first: one machine ({processor}, load {machine['load_before']:.1f} before), {machine['date']}; "
+        f"{corpus['files']:,} files cut into {corpus['passages']:,} passages by "
         "qa, which the others were handed; one model, all-MiniLM-L6-v2, for all; each tool's own settings. qa's time "
         "has in it reading, splitting, words, re-ranking and checking citations, the others' has not; txtai and llm "
         f"keep no text.{precision} qa's model was compiled before: with that, the first build took "
@@ -197,10 +198,9 @@ def _row(name: str, tool: dict[str, Any]) -> str:
     if "warm" in tool:
         cells["warm_question"] += f"; {_short(tool['warm']['p95_ms']['median'])}"
     gold = tool.get("gold_file_in_5")
-    version = tool["versions"].get(next(each.package for each in (OURS, QUICK, *PEERS) if each.name == name), "")
-    return " | ".join(
-        [f"| {name} {version}", *cells.values(), f"{gold['found']}/{gold['questions']} |" if gold else "– |"]
-    )
+    version = tool["versions"].get(next(peer.package for peer in (OURS, QUICK, *PEERS) if peer.name == name), "")
+    right = f"{gold['found']}/{gold['questions']}" if gold else "–"
+    return " | ".join([f"| {name} {version}", *cells.values(), f"{right} |"])
 
 
 def _short(value: float) -> str:
@@ -214,12 +214,12 @@ def main() -> None:
     parser.add_argument("--venvs", type=Path, required=True, help="folder for the virtual environments")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--peers", default=",".join(homes))
-    given = parser.parse_args()
-    if unknown := set(given.peers.split(",")) - {*homes}:
+    options = parser.parse_args()
+    if unknown := set(options.peers.split(",")) - {*homes}:
         parser.error(f"there is no peer {', '.join(sorted(unknown))}")
-    given.venvs = given.venvs.absolute()
+    options.venvs = options.venvs.absolute()
     try:
-        write_result(compare(given), given.out)
+        write_result(compare(options), options.out)
     except FailedError as error:
         sys.exit(f"nothing was compared: {error}")
 

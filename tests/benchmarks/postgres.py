@@ -34,12 +34,12 @@ from index.storage.vectors import Vectors
 from index.update.copy import copy_index
 from qa import Retriever, build_index
 from tests.benchmarks.common import machine, read_lines, result_parser, write_result
-from tests.benchmarks.postgres_collection import KnownVectors, documents, prepare, prepared, questions
+from tests.benchmarks.postgres_collection import KnownVectors, documents, prepare, questions, running_collection
 from tests.benchmarks.postgres_faults import kills, readers
 from tests.postgres_server import Server, running_server
 
 _QUESTIONS = 200
-_ASKED, _READ = 1000, 10_000
+_SIZE_QUESTIONS, _READER_QUESTIONS = 1000, 10_000
 _EDITS = 3
 _SHARES = (0.001, 0.01, 0.25)
 _CLIENTS = (1, 16)
@@ -47,133 +47,134 @@ _FIGURES = ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "ser
 
 
 def overlap(data: Sequence[Path], server: Server) -> dict[str, Any]:
-    """Return for each dataset how similar the first ten passages of both stores are."""
-    found = {}
-    for number, one in enumerate(data):
+    """Compare the first ten passages of both stores for each dataset."""
+    result = {}
+    for number, dataset in enumerate(data):
         with tempfile.TemporaryDirectory() as name:
             root = Path(name) / "files"
-            shutil.copytree(one / "files", root)
+            shutil.copytree(dataset / "files", root)
             build_index(root)
             copy_index(root, f"{server.url}#overlap{number}")
-            texts = [row["question"] for row in read_lines(one / "questions.jsonl")]
+            texts = [row["question"] for row in read_lines(dataset / "questions.jsonl")]
             chosen = random.Random(0).sample(texts, min(_QUESTIONS, len(texts)))  # noqa: S311 - the same each time
             with (
-                Retriever.open(root, reader=False) as here,
-                Retriever.open(store=f"{server.url}#overlap{number}", reader=False) as there,
+                Retriever.open(root, reader=False) as local,
+                Retriever.open(store=f"{server.url}#overlap{number}", reader=False) as remote,
             ):
-                pairs = [[_first(each, text) for each in (here, there)] for text in chosen]
-                size = here.snapshot.info.passages
-        found[one.name] = {
+                pairs = [[_first_hits(retriever, text) for retriever in (local, remote)] for text in chosen]
+                size = local.snapshot.info.passages
+        result[dataset.name] = {
             "passages": size,
             "questions": len(pairs),
             "overlap": float(np.mean([len({*a} & {*b}) / max(len(a), 1) for a, b in pairs])),
             "first": float(np.mean([a[:1] == b[:1] for a, b in pairs])),
             "same_order_and_scores": float(np.mean([a == b for a, b in pairs])),
         }
-    return found
+    return result
 
 
-def _first(retriever: Retriever, text: str) -> list[tuple[str, float]]:
+def _first_hits(retriever: Retriever, text: str) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in retriever.search(text, k=10, rerank=False)]
 
 
-def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
+def size(squad: Path, at: Path, count: int) -> dict[str, Any]:
     """Measure a prepared collection."""
-    found: dict[str, Any] = {"machine": machine()}
-    texts = questions(squad, asked)
-    with prepared(at) as (server, address):
+    result: dict[str, Any] = {"machine": machine()}
+    texts = questions(squad, count)
+    with running_collection(at) as (server, address):
         root = documents(at, address)
         with open_index(root / ".qa") as index:
             encoder = load_encoder(index.info.model, hint=Hint.LATENCY)
-            found |= {"passages": index.info.passages, "bytes": index.size()}
-            used = time.process_time()
+            result |= {"passages": index.info.passages, "bytes": index.size()}
+            started = time.process_time()
             vectors = {text: encoder.encode_query(text) for text in texts}
-            found["model_cpu_ms"] = round(1000 * (time.process_time() - used) / len(texts), 2)
-            found["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
-        found["one_file_edited"] = _edits(root, encoder)
+            result["model_cpu_ms"] = round(1000 * (time.process_time() - started) / len(texts), 2)
+            result["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
+        result["one_file_edited"] = _edits(root, encoder)
         with tempfile.TemporaryDirectory() as name:
             np.save(Path(name) / "known.npy", np.array(list(vectors.values())))
-            for known in (None, Path(name) / "known.npy"):
+            for vectors_file in (None, Path(name) / "known.npy"):
                 for clients in _CLIENTS:
-                    kind = "with the model" if known is None else "vectors known"
-                    found[f"{clients}, {kind}"] = _clients(server, address, texts, clients, known)
-    return found
+                    kind = "with the model" if vectors_file is None else "vectors known"
+                    result[f"{clients}, {kind}"] = _clients(server, address, texts, clients, vectors_file)
+    return result
 
 
 def _edits(root: Path, encoder: Encoder) -> dict[str, float]:
     """Add a passage to a file and remove it again, several times."""
-    edited = min(root.rglob("*.md"))
-    before = edited.read_text()
+    file = min(root.rglob("*.md"))
+    before = file.read_text()
     build_index(root, encoder=encoder)
-    timed, embedded = [], []
+    seconds, embedded = [], []
     for number in range(_EDITS):
         longer = f"{before}\n## New\n\nThe passage {time.time_ns()} that was not there before, {number}.\n"
         for text in (longer, before):
-            edited.write_text(text)
-            began = time.perf_counter()
+            file.write_text(text)
+            started = time.perf_counter()
             embedded.append(build_index(root, encoder=encoder).embedded)
-            timed.append(time.perf_counter() - began)
-    return {"median_s": round(statistics.median(timed), 2), "most_s": round(max(timed), 2), "embedded": max(embedded)}
+            seconds.append(time.perf_counter() - started)
+    median, most = round(statistics.median(seconds), 2), round(max(seconds), 2)
+    return {"median_s": median, "most_s": most, "embedded": max(embedded)}
 
 
 def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
-    """The share of the ten exact nearest passages that is found, among all documents and among some of them."""
+    """The share of the ten nearest passages that is found, among all documents and among some of them."""
     columns = index.columns()
     vectors = index.vectors(columns.vectors.tolist()).astype(np.float32)
-    every = np.unique(columns.documents)
-    found = {}
+    documents = np.unique(columns.documents)
+    recall = {}
     for share in (*_SHARES, 1.0):
-        several = [np.random.default_rng(i).permutation(every) for i in range(len(queries))]
-        chosen = [frozenset(one[: max(1, round(share * len(every)))].tolist()) for one in several]
+        shuffles = [np.random.default_rng(i).permutation(documents) for i in range(len(queries))]
+        chosen = [frozenset(order[: max(1, round(share * len(documents)))].tolist()) for order in shuffles]
         hits = []
-        for query, among in zip(queries, chosen, strict=True):
-            cosines = np.where(np.isin(columns.documents, list(among)), vectors @ query, -2)
+        for query, subset in zip(queries, chosen, strict=True):
+            cosines = np.where(np.isin(columns.documents, list(subset)), vectors @ query, -2)
             least = np.partition(cosines, -10)[-10] - 1e-3
-            hits += [one.score >= least for one in index.dense(query, 10, documents=None if share == 1 else among)]
-        found[f"{share:.1%}"] = round(sum(hits) / (10 * len(queries)), 4)
-    return found
+            hits += [hit.score >= least for hit in index.dense(query, 10, documents=None if share == 1 else subset)]
+        recall[f"{share:.1%}"] = round(sum(hits) / (10 * len(queries)), 4)
+    return recall
 
 
-def _clients(server: Server, address: str, texts: list[str], clients: int, known: Path | None) -> dict[str, float]:
+def _clients(server: Server, address: str, texts: list[str], clients: int, vectors: Path | None) -> dict[str, float]:
     """Ask all questions once, divided among processes that are warmed up."""
-    own = get_context("spawn")
-    barrier, results = own.Barrier(clients + 1), own.Queue()
+    context = get_context("spawn")
+    barrier, results = context.Barrier(clients + 1), context.Queue()
     for i in range(clients):
-        values = ((address, known), texts, texts[i::clients], barrier, results)
-        own.Process(target=_ask, args=values, daemon=True).start()
+        values = ((address, vectors), texts, texts[i::clients], barrier, results)
+        context.Process(target=_ask, args=values, daemon=True).start()
     barrier.wait()
-    server_used, began = server.processor_seconds(), time.perf_counter()
+    server_seconds, started = server.processor_seconds(), time.perf_counter()
     answers = [results.get() for _ in range(clients)]
-    wall, server_used = time.perf_counter() - began, server.processor_seconds() - server_used
+    wall, server_seconds = time.perf_counter() - started, server.processor_seconds() - server_seconds
     barrier.wait()  # connections stay open until here
-    spent = [one for each, _ in answers for one in each]
+    seconds = [value for values, _ in answers for value in values]
     return {
-        "median_ms": round(1000 * statistics.median(spent), 1),
-        "p95_ms": round(1000 * float(np.percentile(spent, 95)), 1),
+        "median_ms": round(1000 * statistics.median(seconds), 1),
+        "p95_ms": round(1000 * float(np.percentile(seconds, 95)), 1),
         "questions_per_second": round(len(texts) / wall, 1),
         "client_cpu_ms": round(1000 * sum(used for _, used in answers) / len(texts), 2),
-        "server_cpu_ms": round(1000 * server_used / len(texts), 2),
+        "server_cpu_ms": round(1000 * server_seconds / len(texts), 2),
     }
 
 
-def _ask(how: tuple[str, Path | None], texts: list[str], part: list[str], barrier: Any, results: Any) -> None:
-    """Ask some of the questions once all clients are ready; puts the seconds of each and the CPU seconds of all."""
-    address, known = how
-    with Retriever.open(store=address, reader=False) as opened:
-        encoder = opened.encoder
-        if known is not None:
-            vectors = dict(zip(texts, np.load(known), strict=True))
+def _ask(target: tuple[str, Path | None], texts: list[str], part: list[str], barrier: Any, results: Any) -> None:
+    """Ask some of the questions once all clients are ready; report the seconds of each and the CPU seconds of all."""
+    address, vectors_file = target
+    with Retriever.open(store=address, reader=False) as default:
+        encoder = default.encoder
+        if vectors_file is not None:
+            vectors = dict(zip(texts, np.load(vectors_file), strict=True))
             encoder = cast("Encoder", KnownVectors(encoder, vectors))
-        with Retriever.open(store=address, encoder=encoder, reader=False) as asked:
+        with Retriever.open(store=address, encoder=encoder, reader=False) as retriever:
             for text in texts[:5]:
-                asked.search(text, k=10, rerank=False)
+                retriever.search(text, k=10, rerank=False)
             barrier.wait()
-            spent, used = [], time.process_time()
+            seconds, cpu_started = [], time.process_time()
             for text in part:
-                began = time.perf_counter()
-                asked.search(text, k=10, rerank=False)
-                spent.append(time.perf_counter() - began)
-            results.put((spent, time.process_time() - used))
+                started = time.perf_counter()
+                retriever.search(text, k=10, rerank=False)
+                seconds.append(time.perf_counter() - started)
+            results.put((seconds, time.process_time() - cpu_started))
             barrier.wait()
 
 
@@ -184,18 +185,19 @@ def table(results: dict[str, Any]) -> str:
         "| clients | median, ms | p95, ms | questions/s | client, ms of processor | server, ms of processor |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for name, one in size.items():
-        if isinstance(one, dict) and "questions_per_second" in one:
-            rows.append(f"| {name} | " + " | ".join(f"{one[key]:,.1f}" for key in _FIGURES) + " |")
-    edited, cores = size["one_file_edited"], size["machine"]["cores"]
-    recall = ", ".join(f"{found:.3f} of {share}" for share, found in size["recall_at_10"].items())
-    outcomes = "; ".join(f"{what}: {', '.join(f'{n} {kind}' for kind, n in of.items())}" for what, of in kills.items())
+    for name, figures in size.items():
+        if isinstance(figures, dict) and "questions_per_second" in figures:
+            rows.append(f"| {name} | " + " | ".join(f"{figures[key]:,.1f}" for key in _FIGURES) + " |")
+    edits, cores = size["one_file_edited"], size["machine"]["cores"]
+    recall = ", ".join(f"{value:.3f} of {share}" for share, value in size["recall_at_10"].items())
+    kills = {name: ", ".join(f"{count} {kind}" for kind, count in counts.items()) for name, counts in kills.items()}
+    outcomes = "; ".join(f"{name}: {counts}" for name, counts in kills.items())
     return "\n".join(rows) + (
         f"\n\n{size['passages']:,} passages, {size['bytes'] / 1e6:,.0f} MB, server and clients on the same {cores} "
         f"cores, with a load of {size['machine']['load_before']:.1f} before (where that is not near 0, seconds tell "
         "nothing, and milliseconds of the processor are too many); embedding a question takes "
         f"{size['model_cpu_ms']:.1f} ms of the processor. Recall@10 under filters: "
-        f"{recall}. One file edited: {edited['median_s']:.2f} s, {edited['embedded']} passage embedded. "
+        f"{recall}. One file edited: {edits['median_s']:.2f} s, {edits['embedded']} passage embedded. "
         f"{readers['questions']:,} questions by {readers['readers']} readers beside a writer of "
         f"{readers['generations']:,} generations: {readers['torn']} torn. Generation after a kill: {outcomes}.\n"
     )
@@ -208,27 +210,28 @@ def main() -> None:
     parser.add_argument("data", nargs="*", type=Path)
     parser.add_argument("--at", type=Path, help="folder of the prepared server")
     parser.add_argument("--passages", type=int, default=100_000)
-    parser.add_argument("--questions", type=int, help=f"default: {_ASKED:,} for `size`, {_READ:,} for `readers`")
+    counts = f"{_SIZE_QUESTIONS:,} for `size`, {_READER_QUESTIONS:,} for `readers`"
+    parser.add_argument("--questions", type=int, help=f"default: {counts}")
     parser.add_argument("--kills", type=int, default=17, help="of each kind and moment")
-    given = parser.parse_args()
-    if given.what == "prepare":
-        prepare(given.data[0], given.at, given.passages)
+    options = parser.parse_args()
+    if options.what == "prepare":
+        prepare(options.data[0], options.at, options.passages)
         return
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CONFIG_HOME"] = name
-        found = _measured(given, Path(name))
-    write_result(found, given.out)
+        result = _measure(options, Path(name))
+    write_result(result, options.out)
 
 
-def _measured(given: argparse.Namespace, work: Path) -> dict[str, Any]:
-    if given.what == "size":
-        return size(given.data[0], given.at, given.questions or _ASKED)
+def _measure(options: argparse.Namespace, work: Path) -> dict[str, Any]:
+    if options.what == "size":
+        return size(options.data[0], options.at, options.questions or _SIZE_QUESTIONS)
     with running_server() as server:
-        if given.what == "overlap":
-            return overlap(given.data, server)
-        if given.what == "readers":
-            return readers(work, given.questions or _READ, server)
-        return kills(work, given.kills, server)
+        if options.what == "overlap":
+            return overlap(options.data, server)
+        if options.what == "readers":
+            return readers(work, options.questions or _READER_QUESTIONS, server)
+        return kills(work, options.kills, server)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A collection of any size in a PostgreSQL server of its own, derived from one embedded by the real model."""
+"""A collection of any size in a PostgreSQL server of its own, derived from a collection embedded by the real model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.postgres_server import Server, kept_server, use_store
 # Passages per file.
 _PASSAGES = 100
 _NAME = "size"
-# As an operator would set it.
+# What an operator would set.
 _SETTINGS = ("shared_buffers=1GB",)
 
 
 class KnownVectors(EncoderWrapper):
-    """The real model with precomputed vectors of some texts, so that only the store is measured."""
+    """The real model with precomputed vectors of some texts: embedding them takes no time."""
 
     def __init__(self, model: Encoder, known: dict[str, Vectors]) -> None:
         super().__init__(model)
@@ -38,15 +38,15 @@ class KnownVectors(EncoderWrapper):
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of passages, computed by the model if they are not known."""
         bodies = [text.rpartition("\n")[2] for text in texts]
-        rest = [text for text, body in zip(texts, bodies, strict=True) if body not in self._known]
-        embedded = iter(self._model.encode_passages(rest) if rest else ())
-        found = [self._known[body] if body in self._known else next(embedded) for body in bodies]
-        return np.array(found, dtype=np.float32).reshape(len(texts), self._model.dimension)
+        unknown = [text for text, body in zip(texts, bodies, strict=True) if body not in self._known]
+        embedded = iter(self._model.encode_passages(unknown) if unknown else ())
+        vectors = [self._known[body] if body in self._known else next(embedded) for body in bodies]
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), self._model.dimension)
 
 
 @contextmanager
-def prepared(at: Path) -> Iterator[tuple[Server, str]]:
-    """Yield the server that stores its data in a folder, and the address of its collection."""
+def running_collection(at: Path) -> Iterator[tuple[Server, str]]:
+    """Yield the server that keeps its data in a folder, and the address of its collection."""
     os.environ["XDG_CONFIG_HOME"] = str(at / "config")
     with kept_server(at, *_SETTINGS) as server:
         yield server, f"{server.url}#{_NAME}"
@@ -69,9 +69,8 @@ def prepare(base: Path, at: Path, passages: int) -> None:
         rows = index.passages(columns.passages.tolist())
         vectors = index.vectors(columns.vectors.tolist()).astype(np.float32)
         model = load_encoder(index.info.model)
-    sentences = [
-        (one.strip(), number) for number, row in enumerate(rows) for one in row.text.split(". ") if 40 < len(one) < 200
-    ]
+    pieces = ((part, number) for number, row in enumerate(rows) for part in row.text.split(". "))
+    sentences = [(part.strip(), number) for part, number in pieces if 40 < len(part) < 200]
     sentences = [(text, number) for text, number in sentences if "\n" not in text and "#" not in text]
     dice, noise = random.Random(0), np.random.default_rng(0)  # noqa: S311 - the same each time
     known: dict[str, Vectors] = {}
@@ -80,15 +79,15 @@ def prepare(base: Path, at: Path, passages: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         parts = []
         for i in range(_PASSAGES):
-            (one, first), (other, second) = dice.sample(sentences, 2)
+            (sentence, first), (next_sentence, second) = dice.sample(sentences, 2)
             share = dice.uniform(0.5, 0.9)
             mixed = share * vectors[first] + (1 - share) * vectors[second]
             mixed = mixed + 0.3 * noise.standard_normal(len(mixed)) / np.sqrt(len(mixed))
-            body = f"{one}. {other}."
+            body = f"{sentence}. {next_sentence}."
             known[body] = (mixed / np.linalg.norm(mixed)).astype(np.float32)
             parts.append(f"## Section {i}\n\n{body}\n")
         (folder / f"{number}.md").write_text("\n".join(parts))
-    with prepared(at) as (_, address):
+    with running_collection(at) as (_, address):
         build_index(documents(at, address), encoder=cast("Encoder", KnownVectors(model, known)))
 
 

@@ -18,8 +18,8 @@ from tests.index.postgres.killing import KILLS, numbers_in_text, run_and_kill, s
 from tests.postgres_server import Server, use_store
 
 _READERS = 4
-# Questions that a reader asks before it checks for a new generation.
-_SAME = 25
+# How often a reader asks before it checks for a new generation.
+_REPEATS = 25
 
 
 def readers(work: Path, questions: int, server: Server) -> dict[str, Any]:
@@ -33,28 +33,28 @@ def readers(work: Path, questions: int, server: Server) -> dict[str, Any]:
     process = start_writer(root, 101)
     try:
         with ProcessPoolExecutor(_READERS, mp_context=get_context("spawn")) as pool:
-            found = list(pool.map(_torn, [address] * _READERS, [questions // _READERS] * _READERS))
+            counts = list(pool.map(_read, [address] * _READERS, [questions // _READERS] * _READERS))
     finally:
         process.kill()
         lines = process.communicate()[0].split()
     return {
         "readers": _READERS,
-        "questions": sum(asked for asked, _, _ in found),
+        "questions": sum(asked for asked, _, _ in counts),
         "generations": sum(line.isdigit() for line in lines),
-        "generations_read": sum(opened for _, opened, _ in found),
-        "torn": sum(torn for _, _, torn in found),
+        "generations_read": sum(opened for _, opened, _ in counts),
+        "torn": sum(torn for _, _, torn in counts),
     }
 
 
-def _torn(address: str, questions: int) -> tuple[int, int, int]:
-    """Repeat one question: all passages of one generation must contain the same number."""
+def _read(address: str, questions: int) -> tuple[int, int, int]:
+    """Repeat a question, and count torn answers: all passages of a generation must contain the same number."""
     seen: set[str] = set()
     opened = torn = 0
-    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as asked:
+    with Retriever.open(store=address, encoder=BagEncoder(), reader=False) as retriever:
         for i in range(questions):
-            if i % _SAME == 0 and asked.reload():
+            if i % _REPEATS == 0 and retriever.reload():
                 seen, opened = set(), opened + 1
-            hits = asked.search("Number again in file", k=10, rerank=False)
+            hits = retriever.search("Number again in file", k=10, rerank=False)
             seen.update(*(numbers_in_text(hit.text) for hit in hits))
             torn += len(seen) != 1 or len(hits) < 4
     return questions, opened, torn
@@ -66,13 +66,13 @@ def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
     The generation afterwards must be the last one reported, or the next. Moments are within a quarter of a second, or
     within three milliseconds of the start of publishing, which takes about one millisecond.
     """
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     dice = random.Random(0)  # noqa: S311 - the same each time
-    for what, kill in KILLS.items():
+    for name, kill in KILLS.items():
         for moment, most in (("at any time", 0.25), ("while publishing", 0.003)):
-            root = work / f"{what} {moment}"
+            root = work / f"{name} {moment}"
             root.mkdir()
-            use_store(root / ".qa", f"{server.url}#{what}-{moment.split()[-1]}")
+            use_store(root / ".qa", f"{server.url}#{name}-{moment.split()[-1]}")
             first, outcomes = 100, []
             publishing = moment == "while publishing"
             for _ in range(times):
@@ -81,5 +81,5 @@ def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
                 intact = verify_index(root / ".qa").problems == ()
                 outcomes.append({0: "old", 1: "new"}.get(seen - reported, "WRONG") if intact else "DAMAGED")
                 first = reported + 2
-            found[f"{what} {moment}"] = dict(Counter(outcomes))
-    return found
+            results[f"{name} {moment}"] = dict(Counter(outcomes))
+    return results

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.scale POOL WORK --out FILE.json [--sizes 1000,10000,100000,1000000]
 
 The corpus consists of the pool's texts in random order: each is a section, with a hundred sections per Markdown file
-and a hundred files per folder. Texts of more than 600 characters, which the splitter might cut, are left out. If there
+and a hundred files per folder. Texts of more than 600 characters are left out, as the splitter might cut them. If there
 are not enough texts, the remaining passages join three short ones; their vector is the normalised sum of the three with
 some noise (0.02 per dimension), so neighbourhoods are denser than real ones. Passages' vectors are precomputed, so
 build times cover reading, splitting and writing but not the model. Everything else is real: the command line, the
@@ -39,7 +39,7 @@ from index.storage.database import DATABASE, open_for_reading
 from index.storage.vectors import Vectors, read_vectors
 from qa import Retriever, build_index
 from tests.benchmarks.common import EncoderWrapper, read_lines, result_parser, write_result
-from tests.benchmarks.peer_tools import finished
+from tests.benchmarks.peer_tools import wait_for
 
 _SECTIONS = 100
 _FILES = 100
@@ -62,18 +62,18 @@ class Precomputed(EncoderWrapper):
         self._vectors: Array = np.load(work / "vectors.npy", mmap_mode="r")
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        found = np.empty((len(texts), self.dimension), dtype=np.float32)
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         unknown = []
         for row, text in enumerate(texts):
             digest = _digest(text.partition("\n")[2] or text)
             place = int(np.searchsorted(self._digests, digest))
             if place < len(self._digests) and self._digests[place] == digest:
-                found[row] = self._vectors[place]
+                vectors[row] = self._vectors[place]
             else:
-                unknown.append(row)  # a text that the splitter cut
+                unknown.append(row)  # a text that the splitter has cut
         if unknown:
-            found[unknown] = self._model.encode_passages([texts[row] for row in unknown])
-        return found
+            vectors[unknown] = self._model.encode_passages([texts[row] for row in unknown])
+        return vectors
 
 
 def _digest(text: str) -> np.uint64:
@@ -81,29 +81,30 @@ def _digest(text: str) -> np.uint64:
 
 
 def generate(work: Path, pool: Path) -> dict[str, Any]:
-    """Write a corpus of as many passages as `work` is named for, and their vectors in the order of their digests."""
+    """Write a corpus of as many passages as the name of `work` says, and their vectors in order of digest."""
     size = int(work.name)
     rng = np.random.default_rng(size)
     texts = read_lines(pool / "texts.jsonl")
-    known: Array = np.load(pool / "vectors.npy", mmap_mode="r")
-    whole = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST])
+    pool_vectors: Array = np.load(pool / "vectors.npy", mmap_mode="r")
+    usable = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST])
     short = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST / _JOINED])
-    order = rng.permutation(whole)[:size]
+    order = rng.permutation(usable)[:size]
     joined = rng.choice(short, (size - len(order), _JOINED))
     digests = np.empty(size, dtype=np.uint64)
-    shape = (size, known.shape[1])
+    shape = (size, pool_vectors.shape[1])
     vectors = np.lib.format.open_memmap(work / "unsorted.npy", mode="w+", dtype=np.float32, shape=shape)
 
     def passages() -> Iterator[tuple[str, Array]]:
         for place in order:
-            yield texts[place], known[place]
-        for three in joined:
-            summed: Array = known[three].sum(axis=0) + rng.standard_normal(known.shape[1], dtype=np.float32) * _NOISE
-            yield " ".join(texts[place] for place in three), summed / np.linalg.norm(summed)
+            yield texts[place], pool_vectors[place]
+        for places in joined:
+            noise = rng.standard_normal(pool_vectors.shape[1], dtype=np.float32) * _NOISE
+            total: Array = pool_vectors[places].sum(axis=0) + noise
+            yield " ".join(texts[place] for place in places), total / np.linalg.norm(total)
 
     shuffled = rng.permutation(size)
     file: Any = None
-    written = 0
+    text_bytes = 0
     # A file's sections come from all datasets, although the pool is sorted by dataset.
     for number, (text, vector) in enumerate(passages()):
         if number % _SECTIONS == 0:
@@ -113,17 +114,17 @@ def generate(work: Path, pool: Path) -> dict[str, Any]:
             folder.mkdir(parents=True, exist_ok=True)
             file = (folder / f"{number // _SECTIONS:05}.md").open("w", encoding="utf-8")
         file.write(f"## Section {shuffled[number]}\n\n{text}\n\n")
-        written += len(text.encode())
+        text_bytes += len(text.encode())
         digests[number], vectors[number] = _digest(text), vector
     file.close()
     by_digest = np.argsort(digests, kind="stable")
     np.save(work / "digests.npy", digests[by_digest])
-    held = np.lib.format.open_memmap(work / "vectors.npy", mode="w+", dtype=np.float32, shape=shape)
+    sorted_vectors = np.lib.format.open_memmap(work / "vectors.npy", mode="w+", dtype=np.float32, shape=shape)
     for start in range(0, size, 100_000):
-        held[start : start + 100_000] = vectors[by_digest[start : start + 100_000]]
+        sorted_vectors[start : start + 100_000] = vectors[by_digest[start : start + 100_000]]
     (work / "unsorted.npy").unlink()
-    (work / "corpus.json").write_text(json.dumps({"bytes": written}), encoding="utf-8")
-    return {"bytes": written}
+    (work / "corpus.json").write_text(json.dumps({"bytes": text_bytes}), encoding="utf-8")
+    return {"bytes": text_bytes}
 
 
 def build(work: Path, _: Path) -> dict[str, Any]:
@@ -132,7 +133,7 @@ def build(work: Path, _: Path) -> dict[str, Any]:
     shutil.rmtree(root / ".qa", ignore_errors=True)
     encoder = cast("Encoder", Precomputed(work))
     report = build_index(root, encoder=encoder)
-    built = {"build_seconds": report.seconds, "passages": report.passages, "peak_mb": _peak()}
+    first_build = {"build_seconds": report.seconds, "passages": report.passages, "peak_mb": _peak()}
     files = sorted(root.rglob("*.md"))
     steps = {}
     before = files[0].read_text(encoding="utf-8")
@@ -143,7 +144,7 @@ def build(work: Path, _: Path) -> dict[str, Any]:
     steps["nothing_seconds"] = build_index(root, encoder=encoder).seconds
     disk = sum(file.stat().st_size for file in (root / ".qa").iterdir())
     text = json.loads((work / "corpus.json").read_text(encoding="utf-8"))["bytes"]
-    return {**built, **steps, "bytes_a_passage_beside_the_text": (disk - text) / report.passages}
+    return {**first_build, **steps, "bytes_a_passage_beside_the_text": (disk - text) / report.passages}
 
 
 def _questions(pool: Path) -> list[str]:
@@ -151,13 +152,13 @@ def _questions(pool: Path) -> list[str]:
 
 
 def ask(work: Path, pool: Path) -> dict[str, Any]:
-    """Time questions in one process: keyword and dense search separately, and whole answers; recall of dense search.
+    """Time keyword search, dense search and answers in one process; measure the recall of dense search.
 
     The first search for a question may have to read from disk, so searches are timed a second time.
     """
     questions = _questions(pool)[: _QUESTIONS + 20]
     root = work / "corpus"
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     with Retriever.open(root) as retriever:
         snapshot, encoder = retriever.snapshot, load_encoder()
         for question in questions[_QUESTIONS:]:
@@ -166,21 +167,21 @@ def ask(work: Path, pool: Path) -> dict[str, Any]:
         vectors = [encoder.encode_query(question) for question in questions]
         del encoder
         for name in ("keyword_first_ms", "keyword_ms"):
-            found[name] = _spread([_timed(snapshot.keyword, question, 100) for question in questions])
+            figures[name] = _spread([_timed(snapshot.keyword, question, 100) for question in questions])
         for name in ("dense_first_ms", "dense_ms"):
-            found[name] = _spread([_timed(snapshot.dense, vector, 10) for vector in vectors])
-        found["ask_ms"] = _spread([_timed(retriever.ask, question) for question in questions])
+            figures[name] = _spread([_timed(snapshot.dense, vector, 10) for vector in vectors])
+        figures["ask_ms"] = _spread([_timed(retriever.ask, question) for question in questions])
         for question in questions:
             retriever.ask(question, rerank=False)
-        found["quick_ms"] = _spread([_timed(retriever.ask, question, rerank=False) for question in questions])
-        dense = [[one.passage for one in snapshot.dense(vector, 10)] for vector in vectors]
-    exact = _exact(root, np.stack(vectors))
+        figures["quick_ms"] = _spread([_timed(retriever.ask, question, rerank=False) for question in questions])
+        dense = [[hit.passage for hit in snapshot.dense(vector, 10)] for vector in vectors]
+    exact = _exact_search(root, np.stack(vectors))
     pairs = list(zip(dense, exact, strict=True))
-    found["recall_at_10"] = float(np.mean([len(set(one) & other) / 10 for one, other in pairs]))
-    return found
+    figures["recall_at_10"] = float(np.mean([len(set(hits) & nearest) / 10 for hits, nearest in pairs]))
+    return figures
 
 
-def _exact(root: Path, queries: Array) -> list[set[int]]:
+def _exact_search(root: Path, queries: Array) -> list[set[int]]:
     """The ten passages with the nearest stored vectors, by brute force."""
     connection = open_for_reading(root / ".qa" / DATABASE)
     rows = connection.execute("SELECT min(id), vector FROM passages GROUP BY vector ORDER BY vector").fetchall()
@@ -189,11 +190,11 @@ def _exact(root: Path, queries: Array) -> list[set[int]]:
         part = rows[start : start + 50_000]
         vectors = read_vectors(connection, root, [row[1] for row in part], queries.shape[1]).astype(np.float32)
         scores = queries @ (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).T
-        for at, line in enumerate(scores):
-            top = np.argpartition(line, -min(10, len(line)))[-10:]
-            best[at] = sorted([*best[at], *((float(line[i]), part[i][0]) for i in top)], reverse=True)[:10]
+        for query, row in enumerate(scores):
+            top = np.argpartition(row, -min(10, len(row)))[-10:]
+            best[query] = sorted([*best[query], *((float(row[i]), part[i][0]) for i in top)], reverse=True)[:10]
     connection.close()
-    return [{number for _, number in found} for found in best]
+    return [{number for _, number in passages} for passages in best]
 
 
 def cold(work: Path, pool: Path) -> dict[str, Any]:
@@ -201,8 +202,8 @@ def cold(work: Path, pool: Path) -> dict[str, Any]:
     costs = []
     for question in _questions(pool)[-_COLD_RUNS - 1 :]:
         command = [sys.executable, "-m", "qa", "ask", "--index", str(work / "corpus"), question]
-        begun = time.perf_counter()
-        costs.append(finished(subprocess.Popen(command, stdout=subprocess.DEVNULL), begun, accepted=(0, 1)))
+        started = time.perf_counter()
+        costs.append(wait_for(subprocess.Popen(command, stdout=subprocess.DEVNULL), started, accepted=(0, 1)))
     # The first one warms the page cache.
     seconds = float(np.median([cost.seconds for cost in costs[1:]]))
     return {"cold_seconds": seconds, "cold_peak_mb": max(cost.peak_mib for cost in costs)}
@@ -210,22 +211,21 @@ def cold(work: Path, pool: Path) -> dict[str, Any]:
 
 def check(work: Path, _: Path) -> dict[str, Any]:
     """Time `qa check`."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     problems = verify(work / "corpus" / ".qa").problems
     if problems:
         raise SystemExit(f"{work}: {problems}")
-    return {"check_seconds": time.perf_counter() - begun}
+    return {"check_seconds": time.perf_counter() - started}
 
 
-STEPS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
-    step.__name__: step for step in (generate, build, ask, cold, check)
-}
+_STEPS = (generate, build, ask, cold, check)
+STEPS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {step.__name__: step for step in _STEPS}
 
 
-def _timed(call: Any, *values: Any, **named: Any) -> float:
-    begun = time.perf_counter()
-    call(*values, **named)
-    return 1000 * (time.perf_counter() - begun)
+def _timed(call: Any, *values: Any, **options: Any) -> float:
+    started = time.perf_counter()
+    call(*values, **options)
+    return 1000 * (time.perf_counter() - started)
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
@@ -236,21 +236,21 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _step(name: str, given: argparse.Namespace, size: int) -> dict[str, Any]:
-    """Run one of `STEPS` in a process of its own."""
-    command = [sys.executable, "-m", "tests.benchmarks.scale", str(given.pool), str(given.work), "--step", name]
+def _run_step(name: str, options: argparse.Namespace, size: int) -> dict[str, Any]:
+    """Run a step in a process of its own."""
+    command = [sys.executable, "-m", "tests.benchmarks.scale", str(options.pool), str(options.work), "--step", name]
     done = subprocess.run([*command, "--sizes", str(size)], stdout=subprocess.PIPE, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    sys.stderr.write(f"{size:,} {name}: {json.dumps(found)}\n")
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout)
+    sys.stderr.write(f"{size:,} {name}: {json.dumps(figures)}\n")
+    return figures
 
 
 def _value(figures: dict[str, Any], step: str, name: str) -> float:
     """A figure of a step: the median of a spread, and milliseconds for whole processes."""
-    found = figures[step][name]
-    if isinstance(found, dict):
-        return float(found["median"])
-    return 1000 * float(found) if name == "cold_seconds" else float(found)
+    value = figures[step][name]
+    if isinstance(value, dict):
+        return float(value["median"])
+    return 1000 * float(value) if name == "cold_seconds" else float(value)
 
 
 def table(result: dict[str, Any]) -> str:
@@ -259,10 +259,10 @@ def table(result: dict[str, Any]) -> str:
     figures = [result["sizes"][str(size)] for size in sizes]
 
     def row(name: str, step: str, key: str, form: str) -> str:
-        return f"| {name} | " + " | ".join(form.format(_value(each, step, key)) for each in figures) + " |"
+        return f"| {name} | " + " | ".join(form.format(_value(column, step, key)) for column in figures) + " |"
 
     rows = [
-        "| passages | " + " | ".join(f"{each['build']['passages']:,}" for each in figures) + " |",
+        "| passages | " + " | ".join(f"{column['build']['passages']:,}" for column in figures) + " |",
         "|---|" + "---:|" * len(figures),
         row("build, vectors known, s", "build", "build_seconds", "{:.1f}"),
         row("one file edited, s", "build", "edit_seconds", "{:.2f}"),
@@ -289,19 +289,19 @@ def main() -> None:
     parser = result_parser(__doc__, "pool", "work")
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    sizes = [int(size) for size in given.sizes.split(",")]
-    if given.step:
-        work = given.work / str(sizes[0])
+    options = parser.parse_args()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    if options.step:
+        work = options.work / str(sizes[0])
         work.mkdir(parents=True, exist_ok=True)
-        json.dump(STEPS[given.step](work, given.pool), sys.stdout)
+        json.dump(STEPS[options.step](work, options.pool), sys.stdout)
         return
     result: dict[str, Any] = {"cores": os.cpu_count(), "sizes": {}}
     for size in sizes:
-        if not (given.work / str(size) / "corpus.json").is_file():
-            _step("generate", given, size)
-        result["sizes"][str(size)] = {step: _step(step, given, size) for step in STEPS if step != "generate"}
-    write_result(result, given.out)
+        if not (options.work / str(size) / "corpus.json").is_file():
+            _run_step("generate", options, size)
+        result["sizes"][str(size)] = {step: _run_step(step, options, size) for step in STEPS if step != "generate"}
+    write_result(result, options.out)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import quote
 
 from qa import Retriever
-from tests.benchmarks.common import copied, provenance, read_lines, result_parser, write_result
+from tests.benchmarks.common import provenance, read_lines, result_parser, temporary_copy, write_result
 from tests.benchmarks.peer_tools import run
 from tests.qa.web.servers import RunningServer, running
 
@@ -40,14 +40,14 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
     return {"p50_ms": round(1000 * cuts[49], 2), "p99_ms": round(1000 * cuts[98], 2)}
 
 
-def rated(times: Sequence[float], elapsed: float) -> dict[str, float]:
+def rate_figures(times: Sequence[float], elapsed: float) -> dict[str, float]:
     """Questions per second, and the percentiles of their times."""
     return {"per_second": round(len(times) / elapsed, 2), **percentiles(times)}
 
 
 @cache
-def opened(root: Path) -> Retriever:
-    """The retriever of this process."""
+def retriever_of(root: Path) -> Retriever:
+    """The retriever that this process opens once."""
     return Retriever.open(root)
 
 
@@ -55,42 +55,42 @@ def ask_library(root: Path, threads: int, questions: Sequence[str]) -> dict[str,
     """Ask the questions from several threads."""
 
     def timed(question: str) -> float:
-        begun = time.perf_counter()
-        opened(root).ask(question)
-        return time.perf_counter() - begun
+        started = time.perf_counter()
+        retriever_of(root).ask(question)
+        return time.perf_counter() - started
 
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
         times = list(pool.map(timed, questions))
-    return rated(times, time.perf_counter() - begun)
+    return rate_figures(times, time.perf_counter() - started)
 
 
 async def client(server: RunningServer, paths: list[str], times: list[float]) -> None:
     """Request the remaining paths one after another over one connection."""
     reader, writer = await asyncio.open_connection(*server.address)
     while paths:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         writer.write(f"GET {paths.pop()} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r")[0]))
         if " 200 " not in head.partition("\r")[0]:
             raise RuntimeError(head)
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - started)
     writer.close()
     await writer.wait_closed()
 
 
 def ask_server(server: RunningServer, clients: int, questions: Sequence[str], more: str = "") -> dict[str, float]:
     """Ask the questions from several clients."""
-    paths = [f"/api/v1/ask?question={quote(one, safe='')}{more}" for one in reversed(questions)]
+    paths = [f"/api/v1/ask?question={quote(question, safe='')}{more}" for question in reversed(questions)]
     times: list[float] = []
 
     async def all_clients() -> None:
         await asyncio.gather(*(client(server, paths, times) for _ in range(clients)))
 
-    begun = time.perf_counter()
+    started = time.perf_counter()
     asyncio.run(all_clients())
-    return rated(times, time.perf_counter() - begun)
+    return rate_figures(times, time.perf_counter() - started)
 
 
 def memory(process: subprocess.Popen[str]) -> float:
@@ -99,103 +99,103 @@ def memory(process: subprocess.Popen[str]) -> float:
     return round(int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024, 1)
 
 
-def rates(root: Path, server: RunningServer, asked: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Median rates of several rounds, each of which asks the same questions in every way, in a different order."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
+def rates(root: Path, server: RunningServer, samples: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Median rates of several rounds, each of which asks its questions in every variant, in a different order."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
 
         def library(threads: int, questions: Sequence[str]) -> dict[str, float]:
-            return own.submit(ask_library, root, threads, questions).result()
+            return process.submit(ask_library, root, threads, questions).result()
 
         library(1, ["who?"] * 2)  # loads everything
-        ways: dict[str, tuple[Callable[[int, Sequence[str]], dict[str, float]], int]]
-        ways = {f"library, {n} thread{'s' if n > 1 else ''}": (library, n) for n in CLIENTS[:2]}
-        ways |= {f"qa serve, {n} client{'s' if n > 1 else ''}": (partial(ask_server, server), n) for n in CLIENTS}
-        found: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
-        for number, questions in enumerate(asked):
-            names = list(ways)
+        variants: dict[str, tuple[Callable[[int, Sequence[str]], dict[str, float]], int]]
+        variants = {f"library, {n} thread{'s' if n > 1 else ''}": (library, n) for n in CLIENTS[:2]}
+        variants |= {f"qa serve, {n} client{'s' if n > 1 else ''}": (partial(ask_server, server), n) for n in CLIENTS}
+        results: dict[str, list[dict[str, float]]] = {name: [] for name in variants}
+        for number, questions in enumerate(samples):
+            names = list(variants)
             for name in names[number % len(names) :] + names[: number % len(names)]:
-                how, count = ways[name]
-                found[name].append(how(count, questions))
+                ask, count = variants[name]
+                results[name].append(ask(count, questions))
     return {
-        name: {key: round(statistics.median(one[key] for one in several), 2) for key in several[0]}
-        for name, several in found.items()
+        name: {key: round(statistics.median(figures[key] for figures in rounds), 2) for key in rounds[0]}
+        for name, rounds in results.items()
     }
 
 
 def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[list[float]]:
     """The server's memory after each thousand of `count` questions."""
-    chosen = random.Random(0)  # noqa: S311 - nothing secret
-    found = [[0, memory(server.process)]]
+    random_ = random.Random(0)  # noqa: S311 - nothing secret
+    sizes = [[0, memory(server.process)]]
     for done in range(1000, count + 1, 1000):
         for more, size in (("", 100), ("&rerank=false", 900)):
-            ask_server(server, 8, chosen.choices(questions, k=size), more)
-        found.append([done, memory(server.process)])
-    return found
+            ask_server(server, 8, random_.choices(questions, k=size), more)
+        sizes.append([done, memory(server.process)])
+    return sizes
 
 
 def seconds_to_answer(root: Path, question: str) -> float:
     """Time `qa ask`; "not found" is an answer too."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     command = [sys.executable, "-m", "qa", "ask", "--index", str(root), question]
     done = subprocess.run(command, check=False, capture_output=True)
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr.decode())
-    return time.perf_counter() - begun
+    return time.perf_counter() - started
 
 
 def seconds_to_serve(root: Path, question: str) -> float:
     """Time `qa serve` until it has answered a question."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with running(root) as server:
         server.api("ask", question=question)
-        return time.perf_counter() - begun
+        return time.perf_counter() - started
 
 
 def starts(root: Path, question: str) -> dict[str, float]:
     """Median seconds from the start of a process to its first answer, measured in turn."""
-    asked, served = zip(
+    ask_seconds, serve_seconds = zip(
         *((seconds_to_answer(root, question), seconds_to_serve(root, question)) for _ in range(STARTS)), strict=True
     )
-    ratios = [one / other for one, other in zip(served, asked, strict=True)]
-    values = {"qa_ask_s": asked, "qa_serve_s": served, "ratio": ratios}
-    return {name: round(statistics.median(each), 3) for name, each in values.items()}
+    ratios = [serve / ask for serve, ask in zip(serve_seconds, ask_seconds, strict=True)]
+    values = {"qa_ask_s": ask_seconds, "qa_serve_s": serve_seconds, "ratio": ratios}
+    return {name: round(statistics.median(runs), 3) for name, runs in values.items()}
 
 
-def measure(corpus: Path, questions: Path, asked: int, rounds: int, count: int) -> dict[str, Any]:
+def measure(corpus: Path, questions: Path, size: int, rounds: int, count: int) -> dict[str, Any]:
     """Run all measurements on one index."""
-    known = [row["question"] for row in read_lines(questions)]
-    random.Random(0).shuffle(known)  # noqa: S311 - as above
-    samples = [known[at : at + asked] for at in range(0, asked * rounds, asked)]
-    with copied(corpus) as root:
+    texts = [row["question"] for row in read_lines(questions)]
+    random.Random(0).shuffle(texts)  # noqa: S311 - as above
+    samples = [texts[at : at + size] for at in range(0, size * rounds, size)]
+    with temporary_copy(corpus) as root:
         run([sys.executable, "-m", "qa", "index", str(root)])
         with running(root) as server:
-            ask_server(server, 1, known[:8])
+            ask_server(server, 1, texts[:8])
             status = server.api("status").json
-            found = rates(root, server, samples)
-            held = growth(server, known, count)
-        begun = starts(root, known[0])
-    return {"passages": status["passages"], "questions": asked, "rates": found, "memory_mib": held, "starts": begun}
+            medians = rates(root, server, samples)
+            sizes = growth(server, texts, count)
+        seconds = starts(root, texts[0])
+    return {"passages": status["passages"], "questions": size, "rates": medians, "memory_mib": sizes, "starts": seconds}
 
 
 def table(result: dict[str, Any]) -> str:
     """The results in Markdown."""
-    best = max(one["per_second"] for name, one in result["rates"].items() if name.startswith("library"))
+    best = max(figures["per_second"] for name, figures in result["rates"].items() if name.startswith("library"))
     rows = [
         "| what | questions/s | × the library's best | p50, ms | p99, ms | p99 / p50 |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for name, one in result["rates"].items():
-        ratio, spread = one["per_second"] / best, one["p99_ms"] / one["p50_ms"]
-        figures = f"{one['per_second']:.1f} | {ratio:.2f} | {one['p50_ms']:.0f} | {one['p99_ms']:.0f} | {spread:.1f}"
-        rows.append(f"| {name} | {figures} |")
-    held = {int(done): size for done, size in result["memory_mib"]}
-    last, begun = max(held), result["starts"]
+    for name, figures in result["rates"].items():
+        rate, p50, p99 = (figures[key] for key in ("per_second", "p50_ms", "p99_ms"))
+        cells = f"{rate:.1f} | {rate / best:.2f} | {p50:.0f} | {p99:.0f} | {p99 / p50:.1f}"
+        rows.append(f"| {name} | {cells} |")
+    sizes = {int(done): size for done, size in result["memory_mib"]}
+    last, seconds = max(sizes), result["starts"]
     return "\n".join(rows) + (
         f"\n\n{result['passages']:,} passages, {result['questions']} questions a round, {result['machine']['cores']} "
         "cores; × the library's rate with as many threads as served it best. "
-        f"The server holds {held[1000]:.0f} MiB after 1,000 questions and {held[last]:.0f} MiB after {last:,}. "
-        f"Start to first answer: `qa ask` {begun['qa_ask_s']:.2f} s, `qa serve` {begun['qa_serve_s']:.2f} s "
-        f"(× {begun['ratio']:.2f}).\n"
+        f"The server holds {sizes[1000]:.0f} MiB after 1,000 questions and {sizes[last]:.0f} MiB after {last:,}. "
+        f"Start to first answer: `qa ask` {seconds['qa_ask_s']:.2f} s, `qa serve` {seconds['qa_serve_s']:.2f} s "
+        f"(× {seconds['ratio']:.2f}).\n"
     )
 
 
@@ -205,9 +205,10 @@ def main() -> None:
     parser.add_argument("--asked", type=int, default=240, help="questions per round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--long", type=int, default=10_000, help="questions asked while memory is read")
-    given = parser.parse_args()
-    result = provenance("serve") | measure(given.corpus, given.questions, given.asked, given.rounds, given.long)
-    write_result(result, given.out)
+    options = parser.parse_args()
+    counts = (options.asked, options.rounds, options.long)
+    result = provenance("serve") | measure(options.corpus, options.questions, *counts)
+    write_result(result, options.out)
     sys.stdout.write(table(result))
 
 

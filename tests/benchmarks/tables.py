@@ -22,8 +22,8 @@ DOCUMENTS = (REPOSITORY / "tests" / "benchmarks" / "README.md",)
 
 def read(name: str) -> dict[str, Any]:
     """The content of a result file."""
-    found: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    return content
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -32,23 +32,23 @@ TABLES: dict[str, Callable[[], str]] = {
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "serve": lambda: serve.table(read("serve.json")),
     "scale": lambda: scale.table(read("scale.json")),
-    "postgres": lambda: postgres.table({what: read(f"postgres-{what}.json") for what in ("size", "readers", "kills")}),
+    "postgres": lambda: postgres.table({part: read(f"postgres-{part}.json") for part in ("size", "readers", "kills")}),
     "workers": lambda: workers.table(read("workers.json")),
 }
 
 
-def filled(text: str) -> str:
-    """A text with its tables regenerated."""
+def fill(text: str) -> str:
+    """Return a text with its tables regenerated."""
     for name, table in TABLES.items():
         between = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-        text = between.sub(lambda _, made=table: f"\n{made()}\n", text)  # type: ignore[misc]
+        text = between.sub(lambda _, render=table: f"\n{render()}\n", text)  # type: ignore[misc]
     return text
 
 
 def main() -> None:
     """Update the documents."""
     for file in DOCUMENTS:
-        file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
+        file.write_text(fill(file.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The gain of embedding in processes or on nodes of a Dask cluster, all sharing the cores of this machine.
+"""The gain of embedding in processes or on nodes of a Dask cluster, all on the cores of this machine.
 
     python -m tests.benchmarks.workers CORPUS --runs 3 --out FILE.json
 
@@ -19,17 +19,18 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.common import copied, provenance, result_parser, write_result
+from tests.benchmarks.common import provenance, result_parser, temporary_copy, write_result
 from tests.dask_cluster import Cluster, running_cluster
 from tests.paths import REPOSITORY
 
 _CORES = sorted(os.sched_getaffinity(0))
 _HALF = len(_CORES) // 2
 # Options, and the cores of each node.
-WAYS: dict[str, tuple[list[str], list[list[int]]]] = {
+VARIANTS: dict[str, tuple[list[str], list[list[int]]]] = {
     "as usual": ([], []),
     "1 process": (["--workers", "1"], []),
     "2 processes": (["--workers", "2"], []),
@@ -41,22 +42,23 @@ WAYS: dict[str, tuple[list[str], list[list[int]]]] = {
 
 def measure(corpus: Path, runs: int) -> dict[str, Any]:
     """Return the median figures of each variant."""
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in WAYS}
+    builds: dict[str, list[dict[str, float]]] = {name: [] for name in VARIANTS}
     with tempfile.TemporaryDirectory() as name:
         single = Path(name) / "single"
         single.mkdir()
         (single / "one.md").write_text("One text.\n", encoding="utf-8")
         for _ in range(runs):
-            for way, (options, nodes) in WAYS.items():
+            for variant, (options, nodes) in VARIANTS.items():
                 with _cluster(nodes) as (cluster, seconds):
-                    more = [*options, "--dask", cluster.address] if cluster else options
-                    pids = [one.pid for one in (*cluster.workers, cluster.scheduler)] if cluster else []
-                    _build(single, more, pids)  # warm-up: cluster workers keep the model loaded
-                    start = _build(single, more, pids)
-                    found[way].append(_build(corpus, more, pids) | {"start": start["seconds"], "cluster": seconds})
+                    dask = ["--dask", cluster.address] if cluster else []
+                    pids = [process.pid for process in (*cluster.workers, cluster.scheduler)] if cluster else []
+                    build = partial(_build, options=[*options, *dask], pids=pids)
+                    build(single)  # warm-up: cluster workers keep the model loaded
+                    times = {"start": build(single)["seconds"], "cluster": seconds}
+                    builds[variant].append(build(corpus) | times)
     return {
-        way: {key: round(statistics.median(one[key] for one in rows), 2) for key in rows[0]}
-        for way, rows in found.items()
+        variant: {key: round(statistics.median(figures[key] for figures in rows), 2) for key in rows[0]}
+        for variant, rows in builds.items()
     }
 
 
@@ -68,32 +70,32 @@ def _cluster(nodes: Sequence[Sequence[int]]) -> Iterator[tuple[Cluster | None, f
         return
     from distributed import Client
 
-    began = time.perf_counter()
+    started = time.perf_counter()
     with running_cluster(len(nodes), cores=nodes) as cluster:
         with Client(cluster.address, set_as_default=False) as client:
             client.wait_for_workers(len(nodes), timeout=60)
-        yield cluster, time.perf_counter() - began
+        yield cluster, time.perf_counter() - started
 
 
-def _build(corpus: Path, options: Sequence[str], others: Sequence[int]) -> dict[str, float]:
+def _build(corpus: Path, options: Sequence[str], pids: Sequence[int]) -> dict[str, float]:
     """The wall-clock and processor seconds of a first build, including processor time in other processes."""
-    with copied(corpus) as root:
+    with temporary_copy(corpus) as root:
         command = [sys.executable, "-m", "qa", "index", str(root), "--json", *options]
-        began, before = time.perf_counter(), _used(others)
+        started, before = time.perf_counter(), _processor_seconds(pids)
         done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=True)
-        seconds, used = time.perf_counter() - began, _used(others) - before
+        seconds, cpu_seconds = time.perf_counter() - started, _processor_seconds(pids) - before
     passages = json.loads(done.stdout)["embedded"]
-    return {"passages": passages, "seconds": seconds, "processor": used, "per_second": passages / seconds}
+    return {"passages": passages, "seconds": seconds, "processor": cpu_seconds, "per_second": passages / seconds}
 
 
-def _used(others: Sequence[int]) -> float:
+def _processor_seconds(pids: Sequence[int]) -> float:
     """Processor seconds of finished children and of other processes."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     ticks = 0
-    for pid in others:
+    for pid in pids:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
-    return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
+    return children.ru_utime + children.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def table(result: dict[str, Any]) -> str:
@@ -103,11 +105,11 @@ def table(result: dict[str, Any]) -> str:
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     usual = result["ways"]["as usual"]["per_second"]
-    for way, one in result["ways"].items():
-        cluster = f"{one['cluster']:.1f}" if one["cluster"] else "–"
-        rates = f"{one['per_second']:.0f} | {one['per_second'] / usual:.2f}"
-        seconds = f"{one['seconds']:.1f} | {one['processor']:.1f} | {one['start']:.1f}"
-        rows.append(f"| {way} | {rates} | {seconds} | {cluster} |")
+    for variant, figures in result["ways"].items():
+        cluster = f"{figures['cluster']:.1f}" if figures["cluster"] else "–"
+        rates = f"{figures['per_second']:.0f} | {figures['per_second'] / usual:.2f}"
+        seconds = f"{figures['seconds']:.1f} | {figures['processor']:.1f} | {figures['start']:.1f}"
+        rows.append(f"| {variant} | {rates} | {seconds} | {cluster} |")
     return "\n".join(rows) + "\n"
 
 
@@ -115,8 +117,8 @@ def main() -> None:
     """Run the command line."""
     parser = result_parser(__doc__, "corpus")
     parser.add_argument("--runs", type=int, default=3)
-    given = parser.parse_args()
-    write_result(provenance("workers") | {"ways": measure(given.corpus, given.runs)}, given.out)
+    options = parser.parse_args()
+    write_result(provenance("workers") | {"ways": measure(options.corpus, options.runs)}, options.out)
 
 
 if __name__ == "__main__":

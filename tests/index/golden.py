@@ -18,7 +18,7 @@ from typing import Any
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
-from tests.robustness.picture import Questions, whole_picture
+from tests.robustness.picture import Questions, complete_picture
 
 GOLDEN = Path(__file__).parent / "golden"
 # Endings of the files to keep; logs and locks belong to a process.
@@ -95,7 +95,7 @@ def _stable_values(table: str, row: dict[str, Any]) -> list[Any]:
 
 def index_picture(root: Path) -> dict[str, Any]:
     """Return everything that can be read from the index, as JSON values."""
-    generation, answers = whole_picture(root, BagEncoder(), QUESTIONS)
+    generation, answers = complete_picture(root, BagEncoder(), QUESTIONS)
     content = {"generation": generation, "answers": answers, "tables": read_tables(root / ".qa/index.db")}
     picture: dict[str, Any] = json.loads(json.dumps(content))
     return picture

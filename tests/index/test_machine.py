@@ -31,8 +31,8 @@ from index.update.update import rebuild_index, update_index
 from qa.collection import check
 from tests.encoders import BagEncoder
 from tests.index.segments import limit_sizes
-from tests.robustness.dying import dying_at
-from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
+from tests.robustness.dying import killed_at
+from tests.robustness.picture import Picture, listing, search_results, skipped_files, stored_digests
 from tests.robustness.process import in_fork, value_in_fork
 
 # A file that was read this soon after its last change is read again by the next update.
@@ -94,9 +94,9 @@ def index_picture(root: Path) -> Picture:
         encoder = ENCODERS[snapshot.info.model]()
         return {
             "documents": listing(snapshot),
-            "left out": left_out(snapshot),
+            "left out": skipped_files(snapshot),
             "words": snapshot.frequencies(["cat", "dog", "sea", "strass", "none"]),
-            **answers(snapshot, encoder, QUESTIONS, limit=4),
+            **search_results(snapshot, encoder, QUESTIONS, limit=4),
         }
 
 
@@ -271,7 +271,7 @@ class Folder(RuleBasedStateMachine):
         self._expect_update(build is rebuild_index)
         after = self.indexed
         request = Request(self.root, ENCODERS[self.model](), allow_empty=True)
-        process = in_fork(dying_at(operation, lambda: build(request)), seconds=20)
+        process = in_fork(killed_at(operation, lambda: build(request)), seconds=20)
         assert process.status in (0, 9), process
         assert not process.error, process
         note(f"killed at operation {operation}" if process.status else "not killed")

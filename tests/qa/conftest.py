@@ -16,7 +16,7 @@ from tests.qa.remembered import REMEMBERED
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _one_reader(one_reader: None) -> None:
+def _shared_reader(shared_reader_process: None) -> None:
     """For all tests of this folder."""
 
 

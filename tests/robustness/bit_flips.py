@@ -29,21 +29,21 @@ import faiss
 
 from index.storage.database import FORMAT_VERSION
 from tests.robustness import options
-from tests.robustness.damages import Damage, random_flip, random_loss, vital_parts
-from tests.robustness.samples import SHAPES, Sample, make
+from tests.robustness.damages import Damage, random_file_damage, random_flip, structural_parts
+from tests.robustness.samples import SHAPES, Sample, make_sample
 from tests.robustness.trials import GOOD, Outcome, judge, try_repair
 
 
-def _damages(sample: Sample, flips: int, losses: int, random_: random.Random, structure: float) -> Iterator[Damage]:
-    """Flipped bits and damaged files, mixed; this fraction of the flips hits structure."""
-    parts = vital_parts(sample)
+def _damages(sample: Sample, flips: int, losses: int, *, random_: random.Random, structure: float) -> Iterator[Damage]:
+    """Generate flips and file damages in random order; this fraction of the flips hits structure."""
+    parts = structural_parts(sample)
     while flips + losses:
         if random_.randrange(flips + losses) < flips:
             flips -= 1
             yield random_flip(sample, parts if random_.random() < structure else [], random_)
         else:
             losses -= 1
-            yield random_loss(sample, random_)
+            yield random_file_damage(sample, random_)
 
 
 @dataclass(slots=True)
@@ -58,48 +58,48 @@ class Tally:
     embedded: int = 0
     most_memory: int = 0
 
-    def try_one(self, sample: Sample, damage: Damage, *, repair_every: int) -> None:
+    def run_trial(self, sample: Sample, damage: Damage, *, repair_every: int) -> None:
         """Run one trial, sometimes followed by a repair."""
-        judged = judge(sample, damage)
-        self.outcomes[judged.outcome] += 1
-        self.kinds[damage.kind][judged.outcome] += 1
-        self.files["vectors-*.faiss" if damage.file.endswith(".faiss") else damage.file][judged.outcome] += 1
-        self.most_memory = max(self.most_memory, judged.grown)
-        where = {"damage": f"{sample.name}:{damage}"}
-        if judged.outcome not in GOOD:
-            self.violations.append(where | {"outcome": judged.outcome, "detail": judged.detail})
-        # An earlier generation is intact, so there is nothing to repair.
+        verdict = judge(sample, damage)
+        self.outcomes[verdict.outcome] += 1
+        self.kinds[damage.kind][verdict.outcome] += 1
+        self.files["vectors-*.faiss" if damage.file.endswith(".faiss") else damage.file][verdict.outcome] += 1
+        self.most_memory = max(self.most_memory, verdict.memory)
+        place = {"damage": f"{sample.name}:{damage}"}
+        if verdict.outcome not in GOOD:
+            self.violations.append(place | {"outcome": verdict.outcome, "detail": verdict.detail})
+        # An index that reverted to an earlier generation is intact, so there is nothing to repair.
         repairable = self.outcomes[Outcome.REFUSED] + self.outcomes[Outcome.RIGHT]
-        if judged.outcome in (Outcome.REFUSED, Outcome.RIGHT) and repairable % repair_every == 0:
-            repaired = try_repair(sample, damage)
-            self.repairs[repaired.kind or "failed"] += 1
-            self.embedded += repaired.embedded
-            if repaired.problem:
-                self.violations.append(where | {"repair": repaired.problem})
+        if verdict.outcome in (Outcome.REFUSED, Outcome.RIGHT) and repairable % repair_every == 0:
+            repair = try_repair(sample, damage)
+            self.repairs[repair.kind or "failed"] += 1
+            self.embedded += repair.embedded
+            if repair.problem:
+                self.violations.append(place | {"repair": repair.problem})
 
 
-def try_all(
+def run_trials(
     samples: Sequence[Sample], flips: int, truncations: int, seed: int, *, structure: float = 0.5, repair_every: int
 ) -> dict[str, Any]:
-    """Run the trials, alternating between the samples, which share them equally; see `run`."""
+    """Run the trials, divided equally among the samples, in turns; see `run`."""
     started = time.monotonic()
     tally = Tally()
     planned = []
     for number, sample in enumerate(samples):
-        own, losses = (count // len(samples) + (number < count % len(samples)) for count in (flips, truncations))
+        shares = [count // len(samples) + (number < count % len(samples)) for count in (flips, truncations)]
         chance = random.Random(f"{seed} {sample.name}")  # noqa: S311 - not for secrets
-        planned.append(_damages(sample, own, losses, chance, structure))
+        planned.append(_damages(sample, *shares, random_=chance, structure=structure))
     for damages in zip_longest(*planned):
         for sample, damage in zip(samples, damages, strict=True):
             if damage is not None:
-                tally.try_one(sample, damage, repair_every=repair_every)
+                tally.run_trial(sample, damage, repair_every=repair_every)
     for sample in samples:
-        sample.lay_out()
+        sample.restore()
     return {
         "format": FORMAT_VERSION,
         "sqlite": sqlite3.sqlite_version,
         "faiss": faiss.__version__,
-        "samples": {one.name: {name: len(data) for name, data in one.files.items()} for one in samples},
+        "samples": {sample.name: {name: len(data) for name, data in sample.files.items()} for sample in samples},
         "trials": tally.outcomes.total(),
         "outcomes": dict(tally.outcomes),
         "by_kind": {name: dict(counts) for name, counts in sorted(tally.kinds.items())},
@@ -116,10 +116,10 @@ def try_all(
 def run(
     flips: int = 10_000, truncations: int = 1_000, seed: int = 0, structure: float = 0.5, repair_every: int = 50
 ) -> dict[str, Any]:
-    """Flip bits, this fraction of them in structure, and damage whole files; repair after one in so many trials."""
+    """Flip bits, this fraction of them in structure, and damage whole files; repair after every nth trial."""
     with tempfile.TemporaryDirectory() as folder:
-        samples = [make(shape, Path(folder) / shape) for shape in SHAPES]
-        return try_all(samples, flips, truncations, seed, structure=structure, repair_every=repair_every)
+        samples = [make_sample(shape, Path(folder) / shape) for shape in SHAPES]
+        return run_trials(samples, flips, truncations, seed, structure=structure, repair_every=repair_every)
 
 
 if __name__ == "__main__":

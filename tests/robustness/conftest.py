@@ -11,28 +11,28 @@ import pytest
 from filelock import FileLock
 
 from tests.robustness.process import value_of
-from tests.robustness.program import Program, make_old
-from tests.robustness.samples import Sample, make
+from tests.robustness.program import Program, backdate
+from tests.robustness.samples import Sample, make_sample
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    """Of the shape with every kind of segment."""
-    return value_of(partial(make, "compressed", tmp_path_factory.mktemp("foreign") / "corpus", documents=12))
+def session_sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """A sample with every kind of segment."""
+    return value_of(partial(make_sample, "compressed", tmp_path_factory.mktemp("foreign") / "corpus", documents=12))
 
 
 @pytest.fixture
-def sample(made: Sample) -> Sample:
-    """The index in its original state, whatever the previous test did to it."""
-    made.lay_out()
-    return made
+def sample(session_sample: Sample) -> Sample:
+    """The sample in its original state, whatever the previous test did to it."""
+    session_sample.restore()
+    return session_sample
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with models compiled there, and three documents indexed without a network if possible.
+    """A home folder with compiled models, and three documents, indexed without a network where that is possible.
 
-    They are made once for all processes, each of which works with copies.
+    Made once for all test processes, each of which works with copies.
     """
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
@@ -44,17 +44,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (root / "birds.md").write_text("# Birds\n\nThe heron waits at the weir until noon.\n", encoding="utf-8")
             (root / "sub" / "otters.md").write_text("# Otters\n\nThe otter sleeps by the old lock.\n", encoding="utf-8")
             (root / "train.txt").write_text("The train to Lyon leaves at nine.\n", encoding="utf-8")
-            make_old(root)
+            backdate(root)
             done = program.run("index", str(root), namespace="-rn")
             assert done.returncode == 0, done.stderr
-            assert program.sockets() == []
+            assert program.socket_events() == []
     return built
 
 
 @pytest.fixture(scope="session")
 def program(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
     """The program with the real model and a cache of its own."""
-    # Links, as the models are large; the cache replaces files and never changes them.
+    # Hard links, as the models are large; the cache replaces files and never changes them.
     home = tmp_path_factory.mktemp("program") / "home"
     return Program(shutil.copytree(built / "home", home, copy_function=os.link))
 

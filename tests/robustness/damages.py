@@ -19,11 +19,11 @@ Span = tuple[int, int]
 FRAME_HEADER = 24
 LOG_HEADER = 32
 _SQLITE_HEADER = 100
-# FAISS stores how to interpret the rest here.
+# Here FAISS stores how to interpret the file.
 _FAISS_HEADER = 160
-# The first byte of a page that is a leaf of a table or of an index.
+# First bytes of the leaf pages of tables and indexes.
 _LEAVES = (0x0D, 0x0A)
-# The lengths, the number and the types of the values of a cell are in about so many bytes.
+# About this many bytes of a cell hold the lengths, the number and the types of its values.
 _CELL_HEAD = 12
 
 
@@ -32,41 +32,41 @@ class Damage:
     """Damage to an index.
 
     Attributes:
-        kind: `flip`, or one of `WHOLE`.
+        kind: `flip`, or one of `FILE_DAMAGES`.
         file: The file's name in the index folder.
-        place: For a flip the byte, for a cut the length, for junk the number of bytes, for a swap the generation.
-        bit: Of the byte, 0 to 7.
-        changed: New contents by file; None deletes the file.
+        place: The byte of a flip, the length of a cut, the number of bytes of junk, the generation of a swap.
+        bit: The bit of the byte, 0 to 7.
+        contents: New contents by file; None deletes the file.
     """
 
     kind: str
     file: str
     place: int
     bit: int
-    changed: dict[str, bytes | None]
+    contents: dict[str, bytes | None]
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.file}:{self.place}:{self.bit}"
 
 
-def structures(data: bytes) -> dict[str, list[Span]]:
-    """The bytes of a database that determine how the rest is read, by table or index and by kind."""
+def structural_spans(data: bytes) -> dict[str, list[Span]]:
+    """The bytes of a database that determine how other bytes are read, by table or index and by kind."""
     pages, size = _pages(data)
-    found: defaultdict[str, list[Span]] = defaultdict(list)
-    found["header"].append((0, _SQLITE_HEADER))
+    spans: defaultdict[str, list[Span]] = defaultdict(list)
+    spans["header"].append((0, _SQLITE_HEADER))
     for name, number, kind in pages:
         start = (number - 1) * size
         if kind == "overflow":
-            found[f"{name} overflow pointers"].append((start, start + 4))
+            spans[f"{name} overflow pointers"].append((start, start + 4))
         else:
-            for what, span in _of_page(data, start, start + (_SQLITE_HEADER if number == 1 else 0), size):
-                found[f"{name} {what}"].append(span)
+            for part, span in _page_spans(data, start, start + (_SQLITE_HEADER if number == 1 else 0), size):
+                spans[f"{name} {part}"].append(span)
     used = {number for _, number, _ in pages}
     for number in range(1, len(data) // size + 1):
         if number not in used:
             # A page of the free list begins with the number of the next one and the count of pages it lists.
-            found["list of free pages"].append(((number - 1) * size, (number - 1) * size + 16))
-    return dict(found)
+            spans["list of free pages"].append(((number - 1) * size, (number - 1) * size + 16))
+    return dict(spans)
 
 
 def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
@@ -79,7 +79,7 @@ def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
             return connection.execute("SELECT name, pageno, pagetype FROM dbstat").fetchall(), size
 
 
-def _of_page(data: bytes, start: int, head: int, size: int) -> Iterator[tuple[str, Span]]:
+def _page_spans(data: bytes, start: int, head: int, size: int) -> Iterator[tuple[str, Span]]:
     pointers = head + (8 if data[head] in _LEAVES else 12)
     yield "page heads", (head, pointers)
     cells = int.from_bytes(data[head + 3 : head + 5], "big")
@@ -90,19 +90,19 @@ def _of_page(data: bytes, start: int, head: int, size: int) -> Iterator[tuple[st
         yield "cell heads", (cell, min(cell + _CELL_HEAD, start + size))
 
 
-def vital_parts(sample: Sample) -> list[tuple[str, list[Span]]]:
-    """The parts of each file that determine how the rest is read."""
-    found: list[tuple[str, list[Span]]] = []
+def structural_parts(sample: Sample) -> list[tuple[str, list[Span]]]:
+    """The parts of each file that determine how its other bytes are read."""
+    parts: list[tuple[str, list[Span]]] = []
     for name, data in sample.files.items():
         if name == "index.db":
-            found += [(name, spans) for spans in structures(data).values()]
+            parts += [(name, spans) for spans in structural_spans(data).values()]
         elif name.endswith("-wal") and data:
             step = FRAME_HEADER + int.from_bytes(data[8:12], "big")
-            found.append((name, [(0, LOG_HEADER)]))
-            found.append((name, [(at, at + FRAME_HEADER) for at in range(LOG_HEADER, len(data) - FRAME_HEADER, step)]))
+            parts.append((name, [(0, LOG_HEADER)]))
+            parts.append((name, [(at, at + FRAME_HEADER) for at in range(LOG_HEADER, len(data) - FRAME_HEADER, step)]))
         elif data:
-            found.append((name, [(0, min(_FAISS_HEADER, len(data)))]))
-    return found
+            parts.append((name, [(0, min(_FAISS_HEADER, len(data)))]))
+    return parts
 
 
 def flip(sample: Sample, file: str, place: int, bit: int) -> Damage:
@@ -124,48 +124,48 @@ def random_flip(sample: Sample, parts: list[tuple[str, list[Span]]], random_: ra
     return flip(sample, file, random_.randrange(start, end), random_.randrange(8))
 
 
-def doubled(sample: Sample, index: str) -> bytes:
-    """The database with as many entries of an index duplicated as there is room for, starting with the last."""
+def with_duplicate_entries(sample: Sample, index: str) -> bytes:
+    """The database with entries of an index duplicated, from the last one on, as far as the pages have room."""
     data = bytearray(sample.files["index.db"])
     pages, size = _pages(bytes(data))
     for number in [number for name, number, kind in pages if name == index and kind == "leaf"]:
         start = (number - 1) * size
         cells, content = struct.unpack_from(">HH", data, start + 3)
         pointers = struct.unpack_from(f">{cells}H", data, start + 8)
-        kept = max(0, 2 * cells - (content - 8) // 2)
-        changed = [*pointers[:kept], *(pointer for pointer in pointers[kept:] for _ in range(2))]
+        unchanged = max(0, 2 * cells - (content - 8) // 2)
+        changed = [*pointers[:unchanged], *(pointer for pointer in pointers[unchanged:] for _ in range(2))]
         struct.pack_into(">H", data, start + 3, len(changed))
         struct.pack_into(f">{len(changed)}H", data, start + 8, *changed)
     return bytes(data)
 
 
-WHOLE = ("cut", "cut", "cut", "junk", "empty", "missing", "swapped", "zeroed end")
+FILE_DAMAGES = ("cut", "cut", "cut", "junk", "empty", "missing", "swapped", "zeroed end")
 
 
-def random_loss(sample: Sample, random_: random.Random) -> Damage:
-    """Damage a whole file, the database and its log more often than others."""
+def random_file_damage(sample: Sample, random_: random.Random) -> Damage:
+    """Damage a whole file, more often the database and its log than others."""
     names = sorted(sample.files)
     file = random_.choices(names, [4 if name.startswith("index.db") else 1 for name in names])[0]
-    kind = random_.choice(WHOLE)
+    kind = random_.choice(FILE_DAMAGES)
     data, place = sample.files[file], 0
     changed: bytes | None = None
     if kind in ("cut", "zeroed end"):
         place = random_.randrange(max(len(data), 1))
-        # File systems fill a block that was never written with zeros.
+        # File systems fill blocks that were never written with zeros.
         changed = data[:place] + bytes(len(data) - place if kind == "zeroed end" else 0)
     elif kind == "junk":
         place = random_.choice([1, 100, 4096, 8192, 20_000])
         changed = data + random_.randbytes(place)
     elif kind == "swapped":
-        place, changed = _swapped(sample, file, random_)
+        place, changed = _other_contents(sample, file, random_)
     elif kind == "empty":
         changed = b""
     return Damage(kind, file, place, 0, {file: changed})
 
 
-def _swapped(sample: Sample, file: str, random_: random.Random) -> tuple[int, bytes]:
-    """Replace a file by that of an earlier generation, or a segment by another one."""
+def _other_contents(sample: Sample, file: str, random_: random.Random) -> tuple[int, bytes]:
+    """Contents for a file from an earlier generation, with its number; for a segment those of any other segment."""
     older = [(number, state[file]) for number, state in enumerate(sample.past) if file in state]
-    others = [(-1, state[name]) for state in (sample.files, *sample.past) for name in state if name.endswith(".faiss")]
-    choices = others if file.endswith(".faiss") else older
-    return random_.choice([one for one in choices if one[1] != sample.files[file]] or [(-1, b"")])
+    every = [item for state in (sample.files, *sample.past) for item in state.items()]
+    choices = [(-1, data) for name, data in every if name.endswith(".faiss")] if file.endswith(".faiss") else older
+    return random_.choice([choice for choice in choices if choice[1] != sample.files[file]] or [(-1, b"")])

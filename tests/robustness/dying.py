@@ -1,4 +1,4 @@
-"""Kill a process at its nth operation on the database or on a file, wherever in the code that is."""
+"""Kill a process at its nth operation on the database or a file, wherever in the code that is."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from types import FrameType
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-# Calls that may change something that outlives the process.
+# Calls that may change what outlives the process.
 _OPERATIONS = {
     *("Connection.execute", "Connection.executemany", "Connection.executescript", "Connection.close"),
     *("ftruncate", "fsync", "mkdir", "open", "rename", "replace", "unlink", "write"),
 }
 
 
-def dying_at(place: int, task: Callable[[], _T]) -> Callable[[], _T]:
-    """The task, with the process killed before its nth operation (counted from 1); for use in a child process.
+def killed_at(number: int, task: Callable[[], _T]) -> Callable[[], _T]:
+    """Return a task that kills its process before its nth operation, counted from 1; run it in a child process.
 
-    Threads that the task starts are not watched: all writing happens in its own thread.
+    Threads that the task starts are not watched, as the index is written by the thread that runs it.
     """
 
-    def doomed() -> _T:
-        left = place
+    def run_until_killed() -> _T:
+        remaining = number
 
-        def count_down(_: FrameType, event: str, called: Any) -> None:
-            nonlocal left
-            if event == "c_call" and called.__qualname__ in _OPERATIONS:
-                left -= 1
-                if not left:
+        def count_down(_: FrameType, event: str, function: Any) -> None:
+            nonlocal remaining
+            if event == "c_call" and function.__qualname__ in _OPERATIONS:
+                remaining -= 1
+                if not remaining:
                     os._exit(9)
 
         sys.setprofile(count_down)
@@ -38,4 +38,4 @@ def dying_at(place: int, task: Callable[[], _T]) -> Callable[[], _T]:
         finally:
             sys.setprofile(None)
 
-    return doomed
+    return run_until_killed

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.robustness.process import ForkServer
 
 _SOURCE = Path(__file__).with_name("fault_library.c")
-_LOADED = "QA_FAULT_LIBRARY"
+_LOADED_VARIABLE = "QA_FAULT_LIBRARY"
 # Exit status of a process killed by the library.
 KILLED = 86
 
@@ -30,8 +30,8 @@ class Action(Enum):
     HALF = 4
 
 
-def why_not() -> str:
-    """Why this machine cannot use the library, or ""."""
+def unavailable_reason() -> str:
+    """Why the library does not work on this machine, or ""."""
     if not sys.platform.startswith("linux"):
         return "needs the dynamic linker of Linux"
     return "" if shutil.which("cc") else "needs a C compiler"
@@ -44,13 +44,13 @@ def fault_server() -> Iterator[ForkServer]:
         library = Path(folder, "faults.so")
         command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE), "-ldl"]
         subprocess.run(command, check=True, timeout=600)
-        with ForkServer({"LD_PRELOAD": str(library), _LOADED: "1"}) as server:
+        with ForkServer({"LD_PRELOAD": str(library), _LOADED_VARIABLE: "1"}) as server:
             yield server
 
 
 def is_loaded() -> bool:
     """Whether this process has loaded the library."""
-    return _LOADED in os.environ
+    return _LOADED_VARIABLE in os.environ
 
 
 class FaultLibrary:

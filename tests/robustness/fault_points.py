@@ -2,7 +2,7 @@
 
     python -m tests.robustness.fault_points [--sample N] [--scenario NAME] [--out FILE]
 
-Each trial is a separate process on a fresh copy of the scenario's folder; `scenarios` checks what must hold afterwards.
+Each trial is a separate process on a fresh copy of the scenario's folder; `scenarios` checks the index afterwards.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from typing import Any
 
 from tests.robustness import options
 from tests.robustness.fault_library import KILLED, Action, FaultLibrary, fault_server
-from tests.robustness.picture import temporary
-from tests.robustness.process import Ended, in_fork
-from tests.robustness.scenarios import SCENARIOS, Expected, in_memory, prepared
+from tests.robustness.picture import temporary_files
+from tests.robustness.process import ProcessResult, in_fork
+from tests.robustness.scenarios import SCENARIOS, Expected, expected_outcomes, memory_disk
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens to an operation."""
+    """A way in which an operation fails."""
 
     name: str
     action: Action
@@ -55,7 +55,7 @@ FAULTS = (
 Point = tuple[int, Fault]
 
 
-def _points(expected: Expected) -> list[Point]:
+def _fault_points(expected: Expected) -> list[Point]:
     """Every operation with every fault that can hit it; only writes can be short."""
     return [
         (at, fault)
@@ -65,15 +65,15 @@ def _points(expected: Expected) -> list[Point]:
     ]
 
 
-def _some(points: Sequence[Point], sample: int, first: int, seed: int) -> list[Point]:
+def _sample_points(points: Sequence[Point], sample: int, first: int, seed: int) -> list[Point]:
     """A sample of the points at random operations; the faults take turns, beginning with number `first`."""
     shuffled = random.Random(seed).sample(points, len(points))  # noqa: S311 - not for secrets
     first %= len(FAULTS)
-    turns = zip_longest(*([one for one in shuffled if one[1] is fault] for fault in FAULTS[first:] + FAULTS[:first]))
-    return [one for turn in turns for one in turn if one is not None][:sample]
+    by_fault = ([point for point in shuffled if point[1] is fault] for fault in FAULTS[first:] + FAULTS[:first])
+    return [point for turn in zip_longest(*by_fault) for point in turn if point is not None][:sample]
 
 
-def _strike(expected: Expected, folder: Path, at: int, fault: Fault) -> list[str]:
+def _inject_fault(expected: Expected, folder: Path, at: int, fault: Fault) -> list[str]:
     """Inject one fault, and list what is wrong afterwards."""
     root = folder / "trial"
     shutil.copytree(expected.template, root)
@@ -86,40 +86,40 @@ def _strike(expected: Expected, folder: Path, at: int, fault: Fault) -> list[str
             FaultLibrary().disarm()
 
     try:
-        ended = in_fork(act, seconds=30)
-        wrong = _judged(ended, fault)
-        if not fault.kills and not fault.from_then_on and ended.error and temporary(root):
-            wrong.append(f"temporary files after an error: {temporary(root)}")
-        return wrong + expected.problems(root, done=ended.succeeded)
+        result = in_fork(act, seconds=30)
+        problems = _exit_problems(result, fault)
+        if not fault.kills and not fault.from_then_on and result.error and temporary_files(root):
+            problems.append(f"temporary files after an error: {temporary_files(root)}")
+        return problems + expected.problems(root, done=result.succeeded)
     finally:
         shutil.rmtree(root)
 
 
-def _judged(ended: Ended, fault: Fault) -> list[str]:
-    """The operation must be killed if the fault kills, else succeed or raise a typed error."""
+def _exit_problems(result: ProcessResult, fault: Fault) -> list[str]:
+    """What is wrong with the exit: a fault that kills must kill; otherwise success or a typed error is allowed."""
     if fault.kills:
-        return [] if ended.status == KILLED else [f"was not killed: {ended}"]
-    return [f"ended badly: {ended}"] if ended.crashed else []
+        return [] if result.status == KILLED else [f"was not killed: {result}"]
+    return [f"ended badly: {result}"] if result.crashed else []
 
 
 def run(name: str, *, sample: int, seed: int) -> dict[str, Any]:
     """Run all trials of a scenario, or a sample of them, in a process that has loaded the fault library."""
     started = time.monotonic()
-    number, scenario = next((number, one) for number, one in enumerate(SCENARIOS) if one.name == name)
-    with tempfile.TemporaryDirectory(dir=in_memory()) as temporary_folder:
+    number = [scenario.name for scenario in SCENARIOS].index(name)
+    with tempfile.TemporaryDirectory(dir=memory_disk()) as temporary_folder:
         folder = Path(temporary_folder).resolve()
-        expected = prepared(scenario, folder)
-        points = _points(expected)
-        chosen = _some(points, sample, sample * number, seed) if sample else points
+        expected = expected_outcomes(SCENARIOS[number], folder)
+        points = _fault_points(expected)
+        chosen = _sample_points(points, sample, sample * number, seed) if sample else points
         violations = [
-            {"at": at, "operation": expected.operations[at], "fault": fault.name, "wrong": wrong}
+            {"at": at, "operation": expected.operations[at], "fault": fault.name, "wrong": problem}
             for at, fault in chosen
-            for wrong in _strike(expected, folder, at, fault)
+            for problem in _inject_fault(expected, folder, at, fault)
         ]
     return {
         "scenario": name,
         "operations": len(expected.operations),
-        "kinds": dict(Counter(one.rpartition(" ")[0] for one in expected.operations)),
+        "kinds": dict(Counter(operation.rpartition(" ")[0] for operation in expected.operations)),
         "points": len(points),
         "tried": len(chosen),
         "faults": dict(Counter(fault.name for _, fault in chosen)),
@@ -132,14 +132,14 @@ def run_all(scenario: str = "", sample: int = 0, seed: int = 0) -> dict[str, Any
     """Run the trials of all scenarios, or of the one with this name; see `run`."""
     with fault_server() as server:
         results = [
-            server.value_of(partial(run, one.name, sample=sample, seed=seed), seconds=36_000)
-            for one in SCENARIOS
-            if scenario in ("", one.name)
+            server.value_of(partial(run, name, sample=sample, seed=seed), seconds=36_000)
+            for name in [target.name for target in SCENARIOS]
+            if scenario in ("", name)
         ]
     return {
         "scenarios": results,
-        "tried": sum(one["tried"] for one in results),
-        "violations": [violation for one in results for violation in one["violations"]],
+        "tried": sum(result["tried"] for result in results),
+        "violations": [violation for result in results for violation in result["violations"]],
     }
 
 

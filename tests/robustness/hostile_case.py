@@ -9,7 +9,7 @@ from pathlib import Path
 from corpus.formats import MAX_BYTES
 
 ANY = "?"
-"""A `Case.reason`: whether the file is indexed or left out depends on its size."""
+"""A `Case.reason`: whether the file is indexed or skipped depends on its size."""
 LARGE = MAX_BYTES // 1_000_000 * 1_000_000
 
 PASSAGE = "# T\n\nA passage about {}.\n"
@@ -22,14 +22,14 @@ class Case:
     Attributes:
         path: Its path in the corpus.
         make: Creates it at a path, with a share (0 to 1) of its full size.
-        reason: How the reason for leaving it out begins, "" if it is indexed, `ANY` if that depends on its size.
-        grows: Whether its size depends on the share.
+        reason: Start of the reason for skipping it, "" if it is indexed, `ANY` if that depends on its size.
+        is_scalable: Whether its size depends on the share.
     """
 
     path: str
     make: Callable[[Path, float], None]
     reason: str = ""
-    grows: bool = False
+    is_scalable: bool = False
 
 
 def data(path: str, content: bytes, reason: str = "") -> Case:
@@ -41,16 +41,16 @@ def put(file: Path, content: bytes) -> None:
 
 
 def bomb(name: str, write: Callable[[int], str], *, size: int = LARGE, reason: str = ANY) -> Case:
-    """A text of about `size` bytes; `write` gets the number of bytes to make."""
+    """A text of about `size` bytes, from a function of the size."""
 
     def make(file: Path, share: float) -> None:
         file.write_bytes(write(max(10, int(size * share))).encode()[: MAX_BYTES if size <= MAX_BYTES else None])
 
-    return Case(f"bombs/{name}", make, reason, grows=True)
+    return Case(f"bombs/{name}", make, reason, is_scalable=True)
 
 
-def again(piece: str) -> Callable[[int], str]:
-    """The same piece repeated."""
+def repeat(piece: str) -> Callable[[int], str]:
+    """Repeat a piece of text up to a size in bytes."""
     return lambda size: piece * (size // len(piece.encode()))
 
 

@@ -1,4 +1,4 @@
-"""A folder of hostile files, and what each of them costs.
+"""A folder of hostile files, and the time and memory that each of them takes.
 
     python -m tests.robustness.hostile_corpus [--only WORDS]   measures each file in a separate process
 
@@ -40,24 +40,24 @@ REASONS = re.compile(
     r"|(folder )?cannot be read: (Permission denied|File name too long)"
     r"|ignore file .*|only its first 1,000 patterns are used"
 )
-"""Every acceptable reason for leaving a file out."""
+"""Every acceptable reason for skipping a file."""
 
 
 class QuickEncoder(BagEncoder):
-    """Counts tokens as the real model does; its vectors, of the first characters alone, take no time."""
+    """Counts tokens as the real model does, but takes no time to embed: only the first characters."""
 
     def __init__(self) -> None:
         super().__init__(name="quick", fingerprint="9" * 64, max_tokens=254)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return _tokens().count(texts)
+        return _tokenizer().count(texts)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         return super().encode_passages([text[:4] for text in texts])
 
 
 @cache
-def _tokens() -> ModelTokenizer:
+def _tokenizer() -> ModelTokenizer:
     return ModelTokenizer(find())
 
 
@@ -72,7 +72,7 @@ CASES = (*NAMES, *BYTES, *TEXTS, *SIZES, *MARKDOWN, *EXPRESSIONS, *SPECIAL)
 
 
 def write(root: Path, cases: Sequence[Case] = CASES, *, share: float = 1.0) -> None:
-    """Write the healthy and the hostile files into a new folder, growing files at `share` of their full size."""
+    """Write the healthy and the hostile files into a new folder, scalable files at `share` of their full size."""
     for path, text in HEALTHY.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
@@ -88,7 +88,7 @@ def build(root: Path) -> BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one file took: its outcome in words, processor time, and memory beyond that of the libraries."""
+    """What became of a file, and its processor time and memory beyond that of the libraries."""
 
     path: str
     outcome: str
@@ -96,7 +96,7 @@ class Cost:
     megabytes: float
 
     @property
-    def fits(self) -> bool:
+    def is_within_limits(self) -> bool:
         return self.seconds <= MOST_SECONDS and self.megabytes <= MOST_MEGABYTES
 
 
@@ -105,25 +105,25 @@ def measure(case: Case, *, share: float = 1.0) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "corpus")
         write(root, [case], share=share)
-        ended = run(partial(_build_one, root), seconds=300)
-    outcome, seconds = ended.value if ended.succeeded else (f"DIED: {ended}", float("inf"))
-    return Cost(case.path, outcome, seconds, ended.grown / 1e6)
+        result = run(partial(_build_one, root), seconds=300)
+    outcome, seconds = result.value if result.succeeded else (f"DIED: {result}", float("inf"))
+    return Cost(case.path, outcome, seconds, result.memory / 1e6)
 
 
 def _build_one(root: Path) -> tuple[str, float]:
-    _tokens()
-    begun = time.process_time()
+    _tokenizer()
+    started = time.process_time()
     report = build(root)
     reasons = "; ".join(skip.reason for skip in report.skipped)
-    return reasons or f"{report.passages - len(HEALTHY):,} passages", time.process_time() - begun
+    return reasons or f"{report.passages - len(HEALTHY):,} passages", time.process_time() - started
 
 
 def run_all(only: str = "") -> dict[str, Any]:
     """Measure every file whose path contains `only`."""
     costs = [measure(case) for case in CASES if only in case.path]
     return {
-        **{ascii(one.path)[1:-1]: f"{one.outcome}, {one.seconds:.2f} s, {one.megabytes:.0f} MB" for one in costs},
-        "violations": [one.path for one in costs if not one.fits],
+        **{ascii(cost.path)[1:-1]: f"{cost.outcome}, {cost.seconds:.2f} s, {cost.megabytes:.0f} MB" for cost in costs},
+        "violations": [cost.path for cost in costs if not cost.is_within_limits],
     }
 
 

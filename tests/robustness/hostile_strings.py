@@ -1,4 +1,4 @@
-"""Random strings that could control a terminal, and a check that nothing in an output does."""
+"""Random strings that could control a terminal, and a check for such characters in output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Callable
 SEED = 20240229
 # The tool's own styles: bold, dim, yellow and reset.
 _STYLES = re.compile(r"\x1b\[(?:1|2|33|0)m")
-# Used to draw a progress bar.
-_DRAWING = re.compile(r"\r|\x1b\[A")
+# What draws a progress bar.
+_BAR_CONTROLS = re.compile(r"\r|\x1b\[A")
 _JOINERS = "\u200c\u200d"
 _LETTERS = "aZ é漢ｆ\u0301\u0e33🙂👩\u200d🔬می\u200cخ-_.:/\\'\"`$<>|#*[]()\u3164\u115f"
 _CONTROLS = [chr(code) for code in (*range(32), 127, *range(128, 160))]
@@ -49,10 +49,10 @@ def strings(count: int, seed: int = SEED) -> list[str]:
     return ["".join(generator.choice(kinds)() for _ in range(generator.randint(1, 14))) for _ in range(count)]
 
 
-def trespasses(shown: str, *, drawing: bool = False) -> Counter[str]:
+def forbidden_characters(shown: str, *, drawing: bool = False) -> Counter[str]:
     """Count the characters that are neither text nor the tool's own styling."""
-    left = _STYLES.sub("", shown)
+    text = _STYLES.sub("", shown)
     if drawing:
-        left = _DRAWING.sub("", left)
-    bad = {c for c in set(left) if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n", *_JOINERS}
-    return Counter({c: left.count(c) for c in sorted(bad)})
+        text = _BAR_CONTROLS.sub("", text)
+    forbidden = {c for c in set(text) if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n", *_JOINERS}
+    return Counter({c: text.count(c) for c in sorted(forbidden)})

@@ -30,7 +30,7 @@ from tests.encoders import BagEncoder
 from tests.robustness import options
 from tests.robustness.picture import stored_digests
 from tests.robustness.process import Child
-from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, prepared, write
+from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, expected_outcomes, write
 
 # The batch size of `index.update.embed_queue`; one batch may be on its way to disk while the model finishes the next.
 BATCH = 64
@@ -49,9 +49,9 @@ class SlowEncoder(BagEncoder):
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         with self._model:
-            found = super().encode_passages(texts)
+            vectors = super().encode_passages(texts)
             time.sleep(_SECONDS_A_TEXT * len(texts))
-        return found
+        return vectors
 
 
 class RealEncoder(FastestEncoder):
@@ -62,36 +62,36 @@ class RealEncoder(FastestEncoder):
         self.embedded: list[str] = []
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        found = super().encode_passages(texts)
+        vectors = super().encode_passages(texts)
         self.embedded.extend(texts)
-        return found
+        return vectors
 
 
 def _log_of(root: Path) -> Path:
-    """Where a process logs digests of the texts it has embedded; created when it is about to build."""
+    """Where a process logs digests of the texts that it embeds; the file is created just before the build."""
     return root.with_name(f"{root.name}.log")
 
 
-def _act(root: Path, encoder: Callable[[], Any], run: Callable[[Request], object]) -> float:
-    """Build, and log what is embedded; returns the seconds it took, not counting loading the model."""
-    embedding = encoder()
-    embedding.encode_query("Load the model.")
-    log, encode = os.open(_log_of(root), os.O_WRONLY | os.O_CREAT | os.O_APPEND), embedding.encode_passages
+def _build_and_log(root: Path, load: Callable[[], Any], build: Callable[[Request], object]) -> float:
+    """Build, and log what is embedded; return the seconds it took after the model was loaded."""
+    encoder = load()
+    encoder.encode_query("Load the model.")
+    log, encode = os.open(_log_of(root), os.O_WRONLY | os.O_CREAT | os.O_APPEND), encoder.encode_passages
 
     def encode_passages(texts: Sequence[str]) -> Vectors:
-        found: Vectors = encode(texts)
-        os.write(log, "".join(f"{vector_digest(embedding.fingerprint, text).hex()}\n" for text in texts).encode())
-        return found
+        vectors: Vectors = encode(texts)
+        os.write(log, "".join(f"{vector_digest(encoder.fingerprint, text).hex()}\n" for text in texts).encode())
+        return vectors
 
-    embedding.encode_passages = encode_passages
+    encoder.encode_passages = encode_passages
     started = time.monotonic()
-    run(Request(root, embedding))
+    build(Request(root, encoder))
     return time.monotonic() - started
 
 
-def _prepare(root: Path, files: int, before: Scenario) -> None:
-    """Prepare a folder as for another scenario, and add files with more passages than are embedded at once."""
-    before.prepare(root)
+def _prepare(root: Path, files: int, scenario: Scenario) -> None:
+    """Prepare a scenario, and add files with more passages than are embedded at once."""
+    scenario.prepare(root)
     for number in range(files):
         parts = (f"# Part {number}.{part}\n\nOf {number} and {part}.\n" for part in range(_PASSAGES))
         write(root, {f"part-{number % 4}/{number}.md": "\n".join(parts)})
@@ -99,39 +99,43 @@ def _prepare(root: Path, files: int, before: Scenario) -> None:
 
 def scenarios(files: int = FILES, *, model: bool = False) -> tuple[Scenario, ...]:
     """The operations to kill; there must be enough files for more than two batches."""
-    runs = {"first build": update_index, "update": update_index, "rebuild": rebuild_index, "repair": rebuild_index}
+    builds = {"first build": update_index, "update": update_index, "rebuild": rebuild_index, "repair": rebuild_index}
     encoder: Callable[[], Any] = RealEncoder if model else SlowEncoder
-    found = [
+    targets = [
         replace(
-            one,
-            prepare=partial(_prepare, files=files, before=one),
-            act=partial(_act, encoder=encoder, run=runs[one.name]),
+            scenario,
+            prepare=partial(_prepare, files=files, scenario=scenario),
+            act=partial(_build_and_log, load=encoder, build=builds[scenario.name]),
             encoder=RealEncoder if model else BagEncoder,
         )
-        for one in SCENARIOS
-        if one.name in runs
+        for scenario in SCENARIOS
+        if scenario.name in builds
     ]
-    return tuple(found[:1] if model else found)
+    return tuple(targets[:1] if model else targets)
 
 
 @dataclass(frozen=True, slots=True)
-class Killed:
-    """One run.
+class Trial:
+    """One process.
 
     Attributes:
-        killed: Whether it was still running when it was killed.
-        wrong: What is wrong afterwards.
-        finished: How many texts were embedded.
-        lost: How many of their vectors were not stored, and so must be computed again.
+        scenario: The name of its scenario.
+        after: Seconds after which it was killed, counted from the start of its build.
+        killed: Whether it was still running then.
+        problems: What is wrong afterwards.
+        embedded: Number of texts that it embedded.
+        lost: Number of these whose vectors were not stored, and so must be computed again.
     """
 
+    scenario: str
+    after: float
     killed: bool
-    wrong: list[str]
-    finished: int
+    problems: list[str]
+    embedded: int
     lost: int
 
 
-def kill(expected: Expected, after: float) -> Killed:
+def kill(expected: Expected, after: float) -> Trial:
     """Run a scenario on a fresh copy, kill it `after` seconds after it began to build, and check what is left."""
     root = expected.template.with_name("trial")
     log = _log_of(root)
@@ -142,28 +146,27 @@ def kill(expected: Expected, after: float) -> Killed:
             time.sleep(0.002)
         time.sleep(after)
         process.kill()
-        ended = process.wait()
-        finished = set(log.read_text(encoding="ascii").split())
-        lost = len(finished - {digest.hex() for digest in stored_digests(root / ".qa")})
-        wrong = expected.problems(root, done=ended.status == 0)
-        if ended.status == 0 and ended.error:
-            wrong.append(f"ended badly: {ended}")
+        result = process.wait()
+        embedded = set(log.read_text(encoding="ascii").split())
+        lost = len(embedded - {digest.hex() for digest in stored_digests(root / ".qa")})
+        problems = expected.problems(root, done=result.status == 0)
+        if result.status == 0 and result.error:
+            problems.append(f"ended badly: {result}")
         if lost > MOST_LOST:
-            wrong.append(f"{lost} finished texts lost")
-        return Killed(ended.status != 0, wrong, len(finished), lost)
+            problems.append(f"{lost} vectors lost")
+        return Trial(expected.scenario.name, round(after, 4), result.status != 0, problems, len(embedded), lost)
     finally:
         shutil.rmtree(root)
         log.unlink(missing_ok=True)
 
 
-def _until_killed(expected: Expected, after: float) -> Iterator[tuple[float, Killed]]:
-    """Kill it earlier and earlier until it had not finished: it may have been timed on a busy machine."""
+def _kill_before_end(expected: Expected, after: float) -> Iterator[Trial]:
+    """Kill earlier and earlier until it was still running, as the scenario may have been timed on a busy machine."""
     for _ in range(8):
-        one = kill(expected, after)
-        yield after, one
-        if one.killed:
+        yield (trial := kill(expected, after))
+        if trial.killed:
             return
-        expected.took = min(expected.took, after)
+        expected.result = min(expected.result, after)
         after /= 2
 
 
@@ -171,26 +174,27 @@ def run(runs: int = 500, seed: int = 0, files: int = FILES, *, model: bool = Fal
     """Kill the scenarios in turn, and return the results."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
-    found: list[tuple[str, float, Killed]] = []
+    trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        targets = [prepared(one, folder / one.name.replace(" ", "-")) for one in scenarios(files, model=model)]
+        targets = [
+            expected_outcomes(case, folder / case.name.replace(" ", "-")) for case in scenarios(files, model=model)
+        ]
         for number in range(runs):
             target = targets[number % len(targets)]
-            for after, one in _until_killed(target, chance.uniform(0, 1.05 * target.took)):
-                found.append((target.scenario.name, round(after, 4), one))
-    done = [one for _, _, one in found]
+            trials += _kill_before_end(target, chance.uniform(0, 1.05 * target.result))
+    failed = [trial for trial in trials if trial.problems]
     return {
-        "runs": len(found),
+        "runs": len(trials),
         "seed": seed,
         "texts": files * _PASSAGES,
-        "killed": sum(one.killed for one in done),
-        "by_scenario": dict(Counter(name for name, _, one in found if one.killed)),
+        "killed": sum(trial.killed for trial in trials),
+        "by_scenario": dict(Counter(trial.scenario for trial in trials if trial.killed)),
         "batch": BATCH,
-        "finished": sum(one.finished for one in done),
-        "embedded_again": sum(one.lost for one in done),
-        "most_lost": max(one.lost for one in done),
-        "violations": [{"scenario": name, "after": at, "wrong": one.wrong} for name, at, one in found if one.wrong],
+        "finished": sum(trial.embedded for trial in trials),
+        "embedded_again": sum(trial.lost for trial in trials),
+        "most_lost": max(trial.lost for trial in trials),
+        "violations": [{"scenario": bad.scenario, "after": bad.after, "wrong": bad.problems} for bad in failed],
         "seconds": round(time.monotonic() - started, 1),
     }
 

@@ -25,76 +25,76 @@ from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.robustness import options
-from tests.robustness.picture import Picture, difference, strays, temporary
+from tests.robustness.picture import Picture, stray_files, temporary_files
 from tests.robustness.process import in_fork, value_in_fork
-from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, in_memory, prepared, write
+from tests.robustness.scenarios import SCENARIOS, Expected, Scenario, expected_outcomes, memory_disk, write
 
-# More descriptors than this are always enough.
-_MOST = 16
+# This many extra descriptors are enough for every scenario.
+_ENOUGH = 16
 # Bytes to free once the small disk is full: enough for another generation of its index.
 _BALLAST = 400_000
-# Bytes that the next documents need.
+# Bytes that the next documents take at most.
 _RESERVE = 20_000
 
 
-def _with_descriptors(more: int, act: Callable[[Path], Any], root: Path) -> Any:
-    """Act with so many descriptors beyond those already open; afterwards there is no limit to reporting the result."""
+def _act_with(extra: int, act: Callable[[Path], Any], root: Path) -> Any:
+    """Act with `extra` descriptors beyond those already open; the limit ends before the result is reported."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
     free = (number for number in itertools.count() if number not in used)
-    # The first free one was used to list them.
-    resource.setrlimit(resource.RLIMIT_NOFILE, (next(itertools.islice(free, more, None)), hard))
+    # Listing the descriptors used the first free one.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(itertools.islice(free, extra, None)), hard))
     try:
         return act(root)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _try(more: int, expected: Expected, folder: Path) -> dict[str, Any]:
-    """Write under a limit and check the result; then ask under the limit."""
+def _try_with(extra: int, expected: Expected, folder: Path) -> dict[str, Any]:
+    """Write with a limited number of descriptors and check the index; then ask with the same limit."""
     root, scenario = folder / "trial", expected.scenario
     shutil.copytree(expected.template, root)
     try:
-        ended = in_fork(partial(_with_descriptors, more, scenario.act, root))
-        wrong = [f"ended badly: {ended}"] if ended.crashed else []
-        if names := temporary(root):
-            wrong.append(f"temporary files: {names}")
-        wrong += expected.problems(root, done=ended.succeeded)
-        asked = in_fork(partial(_with_descriptors, more, scenario.picture, root))
-        if asked.crashed:
-            wrong.append(f"asking ended badly: {asked}")
-        elif not asked.error and difference(_unverified(asked.value[1]), _unverified(expected.clean)):
-            wrong.append("different answers under the limit")
-        return {"scenario": scenario.name, "descriptors": more, "ended": ended.error or "done", "wrong": wrong}
+        result = in_fork(partial(_act_with, extra, scenario.act, root))
+        problems = [f"ended badly: {result}"] if result.crashed else []
+        if names := temporary_files(root):
+            problems.append(f"temporary files: {names}")
+        problems += expected.problems(root, done=result.succeeded)
+        answers = in_fork(partial(_act_with, extra, scenario.picture, root))
+        if answers.crashed:
+            problems.append(f"asking ended badly: {answers}")
+        elif not answers.error and _without_states(answers.value[1]) != _without_states(expected.clean):
+            problems.append("different answers under the limit")
+        return {"scenario": scenario.name, "descriptors": extra, "ended": result.error or "done", "wrong": problems}
     finally:
         shutil.rmtree(root)
 
 
-def _unverified(found: Picture) -> Picture:
-    """Leave out the state of the cited files: a file that cannot be opened is not shown as verified."""
-    found = copy.deepcopy({name: value for name, value in found.items() if not name.startswith("show")})
-    for answer in (*found["hybrid"], found["hybrid, within"], found["keyword, quick"]):
+def _without_states(picture: Picture) -> Picture:
+    """Leave out the states of cited files: without a descriptor, no file can be verified."""
+    picture = copy.deepcopy({name: value for name, value in picture.items() if not name.startswith("show")})
+    for answer in (*picture["hybrid"], picture["hybrid, within"], picture["keyword, quick"]):
         for passage in answer["passages"]:
             del passage["source"]["state"]
-    return found
+    return picture
 
 
 def run(every: int = 1, full_disk: str = "") -> dict[str, Any]:
-    """Allow every nth number of descriptors in scenarios that do not fork; or fill the small disk at this folder."""
+    """Try every nth number of descriptors with the scenarios that do not fork, or fill the disk at this folder."""
     if full_disk:
         return _fill(Path(full_disk))
     started = time.monotonic()
-    found = []
-    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
+    trials = []
+    with tempfile.TemporaryDirectory(dir=memory_disk()) as name:
         for scenario in SCENARIOS:
             if not scenario.forks:
                 folder = Path(name).resolve() / scenario.name.replace(" ", "-")
-                expected = prepared(scenario, folder)
-                found += [_try(more, expected, folder) for more in range(0, _MOST, every)]
+                expected = expected_outcomes(scenario, folder)
+                trials += [_try_with(extra, expected, folder) for extra in range(0, _ENOUGH, every)]
     return {
-        "tried": len(found),
-        "ended": dict(Counter(one["ended"] for one in found)),
-        "violations": [one for one in found if one["wrong"]],
+        "tried": len(trials),
+        "ended": dict(Counter(trial["ended"] for trial in trials)),
+        "violations": [trial for trial in trials if trial["wrong"]],
         "seconds": round(time.monotonic() - started, 1),
     }
 
@@ -105,40 +105,40 @@ def _fill(disk: Path) -> dict[str, Any]:
     root.mkdir()
     ballast.write_bytes(bytes(_BALLAST))
     picture = partial(Scenario("full disk", lambda _: None, _update).picture, root)
-    _add(root, 0)
+    _add_documents(root, 0)
     value_in_fork(partial(_update, root))
-    before, refused, wrong = value_in_fork(picture), "", []
+    before, refusal, problems = value_in_fork(picture), "", []
     for number in itertools.count(1):
-        # There is always room for the documents, so that it is the index that does not fit.
+        # The documents always have room, so that it is the index that does not fit.
         reserve.unlink(missing_ok=True)
-        _add(root, number)
+        _add_documents(root, number)
         with contextlib.suppress(OSError):
             reserve.write_bytes(bytes(_RESERVE))
-        ended = in_fork(partial(_update, root))
-        if ended.error:
-            refused = f"{ended.error}: {ended.message}"
+        result = in_fork(partial(_update, root))
+        if result.error:
+            refusal = f"{result.error}: {result.message}"
             break
         before = value_in_fork(picture)
-    if not refused.startswith(StorageError.__name__):
-        wrong.append(f"unexpected error: {refused}")
+    if not refusal.startswith(StorageError.__name__):
+        problems.append(f"unexpected error: {refusal}")
     after = in_fork(picture)
     if after.error or after.value != before:
-        wrong.append(f"the old answers changed: {after}")
-    if temporary(root):
-        wrong.append(f"temporary files: {temporary(root)}")
+        problems.append(f"the old answers changed: {after}")
+    if temporary_files(root):
+        problems.append(f"temporary files: {temporary_files(root)}")
     ballast.unlink()
     documents = value_in_fork(partial(_update, root))
-    stray = value_in_fork(partial(strays, root))
+    stray = value_in_fork(partial(stray_files, root))
     if documents != number + 3 or stray:
-        wrong.append(f"with space again: {documents} documents, stray files {stray}")
-    return {"documents": documents, "refused": refused, "violations": wrong}
+        problems.append(f"with space again: {documents} documents, stray files {stray}")
+    return {"documents": documents, "refused": refusal, "violations": problems}
 
 
-def _add(root: Path, number: int) -> None:
+def _add_documents(root: Path, number: int) -> None:
     text = "".join(f"# Part {number}.{part}\n\nThe sea at {number}, {part}.\n\n" for part in range(20))
-    # The questions need both: a document to show, and one to look for duplicates of.
-    others = {"cats.md": "# Cats\n\nThe cat sat.\n", "copy/birds.txt": "Birds sing.\n"}
-    write(root, {f"{number:05}.md": text} | others)
+    # `QUESTIONS` show one of these documents and look for duplicates of the other.
+    more = {"cats.md": "# Cats\n\nThe cat sat.\n", "copy/birds.txt": "Birds sing.\n"}
+    write(root, {f"{number:05}.md": text} | more)
 
 
 def _update(root: Path) -> int:

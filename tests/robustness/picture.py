@@ -1,11 +1,11 @@
-"""Everything visible of an index as plain values: two pictures are equal if the indexes cannot be told apart."""
+"""All that an index shows, as plain values: two pictures are equal if the indexes cannot be told apart."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ Picture = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A question that was not answered, with the typed error."""
+class Refusal:
+    """The typed error that a question got instead of an answer."""
 
     error: QAError
 
@@ -36,7 +36,7 @@ class Questions:
     """What to ask of an index.
 
     Attributes:
-        texts: Questions in plain language; the first is also asked in every other way.
+        texts: Questions in plain language; all other kinds of search use the first.
         words: Terms to count, some of them in no passage.
         pattern: A pattern of paths.
         path: The path of a document to show.
@@ -52,9 +52,9 @@ class Questions:
 
 def listing(snapshot: Index) -> list[Any]:
     """Every document with all its passages, without row numbers."""
-    found = []
-    for one in snapshot.documents():
-        passages = snapshot.passages_of(one.path)
+    documents = []
+    for document in snapshot.documents():
+        passages = snapshot.passages_of(document.path)
         vectors = snapshot.vectors([passage.vector for passage in passages])
         rows = [
             [
@@ -64,27 +64,28 @@ def listing(snapshot: Index) -> list[Any]:
             ]
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        found.append([one.path, one.sha256, one.size, one.mtime_ns, one.media_type, one.title, one.records, rows])
-    return found
+        file = [document.path, document.sha256, document.size, document.mtime_ns, document.media_type]
+        documents.append([*file, document.title, document.records, rows])
+    return documents
 
 
-def left_out(snapshot: Index) -> list[Any]:
+def skipped_files(snapshot: Index) -> list[Any]:
     """The skipped files, with reasons."""
-    return [[one.path, one.reason, one.unreadable, one.size, one.mtime_ns] for one in snapshot.skipped()]
+    return [[file.path, file.reason, file.unreadable, file.size, file.mtime_ns] for file in snapshot.skipped()]
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[list[Any]]:
     """Keys and scores, in order."""
-    return [[one.key, one.score] for one in candidates]
+    return [[candidate.key, candidate.score] for candidate in candidates]
 
 
-def answers(snapshot: Index, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
+def search_results(snapshot: Index, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
     """The results of dense and keyword search, with exact scores."""
-    found: Picture = {}
+    results: Picture = {}
     for text in texts:
-        found[f"dense {text}"] = ranked(snapshot.dense(encoder.encode_query(text), limit))
-        found[f"keyword {text}"] = ranked(snapshot.keyword(text, limit))
-    return found
+        results[f"dense {text}"] = ranked(snapshot.dense(encoder.encode_query(text), limit))
+        results[f"keyword {text}"] = ranked(snapshot.keyword(text, limit))
+    return results
 
 
 def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[int | None, Picture]:
@@ -96,83 +97,82 @@ def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[
     try:
         retriever = Retriever.open(root, encoder=encoder, reader=False)
     except QAError as error:
-        return None, {"open": Refused(error)}
+        return None, {"open": Refusal(error)}
     with retriever:
         picture: Picture = {}
-        for name, ask in _questions(root, retriever, encoder, questions).items():
+        for name, ask in _queries(root, retriever, encoder, questions).items():
             try:
                 picture[name] = ask()
             except QAError as error:
-                picture[name] = Refused(error)
+                picture[name] = Refusal(error)
         return retriever.snapshot.info.generation, picture
 
 
-def whole_picture(root: Path, encoder: Encoder, questions: Questions) -> tuple[int, Picture]:
-    """As `ask_everything`, but nothing may be refused.
+def complete_picture(root: Path, encoder: Encoder, questions: Questions) -> tuple[int, Picture]:
+    """Ask every question, none of which may be refused; returns the generation and the answers.
 
     Raises:
         QAError: The first refusal.
     """
     generation, picture = ask_everything(root, encoder, questions)
-    for one in picture.values():
-        if isinstance(one, Refused):
-            raise one.error
+    for answer in picture.values():
+        if isinstance(answer, Refusal):
+            raise answer.error
     if generation is None:
         raise AssertionError("not opened, and not refused")
     return generation, picture
 
 
-def difference(found: Picture, expected: Picture) -> str:
-    """The names of the questions with different answers, or ""."""
-    return ", ".join(sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)))
+def differences(picture: Picture, expected: Picture) -> str:
+    """The names of the questions with different answers, joined by commas; "" if there are none."""
+    names = picture.keys() | expected.keys()
+    return ", ".join(sorted(name for name in names if picture.get(name) != expected.get(name)))
 
 
-def answer_to(retriever: Retriever, question: str, **how: Any) -> Any:
-    """An answer as JSON, without what varies from run to run."""
-    found = retriever.ask(question, **how).as_json()
-    del found["timings_ms"], found["index"]["generation"]
-    return found
+def answer_to(retriever: Retriever, question: str, **options: Any) -> Any:
+    """An answer as JSON, without times and generation, which differ from run to run."""
+    answer = retriever.ask(question, **options).as_json()
+    del answer["timings_ms"], answer["index"]["generation"]
+    return answer
 
 
-def _questions(
-    root: Path, retriever: Retriever, encoder: Encoder, questions: Questions
-) -> Mapping[str, Callable[[], Any]]:
+def _queries(root: Path, retriever: Retriever, encoder: Encoder, questions: Questions) -> dict[str, Callable[[], Any]]:
     snapshot = retriever.snapshot
-    text, *others = questions.texts
+    text, *more_texts = questions.texts
 
-    def shown(place: str) -> Any:
+    def show_place(place: str) -> Any:
         view = show(root, place, context=1)
         return [view.path, [list(line) for line in view.lines], view.requested, str(view.state), view.stored]
 
-    def duplicate() -> str:
+    def duplicate_key() -> str:
         return snapshot.passages_of(questions.duplicate)[0].key
 
-    def scoped() -> Any:
+    def search_within() -> Any:
         documents = snapshot.match_paths(questions.pattern)
         dense = snapshot.dense(encoder.encode_query(text), 7, documents=documents)
         return [ranked(dense), ranked(snapshot.keyword(text, 7, documents=documents))]
 
-    def within() -> Any:
+    def ask_within() -> Any:
         try:
             return answer_to(retriever, text, k=5, path=questions.pattern)
         except UsageError as error:  # no document matches, which is an answer too
             return str(error)
 
     return {
-        "dense": lambda: [ranked(snapshot.dense(encoder.encode_query(one), 10)) for one in questions.texts],
+        "dense": lambda: [ranked(snapshot.dense(encoder.encode_query(query), 10)) for query in questions.texts],
         "dense, all": lambda: ranked(snapshot.dense(encoder.encode_query(text), 100_000)),
-        "keyword": lambda: [ranked(snapshot.keyword(one, 10)) for one in questions.texts],
+        "keyword": lambda: [ranked(snapshot.keyword(query, 10)) for query in questions.texts],
         "keyword, all": lambda: ranked(snapshot.keyword(text, 100_000)),
         "words": lambda: snapshot.frequencies(questions.words),
-        "within": scoped,
-        "hybrid": lambda: [answer_to(retriever, one, k=5) for one in others[:2]],
-        "hybrid, within": within,
+        "within": search_within,
+        "hybrid": lambda: [answer_to(retriever, query, k=5) for query in more_texts[:2]],
+        "hybrid, within": ask_within,
         "keyword, quick": lambda: answer_to(retriever, text, k=8, mode=Mode.KEYWORD, rerank=False),
-        "duplicates": lambda: _duplicates(snapshot, duplicate()),
-        "show passage": lambda: shown(duplicate()),
-        "show file": lambda: shown(questions.path),
+        "duplicates": lambda: _duplicates(snapshot, duplicate_key()),
+        "show passage": lambda: show_place(duplicate_key()),
+        "show file": lambda: show_place(questions.path),
         "listing": lambda: listing(snapshot),
-        "left out": lambda: left_out(snapshot),
+        "left out": lambda: skipped_files(snapshot),
     }
 
 
@@ -180,12 +180,13 @@ def _duplicates(snapshot: Index, key: str) -> list[Any]:
     passage = snapshot.find(key)
     if passage is None:
         return [None]
-    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.duplicates([passage])[passage.id]]
+    duplicates = snapshot.duplicates([passage])[passage.id]
+    return [[duplicate.document.path, duplicate.start, duplicate.end, duplicate.text] for duplicate in duplicates]
 
 
 def stored_digests(folder: Path) -> frozenset[bytes]:
     """The digests of the intact vectors in an index, in use or not, as far as the database can be read."""
-    found = set()
+    digests = set()
     file = folder / "index.db"
     if file.exists():
         with (
@@ -194,19 +195,19 @@ def stored_digests(folder: Path) -> frozenset[bytes]:
         ):
             for row in connection.execute("SELECT digest, vector, checksum FROM vectors"):
                 if has_valid_checksum(*row):
-                    found.add(row[0])
-    return frozenset(found)
+                    digests.add(row[0])
+    return frozenset(digests)
 
 
-def strays(root: Path) -> list[str]:
+def stray_files(root: Path) -> list[str]:
     """Files in an index folder that do not belong to its generation, and files of the generation that are missing."""
     names = {path.name for path in (root / ".qa").iterdir()}
     with Snapshot(root / ".qa") as snapshot:
-        own = {segment.name for segment in snapshot.info.segments}
-    missing = [f"{name} (missing)" for name in own - names]
-    return sorted(names - own - {".gitignore", "index.db", "index.db-wal", "index.db-shm", "lock"}) + missing
+        segments = {segment.name for segment in snapshot.info.segments}
+    missing = [f"{name} (missing)" for name in segments - names]
+    return sorted(names - segments - {".gitignore", "index.db", "index.db-wal", "index.db-shm", "lock"}) + missing
 
 
-def temporary(root: Path) -> list[str]:
+def temporary_files(root: Path) -> list[str]:
     """Temporary files anywhere under a folder."""
     return sorted(path.name for path in root.rglob("*.tmp"))

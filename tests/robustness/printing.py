@@ -1,9 +1,9 @@
-"""Print generated strings by every printing function on a pseudo-terminal, and check what would control a terminal.
+"""Print generated strings by every printing function on a pseudo-terminal, and check that none controls it.
 
     python -m tests.robustness.printing --strings 10000
 
-Of control sequences, only newlines and the tool's own bold, dim, yellow and reset may reach the terminal, and no
-character that reorders or hides text. JSON must be as safe, and must preserve every string exactly.
+The only control sequences that may reach the terminal are newlines and the tool's own bold, dim, yellow and reset; no
+character may reorder or hide text. JSON must be as safe, and must preserve every string exactly.
 """
 
 from __future__ import annotations
@@ -43,82 +43,83 @@ from qa.terminal import reports
 from qa.terminal.text import clean_name
 from tests.paths import REPOSITORY
 from tests.robustness import options
-from tests.robustness.hostile_strings import strings, trespasses
+from tests.robustness.hostile_strings import forbidden_characters, strings
 from tests.robustness.program import environment_without
 
 
-def _hit(rank: int, text: str, other: str) -> Hit:
-    source = Source(text, "text/markdown", (0, len(other)), (3, 9), None, "0" * 64, list(State)[rank % 3])
-    lights = (Highlight((0, len(other) // 2), other[: len(other) // 2]),)
-    places = tuple(Location(path, (0, 1), (1, 1), rank) for path in (text, other))
-    return Hit(rank, text, 0.5, f"# {text}\n\n{other}", text, (other, text), source, lights, places)
+def _hit(rank: int, text: str, other_text: str) -> Hit:
+    source = Source(text, "text/markdown", (0, len(other_text)), (3, 9), None, "0" * 64, list(State)[rank % 3])
+    highlights = (Highlight((0, len(other_text) // 2), other_text[: len(other_text) // 2]),)
+    places = tuple(Location(path, (0, 1), (1, 1), rank) for path in (text, other_text))
+    return Hit(rank, text, 0.5, f"# {text}\n\n{other_text}", text, (other_text, text), source, highlights, places)
 
 
-def _result(some: list[str]) -> Result:
-    hits = tuple(_hit(rank, text, other) for rank, (text, other) in enumerate(zip(some, some[::-1], strict=True), 1))
-    info = IndexInfo(1, 1, some[0], 1)
-    return Result(some[0], some[-1], True, 0.9, Answer("\n".join(some), (1,)), hits, info, {})
+def _result(texts: list[str]) -> Result:
+    pairs = zip(texts, texts[::-1], strict=True)
+    hits = tuple(_hit(rank, text, other_text) for rank, (text, other_text) in enumerate(pairs, 1))
+    info = IndexInfo(1, 1, texts[0], 1)
+    return Result(texts[0], texts[-1], True, 0.9, Answer("\n".join(texts), (1,)), hits, info, {})
 
 
-def answers(some: list[str]) -> None:
+def answers(texts: list[str]) -> None:
     place = screen.Places(Path("/notes"), Path("/notes"))
-    screen.write_stdout(screen.render_result(_result(some), screen.TerminalStyle.of(sys.stdout), place))
+    screen.write_stdout(screen.render_result(_result(texts), screen.TerminalStyle.of(sys.stdout), place))
 
 
-def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
-    lines = tuple(enumerate(some, 1))
-    return View(text, lines, None if whole else (1, len(some) - 1), State.CHANGED, stored)
+def _view(text: str, texts: list[str], *, complete: bool, stored: bool) -> View:
+    lines = tuple(enumerate(texts, 1))
+    return View(text, lines, None if complete else (1, len(texts) - 1), State.CHANGED, stored)
 
 
-def views(some: list[str]) -> None:
-    name, look = screen.Places(Path("/notes"), None), screen.TerminalStyle.of(sys.stdout)
-    for whole in (True, False):
-        screen.write_stdout(reports.render_view(_view(some[0], some, whole=whole, stored=False), look, name))
-    for text in some:
-        view = _view(text, ["x", "y", "z"], whole=False, stored=True)
-        screen.write_stderr(f"{clean_name(name(text))}: {reports.describe_view_state(view)}")
-        screen.write_stdout(reports.render_view(view, look, name))
+def views(texts: list[str]) -> None:
+    places, style = screen.Places(Path("/notes"), None), screen.TerminalStyle.of(sys.stdout)
+    for complete in (True, False):
+        screen.write_stdout(reports.render_view(_view(texts[0], texts, complete=complete, stored=False), style, places))
+    for text in texts:
+        view = _view(text, ["x", "y", "z"], complete=False, stored=True)
+        screen.write_stderr(f"{clean_name(places(text))}: {reports.describe_view_state(view)}")
+        screen.write_stdout(reports.render_view(view, style, places))
 
 
-def _status(some: list[str]) -> Status:
+def _status(texts: list[str]) -> Status:
     info = Info(
-        model=some[-1], fingerprint="", dimension=64, splitter=1, generation=1, files=1, documents=1, passages=1,
+        model=texts[-1], fingerprint="", dimension=64, splitter=1, generation=1, files=1, documents=1, passages=1,
         vectors=1, skipped=0, segments=(),
     )  # fmt: skip
-    command = locate.index_command(some[0])
-    return Status(some[0], info, 8, 1, _skipped(some), tuple(some), problem=some[1], command=command)
+    command = locate.index_command(texts[0])
+    return Status(texts[0], info, 8, 1, _skipped(texts), tuple(texts), problem=texts[1], command=command)
 
 
-def states(some: list[str]) -> None:
-    look = screen.TerminalStyle.of(sys.stdout)
-    screen.write_stdout(reports.render_status(_status(some), look))
-    for text in some:
-        screen.write_stdout(reports.render_status(_status([text, text]), look))
-        screen.write_stdout(reports.render_check(CheckReport(text, 1, 1), look))
+def statuses(texts: list[str]) -> None:
+    style = screen.TerminalStyle.of(sys.stdout)
+    screen.write_stdout(reports.render_status(_status(texts), style))
+    for text in texts:
+        screen.write_stdout(reports.render_status(_status([text, text]), style))
+        screen.write_stdout(reports.render_check(CheckReport(text, 1, 1), style))
 
 
-def _skipped(some: list[str]) -> tuple[SkippedFile, ...]:
-    return tuple(SkippedFile(path, reason) for path, reason in zip(some, some[::-1], strict=True))
+def _skipped(texts: list[str]) -> tuple[SkippedFile, ...]:
+    return tuple(SkippedFile(path, reason) for path, reason in zip(texts, texts[::-1], strict=True))
 
 
-def _report(some: list[str]) -> BuildReport:
-    return BuildReport(1, 1, 1, 1, _skipped(some), 1, 1, 1, 1, 0.1)
+def _report(texts: list[str]) -> BuildReport:
+    return BuildReport(1, 1, 1, 1, _skipped(texts), 1, 1, 1, 1, 0.1)
 
 
-def builds(some: list[str]) -> None:
-    look = screen.TerminalStyle.of(sys.stdout)
-    screen.write_stdout(reports.render_build(_report(some), look))
-    screen.write_stdout(reports.render_preview(_report(some), look))
-    screen.write_stdout(reports.render_changes(_report(some)))
-    repaired = CheckReport(some[0], 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
-    screen.write_stdout(reports.render_check(repaired, look))
-    events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
-    for report, problem in ((_report(some), ""), (None, some[0])):
-        screen.write_stdout(reports.render_update(Update(datetime.now(), events, report, problem), look))
+def builds(texts: list[str]) -> None:
+    style = screen.TerminalStyle.of(sys.stdout)
+    screen.write_stdout(reports.render_build(_report(texts), style))
+    screen.write_stdout(reports.render_preview(_report(texts), style))
+    screen.write_stdout(reports.render_changes(_report(texts)))
+    repaired = CheckReport(texts[0], 1, 1, RepairKind.REBUILT, tuple(texts), _report(texts))
+    screen.write_stdout(reports.render_check(repaired, style))
+    events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(texts, texts[::-1], strict=True))
+    for report, problem in ((_report(texts), ""), (None, texts[0])):
+        screen.write_stdout(reports.render_update(Update(datetime.now(), events, report, problem), style))
 
 
-def errors(some: list[str]) -> None:
-    """Print our errors, the system's, click's, bugs with their traceback, warnings and debug messages."""
+def errors(texts: list[str]) -> None:
+    """Print errors of ours, the system and click, bugs with their traceback, warnings and debug messages."""
     raised: list[BaseException] = []
 
     @click.group(cls=Boundary)
@@ -132,7 +133,7 @@ def errors(some: list[str]) -> None:
         logging.getLogger("corpus.x").debug("cannot read %s", error.args[-1])
         raise error from ValueError(error.args[-1])
 
-    for text in some:
+    for text in texts:
         for error in (
             UsageError(text),
             DamagedIndexError(f"{text} is damaged"),
@@ -145,10 +146,10 @@ def errors(some: list[str]) -> None:
             _run(app, "go")
 
 
-def arguments(some: list[str]) -> None:
+def arguments(texts: list[str]) -> None:
     """Print the program's errors about invalid arguments."""
-    for text in some:
-        # An argument cannot contain NUL; a slash could lead to a real folder, which would be indexed.
+    for text in texts:
+        # An argument cannot contain NUL; a path with a slash could be a real folder, which would be indexed.
         typed = text.replace("\x00", "").replace("/", "\\")
         if typed in {"", ".", ".."}:
             continue
@@ -171,7 +172,7 @@ def _run(app: click.Group, *args: str) -> None:
         app(list(args), prog_name="qa")
 
 
-def drawing(some: list[str]) -> None:
+def progress_bars(texts: list[str]) -> None:
     """Print warnings while a progress bar is drawn."""
 
     @click.group(cls=Boundary)
@@ -183,49 +184,48 @@ def drawing(some: list[str]) -> None:
         with session.progress() as report:
             if report is None:
                 raise UsageError("not a terminal")
-            for number, text in enumerate(some):
-                report(Progress(number, len(some)))
+            for number, text in enumerate(texts):
+                report(Progress(number, len(texts)))
                 logging.getLogger("index.x").warning("cannot read %s", text)
-            report(Progress(len(some), len(some)))
+            report(Progress(len(texts), len(texts)))
 
     _run(app, "go")
 
 
-def objects(some: list[str]) -> None:
+def json_lines(texts: list[str]) -> None:
     """Print a line of JSON of each kind."""
-    for value in _values(some):
+    for value in _values(texts):
         screen.write_stdout(session.json_line(value))
 
 
-def _values(some: list[str]) -> list[dict[str, Any]]:
-    return [_result(some).as_json(), _status(some).as_json(), _report(some).as_json()]
+def _values(texts: list[str]) -> list[dict[str, Any]]:
+    return [_result(texts).as_json(), _status(texts).as_json(), _report(texts).as_json()]
 
 
-PRINTERS: dict[str, Callable[[list[str]], None]] = {
-    printer.__name__: printer for printer in (answers, views, states, builds, errors, arguments, drawing, objects)
-}
-_AT_ONCE = 50
+_PRINTERS = (answers, views, statuses, builds, errors, arguments, progress_bars, json_lines)
+PRINTERS: dict[str, Callable[[list[str]], None]] = {printer.__name__: printer for printer in _PRINTERS}
+_BATCH = 50
 
 
 def batches(count: int) -> Iterator[list[str]]:
     """Generate the strings in batches."""
-    found = strings(count)
-    for at in range(0, count, _AT_ONCE):
-        yield found[at : at + _AT_ONCE]
+    generated = strings(count)
+    for at in range(0, count, _BATCH):
+        yield generated[at : at + _BATCH]
 
 
-def shown_by(commands: Mapping[str, list[str]], *, links: bool = False) -> dict[str, str]:
-    """Run commands of `qa` in one process on a terminal; what each showed, stdout and stderr together."""
-    code = "import sys; from tests.robustness.printing import show_commands; show_commands(sys.argv[1])"
-    data = _on_terminal([code, json.dumps([*commands.values()])], {"FORCE_HYPERLINK": str(int(links))})
-    *parts, rest = data.split(b"\0")
-    if rest or not {*parts[1::2]} <= {b"0", b"1", b"2"}:
+def terminal_output(commands: Mapping[str, list[str]], *, links: bool = False) -> dict[str, str]:
+    """Run commands of `qa` in one process on a terminal; return the stdout and stderr of each together."""
+    code = "import sys; from tests.robustness.printing import run_commands; run_commands(sys.argv[1])"
+    data = _run_on_terminal([code, json.dumps([*commands.values()])], {"FORCE_HYPERLINK": str(int(links))})
+    *parts, unfinished = data.split(b"\0")
+    if unfinished or not {*parts[1::2]} <= {b"0", b"1", b"2"}:
         raise RuntimeError(f"exit codes {parts[1::2]}: {data[-500:]!r}")
     return {name: part.decode() for name, part in zip(commands, parts[::2], strict=True)}
 
 
-def show_commands(commands: str) -> None:
-    """Run commands, each followed by its exit code between NULs."""
+def run_commands(commands: str) -> None:
+    """Run commands, and print the exit code of each between NULs."""
     for args in json.loads(commands):
         try:
             command_line.app(args, prog_name="qa")
@@ -233,7 +233,7 @@ def show_commands(commands: str) -> None:
             print(f"\0{end.code}\0", end="", flush=True)
 
 
-def _on_terminal(code: list[str], environ: dict[str, str]) -> bytes:
+def _run_on_terminal(code: list[str], environ: dict[str, str]) -> bytes:
     """Run Python code with arguments on a terminal; return what it wrote.
 
     Raises:
@@ -261,43 +261,43 @@ def _environment() -> dict[str, str]:
 
 
 @cache
-def printed(count: int) -> dict[str, bytes]:
+def printer_output(count: int) -> dict[str, bytes]:
     """Print strings with each printer on a terminal; return what each wrote."""
-    code = f"from tests.robustness.printing import show; show({count})"
-    _, *parts = re.split(rb"\0(\w+)\n", _on_terminal([code], {"FORCE_HYPERLINK": "0"}))
+    code = f"from tests.robustness.printing import run_printers; run_printers({count})"
+    _, *parts = re.split(rb"\0(\w+)\n", _run_on_terminal([code], {"FORCE_HYPERLINK": "0"}))
     return {name.decode(): shown for name, shown in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def show(count: int) -> None:
+def run_printers(count: int) -> None:
     """Print strings with each printer, after a NUL and its name."""
     for name, printer in PRINTERS.items():
         sys.stderr.flush()
         print(f"\0{name}", flush=True)
-        for some in batches(count):
-            printer(some)
+        for texts in batches(count):
+            printer(texts)
         sys.stdout.flush()
 
 
-def offences(name: str, count: int) -> list[str]:
-    """List what is wrong with the output of a printer."""
+def output_problems(name: str, count: int) -> list[str]:
+    """List the problems in the output of a printer."""
     try:
-        shown = printed(count)[name].decode()
+        shown = printer_output(count)[name].decode()
     except UnicodeDecodeError as error:
         return [f"not UTF-8: {error}"]
-    wrong = [f"U+{ord(c):04X} {times} times" for c, times in trespasses(shown, drawing=name == "drawing").items()]
+    forbidden = forbidden_characters(shown, drawing=name == "progress_bars")
+    problems = [f"U+{ord(c):04X} {times} times" for c, times in forbidden.items()]
     if len(shown) <= 10 * count:
-        wrong.append("hardly any output")
-    if name == "objects":
-        expected = [json.loads(json.dumps(value)) for some in batches(count) for value in _values(some)]
+        problems.append("hardly any output")
+    if name == "json_lines":
+        expected = [json.loads(json.dumps(value)) for texts in batches(count) for value in _values(texts)]
         if [json.loads(line) for line in shown.splitlines()] != expected:
-            wrong.append("JSON is not exact")
-    return wrong
+            problems.append("JSON is not exact")
+    return problems
 
 
 def run(strings: int = 10_000) -> dict[str, Any]:
     """Print this many strings with each printer."""
-    found = {name: offences(name, strings) for name in PRINTERS}
-    return {"violations": [f"{name}: {one}" for name, wrong in found.items() for one in wrong]}
+    return {"violations": [f"{name}: {problem}" for name in PRINTERS for problem in output_problems(name, strings)]}
 
 
 if __name__ == "__main__":

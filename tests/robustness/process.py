@@ -1,4 +1,4 @@
-"""Run tasks in separate processes with limits on time and memory, and report how each ended.
+"""Run tasks in separate processes with limits on time and memory, and report how each process ended.
 
 `in_fork` forks this process. A fork has none of its parent's threads, so FAISS would wait for its threads forever;
 therefore tests, whose process may have used FAISS, send pickled tasks to a `ForkServer`, which has everything imported,
@@ -33,8 +33,8 @@ _PATIENCE = 300.0
 # Thread stacks and arenas reserve address space that they do not use.
 _RESERVED = 1 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-# Modules that are imported only when needed: import them once in the server, not in every fork.
-_NEEDED = (
+# Modules that the program imports lazily: the server imports them once, so that no fork has to.
+_LAZY_MODULES = (
     "corpus.readers.plaintext.markdown",
     "corpus.readers.plaintext.plain",
     "faiss",
@@ -49,7 +49,7 @@ _NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessResult:
     """How a process ended.
 
     Attributes:
@@ -57,16 +57,16 @@ class Ended:
         value: What the task returned.
         error: The class name of the exception it raised, or "".
         message: The message of a `QAError`, or the traceback of any other exception.
-        typed: Whether the exception was a `QAError`.
-        grown: By how many bytes the memory of the process grew at most.
+        is_qa_error: Whether the exception was a `QAError`.
+        memory: The peak memory of the process in bytes, beyond what it had at the start.
     """
 
     status: int
     value: Any = None
     error: str = ""
     message: str = ""
-    typed: bool = False
-    grown: int = 0
+    is_qa_error: bool = False
+    memory: int = 0
 
     @property
     def succeeded(self) -> bool:
@@ -79,7 +79,7 @@ class Ended:
     @property
     def crashed(self) -> bool:
         """Whether it was killed, or raised an exception other than a `QAError`."""
-        return bool(self.status) or bool(self.error and not self.typed)
+        return bool(self.status) or bool(self.error and not self.is_qa_error)
 
 
 class Child:
@@ -87,34 +87,33 @@ class Child:
 
     Args:
         task: What to run; its value is returned pickled.
-        seconds: SIGPROF kills the child after this much processor time, SIGALRM after more of wall-clock time.
-        memory: How many bytes of address space the child may use beyond what this process has and threads reserve.
+        seconds: Processor time after which SIGPROF kills the child; SIGALRM does after more wall-clock time.
+        memory: Bytes of address space that the child may use beyond what this process has and threads reserve.
     """
 
     def __init__(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> None:
-        self._reading, writing = os.pipe()
+        self._read_end, write_end = os.pipe()
         self.pid = os.fork()
         if not self.pid:
-            os.close(self._reading)
-            _work(task, writing, seconds, memory)
-        os.close(writing)
+            os.close(self._read_end)
+            _run_child(task, write_end, seconds, memory)
+        os.close(write_end)
 
     def kill(self) -> None:
-        """Kill it, like a system that is out of memory."""
+        """Kill it, as the system does when it is out of memory."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self) -> Ended:
-        with open(self._reading, "rb") as stream:  # noqa: PTH123 - a descriptor
+    def wait(self) -> ProcessResult:
+        with open(self._read_end, "rb") as stream:  # noqa: PTH123 - a descriptor
             data = stream.read()
-        _, status, used = os.wait4(self.pid, 0)
+        _, status, usage = os.wait4(self.pid, 0)
         status, before = os.waitstatus_to_exitcode(status), int.from_bytes(data[:8], "little")
         report = pickle.loads(data[8:]) if not status else {}  # noqa: S301 - our own child's
-        grown = used.ru_maxrss * 1024 - before
-        return Ended(status, grown=grown, **report)
+        return ProcessResult(status, memory=usage.ru_maxrss * 1024 - before, **report)
 
 
-def in_fork(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
+def in_fork(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> ProcessResult:
     """Run a task in a fork of this process and wait for it."""
     return Child(task, seconds=seconds, memory=memory).wait()
 
@@ -125,21 +124,21 @@ def value_in_fork(task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
     Raises:
         RuntimeError: It failed.
     """
-    value: _T = _value(in_fork(task, seconds=seconds))
+    value: _T = _value_or_error(in_fork(task, seconds=seconds))
     return value
 
 
-def _value(ended: Ended) -> Any:
-    if not ended.succeeded:
-        raise RuntimeError(f"{ended.error} {ended.message} (status {ended.status})")
-    return ended.value
+def _value_or_error(result: ProcessResult) -> Any:
+    if not result.succeeded:
+        raise RuntimeError(f"{result.error} {result.message} (status {result.status})")
+    return result.value
 
 
-def _work(task: Callable[[], object], writing: int, seconds: float, memory: int | None) -> NoReturn:
-    gc.freeze()  # do not collect inherited garbage: the libraries that it belongs to have no threads here
+def _run_child(task: Callable[[], object], write_end: int, seconds: float, memory: int | None) -> NoReturn:
+    gc.freeze()  # collecting inherited garbage would need threads of libraries, which a fork does not have
     with contextlib.suppress(BaseException):
-        os.write(writing, _statm(1).to_bytes(8, "little"))
-        # So that log messages are formatted, though nobody reads them.
+        os.write(write_end, _statm(1).to_bytes(8, "little"))
+        # Nobody reads the log messages, but their formatting is tested.
         logging.getLogger("index").addHandler(logging.NullHandler())
         for number in (signal.SIGALRM, signal.SIGPROF):
             signal.signal(number, signal.SIG_DFL)
@@ -152,12 +151,12 @@ def _work(task: Callable[[], object], writing: int, seconds: float, memory: int 
         try:
             report = {"value": task()}
         except QAError as error:
-            report = {"error": type(error).__name__, "message": str(error), "typed": True}
+            report = {"error": type(error).__name__, "message": str(error), "is_qa_error": True}
         except BaseException as error:
             report = {"error": type(error).__name__, "message": "".join(traceback.format_exception(error))}
         data = pickle.dumps(report)
         while data:
-            data = data[os.write(writing, data) :]
+            data = data[os.write(write_end, data) :]
         os._exit(0)
     os._exit(70)
 
@@ -167,9 +166,9 @@ def _statm(field: int) -> int:
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[field]) * _PAGE
 
 
-def import_what_is_needed() -> None:
-    """Import what is otherwise imported only when needed, so that forks spend no time and no descriptors on it."""
-    for name in _NEEDED:
+def import_lazy_modules() -> None:
+    """Import these modules now, so that forks spend no time and no descriptors on it."""
+    for name in _LAZY_MODULES:
         importlib.import_module(name)
     gc.freeze()  # or garbage collection would copy these pages in each fork
 
@@ -185,8 +184,8 @@ class ForkServer:
         # Functions are pickled by name, so the server must find the same modules.
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         command = [sys.executable, "-m", "tests.robustness.process"]
-        whole = {**os.environ, **_NO_THREADS, **paths, **(environ or {})}
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=whole)
+        environment = {**os.environ, **_NO_THREADS, **paths, **(environ or {})}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def __enter__(self) -> ForkServer:
         return self
@@ -198,18 +197,18 @@ class ForkServer:
         with contextlib.suppress(BrokenPipeError):
             self._process.communicate()
 
-    def run(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
+    def run(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> ProcessResult:
         """As `in_fork`, in a fork of the server; the task is pickled, so not a lambda or a nested function."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         pickle.dump((task, seconds, memory), self._process.stdin)
         self._process.stdin.flush()
-        ended: Ended = pickle.load(self._process.stdout)  # noqa: S301 - our own child's
-        return ended
+        result: ProcessResult = pickle.load(self._process.stdout)  # noqa: S301 - our own child's
+        return result
 
     def value_of(self, task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
         """As `value_in_fork`, in a fork of the server."""
-        value: _T = _value(self.run(task, seconds=seconds))
+        value: _T = _value_or_error(self.run(task, seconds=seconds))
         return value
 
 
@@ -220,7 +219,7 @@ def _shared() -> ForkServer:
     return server
 
 
-def run(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
+def run(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> ProcessResult:
     """`ForkServer.run` on the server that all tests share."""
     return _shared().run(task, seconds=seconds, memory=memory)
 
@@ -234,7 +233,7 @@ def _serve() -> None:
     """Fork for each task on stdin, until it is closed."""
     tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # keep what tasks print out of the results
-    import_what_is_needed()
+    import_lazy_modules()
     from tests.robustness import process  # not as __main__, so that results can be unpickled
 
     while True:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from tests.paths import REPOSITORY
 
-# Runs command lines until one fails, and logs everything done with sockets and every file opened.
-_WATCHED = """
+# Runs commands until one fails, and logs every socket operation and every file opened.
+_AUDITED = """
 import json, os, sys
 log = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 def watch(event, args):
@@ -39,7 +39,7 @@ main()
 """
 # Mounts the folder $0 on itself, read-only, and runs the rest.
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
-_HOLDING = """
+_LOCKING = """
 import sys
 from pathlib import Path
 from corpus.errors import LockedError
@@ -50,7 +50,7 @@ while True:
     wait_for_writer(folder)
     try:
         with writer_lock(folder):
-            print("held", flush=True)
+            print("locked", flush=True)
             sys.stdin.read()
             break
     except LockedError:
@@ -64,34 +64,33 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 
 def allow_interrupts() -> None:
-    """Stop ignoring Ctrl-C, as processes do that a shell starts in the background; children would inherit that."""
+    """Stop ignoring Ctrl-C: a process that a shell starts in the background ignores it, and so would its children."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @cache
 def has_namespaces(flags: str) -> bool:
-    """Whether `unshare` works here: it needs Linux, and not every container allows it."""
+    """Whether `unshare` works here: only on Linux, and not in every container."""
     if shutil.which("unshare") is None:
         return False
     return subprocess.run(["unshare", flags, "true"], capture_output=True, check=False).returncode == 0
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def locked_by_other_process(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Hold the lock of an index folder in another process, until its stdin is closed."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", _HOLDING, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    program = [sys.executable, "-c", _LOCKING, str(folder)]
+    holder = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with holder:
         assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
+        assert holder.stdout.readline() == "locked\n"
         yield holder
 
 
 @contextlib.contextmanager
-def growing_to(size: int) -> Iterator[None]:
-    """Limit the size of this process's files; a write is cut off at the limit, and the next fails with EFBIG."""
+def file_size_limit(size: int) -> Iterator[None]:
+    """Limit the size of files: a write by this process is cut off at the limit, and the next fails with EFBIG."""
     if sys.platform == "win32":
         raise NotImplementedError
     import resource
@@ -105,7 +104,7 @@ def growing_to(size: int) -> Iterator[None]:
 
 
 def environment_without(*names: str) -> dict[str, str]:
-    """The environment without these variables, in which the packages can be imported from anywhere."""
+    """The environment without these variables, and with this checkout on Python's path."""
     kept = {name: value for name, value in os.environ.items() if name not in names}
     path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
     return kept | {"PYTHONPATH": path}
@@ -113,7 +112,7 @@ def environment_without(*names: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Runs `qa`; `home` contains its cache; its log is next to it."""
+    """Runs `qa` with a home folder, which contains its cache; its log is next to that."""
 
     home: Path
 
@@ -132,16 +131,16 @@ class Program:
 
         Args:
             args: The arguments of `qa`.
-            before: Those of commands to run before it in the same process; one that fails ends it.
+            before: Arguments of commands to run first in the same process, which ends if one fails.
             namespace: Flags for `unshare`, such as "-rn" for no network; ignored if that does not work here.
             read_only: A folder to make read-only for this command.
-            mounts: The script that does so.
+            mounts: The script that makes it read-only.
             stdin: Its input.
-            cwd: The folder to run it in.
+            cwd: Its working folder.
             environ: Additional environment variables.
         """
         self._log.unlink(missing_ok=True)
-        command = [sys.executable, "-c", _WATCHED, str(self._log), json.dumps(before), *args]
+        command = [sys.executable, "-c", _AUDITED, str(self._log), json.dumps(before), *args]
         if read_only is not None:
             command = ["unshare", "-rm", "sh", "-c", mounts, str(read_only), *command]
         elif namespace and has_namespaces(namespace):
@@ -157,19 +156,19 @@ class Program:
         )
 
     def environ(self) -> dict[str, str]:
-        """An empty home folder, and nothing that would keep libraries off the network."""
-        left_out = ("HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "QA_INDEX", "QA_DEBUG", "XDG_CACHE_HOME")
-        return environment_without(*left_out) | {"HOME": str(self.home)}
+        """The environment with this home, and without variables that would keep libraries off the network."""
+        removed = ("HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "QA_INDEX", "QA_DEBUG", "XDG_CACHE_HOME")
+        return environment_without(*removed) | {"HOME": str(self.home)}
 
     @property
     def _log(self) -> Path:
         return self.home.with_name("events.log")
 
-    def sockets(self) -> list[str]:
+    def socket_events(self) -> list[str]:
         """The socket events of the last command."""
         return [line for line in self._events() if line.startswith("socket.")]
 
-    def opened(self, suffix: str) -> list[str]:
+    def opened_files(self, suffix: str) -> list[str]:
         """The files with this suffix that the last command opened from Python."""
         return [line for line in self._events() if line.startswith("open ") and line.rstrip("'").endswith(suffix)]
 
@@ -177,14 +176,14 @@ class Program:
         return self._log.read_text(encoding="ascii").splitlines()
 
 
-def make_old(root: Path) -> None:
-    """Give all files an old modification time, so that none can have changed since it was read."""
+def backdate(root: Path) -> None:
+    """Give all files an old modification time, so that an update need not read any of them again."""
     for path in root.rglob("*"):
         if path.is_file() and not path.is_symlink():
             os.utime(path, (1_000_000_000, 1_000_000_000))
 
 
-def tree(root: Path) -> dict[str, tuple[int, int, int]]:
-    """The mode, size and modification time of every file and folder: any write would change one of them."""
-    found = {str(path): path.lstat() for path in sorted(root.rglob("*"))}
-    return {path: (status.st_mode, status.st_size, status.st_mtime_ns) for path, status in found.items()}
+def file_stats(root: Path) -> dict[str, tuple[int, int, int]]:
+    """The mode, size and modification time of every file and folder, of which any write would change some."""
+    stats = {str(path): path.lstat() for path in sorted(root.rglob("*"))}
+    return {path: (status.st_mode, status.st_size, status.st_mtime_ns) for path, status in stats.items()}

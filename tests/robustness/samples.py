@@ -1,4 +1,4 @@
-"""Small indexes to damage, with every structure of a large one, and the answers they must give."""
+"""Small indexes to damage, with every structure of a large index, and the answers they must give."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.index.segments import limit_sizes
-from tests.robustness.picture import Picture, Questions, Refused, ask_everything
+from tests.robustness.picture import Picture, Questions, Refusal, ask_everything
 from tests.robustness.process import value_in_fork
 
-# So long ago that an unchanged file is recognized by its time alone.
+# So old that an unchanged file is recognised by its time alone.
 _TIME = 1_500_000_000
 _TEXT = (
     "anchor bridge candle desert engine forest garden harbour island jungle kettle ladder marble needle orchard "
@@ -51,16 +51,16 @@ DUPLICATE = "A duplicate paragraph about the walnut orchard, the river and the b
 
 @dataclass(slots=True)
 class Sample:
-    """An index that nobody has open, and what it must answer.
+    """An index that no process has open, and its expected answers.
 
     Attributes:
         name: The name of its shape.
         root: The corpus root.
         files: Contents of the files in the index folder, by name.
         past: `files` of earlier generations, oldest first.
-        expected: The whole picture by generation.
-        newest: The last generation.
-        vectors: What `VECTORS` selects.
+        expected: The complete picture by generation.
+        newest: The number of the last generation.
+        vectors: The rows that `VECTORS` selects.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Sample:
         """The total size of the index in bytes."""
         return sum(len(data) for data in self.files.values())
 
-    def lay_out(self, changed: dict[str, bytes | None] | None = None) -> None:
+    def restore(self, changed: dict[str, bytes | None] | None = None) -> None:
         """Restore the index folder to its original state, except for changed files; None leaves a file out."""
-        wanted: dict[str, bytes | None] = {**self.files, **(changed or {})}
+        contents: dict[str, bytes | None] = {**self.files, **(changed or {})}
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        for name, data in wanted.items():
+        for name, data in contents.items():
             if data is not None:
                 (self.folder / name).write_bytes(data)
 
@@ -125,7 +125,7 @@ def _document(random_: random.Random, title: str, sections: int) -> str:
     return "\n".join(parts)
 
 
-def _first_files(root: Path, documents: int, sections: int) -> None:
+def _write_first_files(root: Path, documents: int, sections: int) -> None:
     random_ = random.Random(11)  # noqa: S311 - not for secrets
     for number in range(documents):
         folder = ("notes/", "plans/2024/", "")[number % 3]
@@ -141,8 +141,8 @@ def _first_files(root: Path, documents: int, sections: int) -> None:
     write(root, "empty.txt", "")
 
 
-def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
-    """Changes, each followed by an update: edits leave unused vectors and row numbers, additions make segments."""
+def _later_changes(root: Path) -> Iterator[Callable[[], None]]:
+    """Yield changes, each for one update: edits leave unused vectors and row ids, additions make segments."""
     random_ = random.Random(12)  # noqa: S311
 
     def edit() -> None:
@@ -165,53 +165,53 @@ def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
 
 
 SHAPES = ("plain", "log", "compressed")
-_KEPT: list[Snapshot] = []  # until the process ends
+_OPEN_SNAPSHOTS: list[Snapshot] = []  # until the process ends
 
 
 def _build(sample: Sample, documents: int, sections: int) -> list[dict[str, bytes]]:
-    """Build with fixed reading times, which an index stores: only identical builds let trials be repeated."""
+    """Build with fixed reading times, which an index stores: a trial can be repeated only if builds are identical."""
     ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
     with pytest.MonkeyPatch.context() as patch, sample.limits():
         patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
-        _first_files(sample.root, documents, sections)
+        _write_first_files(sample.root, documents, sections)
         update_index(Request(sample.root, BagEncoder()))
         if sample.name == "log":
-            # A reader that stays open keeps SQLite from clearing the log, until the process is gone.
-            _KEPT.append(Snapshot(sample.folder))
-            _KEPT[0].documents()
-        past = []
-        for step in _later_steps(sample.root):
-            past.append(read_folder(sample.folder))
-            step()
+            # SQLite keeps the log as long as a reader is open, here until the process ends.
+            _OPEN_SNAPSHOTS.append(Snapshot(sample.folder))
+            _OPEN_SNAPSHOTS[0].documents()
+        earlier_files = []
+        for change in _later_changes(sample.root):
+            earlier_files.append(read_folder(sample.folder))
+            change()
             update_index(Request(sample.root, BagEncoder()))
-        return past
+        return earlier_files
 
 
-def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
-    """Build an index in a fork, which ends without cleaning up, and ask it everything.
+def make_sample(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
+    """Build an index in a fork, which leaves its log behind, and record its answers.
 
     Args:
         name: One of `SHAPES`.
         root: An empty folder.
-        documents: How many to write, in addition to a few with a single passage.
-        sections: How many each document has; most of them become a passage.
+        documents: Number of documents, not counting a few with a single passage.
+        sections: Number of sections of each document; most of them become a passage.
     """
     root.mkdir(parents=True, exist_ok=True)
     sample = Sample(name, root)
     sample.past = value_in_fork(partial(_build, sample, documents, sections), seconds=120)
-    # The writer's process id differs every time.
+    # The real lock file has the writer's process id, which is never the same.
     sample.files = read_folder(sample.folder) | {"lock": b'{"pid": 4242, "host": "gone"}'}
-    for state in _states(sample):
-        sample.lay_out(state)
+    for state in _reachable_states(sample):
+        sample.restore(state)
         generation, picture = value_in_fork(sample.ask)
-        refused = [one.error for one in picture.values() if isinstance(one, Refused)]
-        if generation is None or refused:
-            raise RuntimeError(f"{name}, {generation}: {refused}")
+        refusals = [answer.error for answer in picture.values() if isinstance(answer, Refusal)]
+        if generation is None or refusals:
+            raise RuntimeError(f"{name}, {generation}: {refusals}")
         sample.expected[generation] = picture
         sample.newest = max(sample.newest, generation)
-    sample.lay_out()
+    sample.restore()
     sample.vectors = value_in_fork(partial(_vectors, sample.folder))
-    sample.lay_out()
+    sample.restore()
     return sample
 
 
@@ -220,20 +220,20 @@ def _vectors(folder: Path) -> list[tuple[int, bytes, bytes, int]]:
         return connection.execute(VECTORS).fetchall()
 
 
-def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
-    """The states that an index may revert to: every earlier generation, and every transaction in its log."""
+def _reachable_states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
+    """The states to which damage may revert an index: earlier generations, and the transactions in its log."""
     yield {}
     for files in sample.past:
         yield {**dict.fromkeys(sample.files), **files}
     log = sample.files.get("index.db-wal", b"")
-    for length in commits(log):
+    for length in transaction_ends(log):
         yield {"index.db-wal": log[:length], "index.db-shm": None}
     if log:
         yield {"index.db-wal": None, "index.db-shm": None}
 
 
-def commits(log: bytes) -> Sequence[int]:
-    """Where each transaction of a log ends: its last frame contains the size of the database."""
+def transaction_ends(log: bytes) -> Sequence[int]:
+    """The offsets at which transactions of a log end: the last frame of each contains the size of the database."""
     step = 24 + int.from_bytes(log[8:12], "big")
     starts = range(32, len(log) - step + 1, step)
     return [start + step for start in starts if int.from_bytes(log[start + 4 : start + 8], "big")]

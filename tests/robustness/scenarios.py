@@ -23,7 +23,7 @@ from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.robustness.fault_library import Action, FaultLibrary, is_loaded
-from tests.robustness.picture import Picture, Questions, difference, stored_digests, strays, whole_picture
+from tests.robustness.picture import Picture, Questions, complete_picture, differences, stored_digests, stray_files
 from tests.robustness.process import in_fork, value_in_fork
 
 # Long before any test: a file that changed less than two seconds before it was read is read again by the next update.
@@ -61,12 +61,12 @@ class Scenario:
     act: Callable[[Path], object]
     interim: tuple[type[QAError], ...] = ()  # errors that the index may raise until the operation is done
     forks: bool = False  # whether `prepare` forks
-    encoder: Callable[[], Any] = BagEncoder  # for questions and the update afterwards; records texts in `embedded`
+    encoder: Callable[[], Any] = BagEncoder  # for questions and the update afterwards; `embedded` lists its texts
     questions: Questions = QUESTIONS
 
     def picture(self, root: Path) -> tuple[int, Picture]:
         """The generation of an index and all its answers."""
-        return whole_picture(root, self.encoder(), self.questions)
+        return complete_picture(root, self.encoder(), self.questions)
 
 
 @dataclass(slots=True)
@@ -75,49 +75,49 @@ class Expected:
 
     scenario: Scenario
     template: Path  # the folder before the operation
-    old: tuple[int, Picture] | None  # generation and answers before it; None if there is no index
-    new: tuple[int, Picture]  # the same afterwards
+    old: tuple[int, Picture] | None  # generation and answers before the operation; None without an index
+    new: tuple[int, Picture]  # generation and answers after it
     clean: Picture  # answers of a first build of the same files
-    digests: frozenset[bytes]  # of the vectors stored before
+    digests: frozenset[bytes]  # of the vectors stored before the operation
     operations: list[str] = field(default_factory=list)  # on files, in order; needs the fault library
-    took: Any = None  # what the operation returned; in `kills`, the seconds it took
+    result: Any = None  # of the operation; in `kills`, the seconds it took
 
     def problems(self, root: Path, *, done: bool) -> list[str]:
         """What is wrong with an index after its writer was interrupted; `done` if the operation reported success."""
-        ended = in_fork(partial(self._problems, root, done=done))
-        found: list[str] = ended.value if ended.succeeded else [f"asking: {ended}"]
-        return found
+        result = in_fork(partial(self._problems, root, done=done))
+        problems: list[str] = result.value if result.succeeded else [f"asking: {result}"]
+        return problems
 
     def _problems(self, root: Path, *, done: bool) -> list[str]:
-        wrong = self._state(root, done=done)
+        problems = self._state_problems(root, done=done)
         stored = self.digests | stored_digests(root / ".qa")
         encoder = self.scenario.encoder()
         bring_up_to_date(root, encoder)
-        again = [text for text in encoder.embedded if vector_digest(encoder.fingerprint, text) in stored]
-        if again:
-            wrong.append(f"embedded again: {again}")
-        if differs := difference(self.scenario.picture(root)[1], self.clean):
-            wrong.append(f"after an update, it differs from a first build in: {differs}")
-        if names := strays(root):
-            wrong.append(f"stray files: {names}")
-        return wrong
+        if embedded_again := [text for text in encoder.embedded if vector_digest(encoder.fingerprint, text) in stored]:
+            problems.append(f"embedded again: {embedded_again}")
+        if differing := differences(self.scenario.picture(root)[1], self.clean):
+            problems.append(f"after an update, it differs from a first build in: {differing}")
+        if names := stray_files(root):
+            problems.append(f"stray files: {names}")
+        return problems
 
-    def _state(self, root: Path, *, done: bool) -> list[str]:
-        """Check that the index is the old or the new one, or raises a typed error that names it and the fix."""
+    def _state_problems(self, root: Path, *, done: bool) -> list[str]:
+        """Problems unless the index is the old or the new one, or raises a typed error that names it and the fix."""
         interim = self.scenario.interim if self.old else (*self.scenario.interim, NoIndexError)
         try:
-            found = self.scenario.picture(root)
+            generation, answers = self.scenario.picture(root)
         except QAError as error:
-            wrong = [f"opening: {type(error).__name__}: {error}"] if done or not isinstance(error, interim) else []
-            return wrong if ".qa" in str(error) and "`qa " in str(error) else [*wrong, f"names no fix: {error}"]
+            problems = [f"opening: {type(error).__name__}: {error}"] if done or not isinstance(error, interim) else []
+            return problems if ".qa" in str(error) and "`qa " in str(error) else [*problems, f"names no fix: {error}"]
         allowed = [self.new] if done or self.old is None else [self.new, self.old]
-        if found in allowed:
+        if (generation, answers) in allowed:
             return []
-        return [f"neither old nor new: {found[0]}; {[(one[0], difference(found[1], one[1])) for one in allowed]}"]
+        differing = [(number, differences(answers, expected)) for number, expected in allowed]
+        return [f"neither old nor new: {generation}; {differing}"]
 
 
-def prepared(scenario: Scenario, folder: Path) -> Expected:
-    """Create a scenario's folder inside another and determine its permitted outcomes, each step in a fork."""
+def expected_outcomes(scenario: Scenario, folder: Path) -> Expected:
+    """Prepare a scenario inside a folder and determine its permitted outcomes, each step in a fork."""
     template, trial, clean = (folder / name for name in ("template", "new", "clean"))
     template.mkdir(parents=True)
     if scenario.forks:
@@ -132,7 +132,7 @@ def prepared(scenario: Scenario, folder: Path) -> Expected:
     # Questions may have checkpointed the log.
     shutil.rmtree(trial)
     shutil.copytree(template, trial)
-    took, operations = value_in_fork(partial(_operations, scenario, trial, folder / "operations"))
+    result, operations = value_in_fork(partial(_run_and_log, scenario, trial, folder / "operations"))
     new = value_in_fork(partial(scenario.picture, trial))
     if old.value:
         shutil.copytree(template, clean, ignore=shutil.ignore_patterns(".qa"))
@@ -140,19 +140,19 @@ def prepared(scenario: Scenario, folder: Path) -> Expected:
         expected = value_in_fork(partial(scenario.picture, clean))[1]
     else:
         expected = new[1]
-    return Expected(scenario, template, old.value, new, expected, digests, operations, took)
+    return Expected(scenario, template, old.value, new, expected, digests, operations, result)
 
 
-def _operations(scenario: Scenario, root: Path, log: Path) -> tuple[object, list[str]]:
+def _run_and_log(scenario: Scenario, root: Path, log: Path) -> tuple[object, list[str]]:
     """Run the operation; return its result and what it did to files."""
     if not is_loaded():
         return scenario.act(root), []
     library = FaultLibrary()
     library.log_to(os.open(log, os.O_WRONLY | os.O_CREAT))
     library.arm(root)
-    took = scenario.act(root)
+    result = scenario.act(root)
     library.disarm()
-    return took, log.read_text(encoding="utf-8").splitlines()
+    return result, log.read_text(encoding="utf-8").splitlines()
 
 
 def write(root: Path, files: dict[str, str], *, at: int = LONG_AGO) -> None:
@@ -164,8 +164,8 @@ def write(root: Path, files: dict[str, str], *, at: int = LONG_AGO) -> None:
         os.utime(path, (at, at))
 
 
-def in_memory() -> Path | None:
-    """A disk in memory, where syncing costs nothing, or None for the default temporary folder."""
+def memory_disk() -> Path | None:
+    """A file system in memory, where syncing takes no time; None if there is only the default temporary folder."""
     memory = Path("/dev/shm")  # noqa: S108 - folders in it get random names
     return memory if memory.is_dir() else None
 
@@ -197,18 +197,18 @@ def _repair(root: Path) -> object:
     return bring_up_to_date(root, BagEncoder()).passages
 
 
-def _first(root: Path) -> None:
+def _create(root: Path) -> None:
     write(root, _FILES)
 
 
-def _built(root: Path) -> None:
-    _first(root)
+def _build(root: Path) -> None:
+    _create(root)
     _update(root)
 
 
-def _changed(root: Path) -> None:
-    """Create two segments; the next update merges the smaller into a third and keeps the larger, with dead vectors."""
-    _built(root)
+def _change(root: Path) -> None:
+    """Create two segments: the next update keeps the larger, with dead vectors, and merges the smaller into a third."""
+    _build(root)
     write(root, {"late.txt": "A late note.\n"})
     _update(root)
     cats = "# Cats\n\nThe cat left.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n"
@@ -218,18 +218,18 @@ def _changed(root: Path) -> None:
     (root / "birds.txt").rename(root / "renamed.txt")
 
 
-def _damaged(root: Path) -> None:
-    _built(root)
+def _damage(root: Path) -> None:
+    _build(root)
     damage_generation(root)
 
 
-def _touched(root: Path) -> None:
-    _built(root)
+def _touch(root: Path) -> None:
+    _build(root)
     os.utime(root / "cats.md", (LONG_AGO + 9, LONG_AGO + 9))
 
 
-def _killed(root: Path, prepare: Callable[[Path], object], act: Callable[[Path], object]) -> None:
-    """Leave the state of a process killed three quarters through: a hot log and files that are not yet renamed."""
+def _kill(root: Path, prepare: Callable[[Path], object], act: Callable[[Path], object]) -> None:
+    """Kill the operation when it is three quarters done; it leaves a hot log, and files not yet renamed."""
     value_in_fork(partial(prepare, root))
     library = FaultLibrary()
     copy = root.with_name(root.name + "-count")
@@ -252,12 +252,12 @@ def _killed(root: Path, prepare: Callable[[Path], object], act: Callable[[Path],
 
 
 SCENARIOS = (
-    Scenario("first build", _first, _update),
-    Scenario("first build, once killed", partial(_killed, prepare=_first, act=_update), _update, forks=True),
-    Scenario("update", _changed, _update),
-    Scenario("update, once killed", partial(_killed, prepare=_changed, act=_update), _update, forks=True),
-    Scenario("rebuild", _changed, _rebuild),
-    Scenario("repair", _damaged, _rebuild, INTERIM),
-    Scenario("repair, once killed", partial(_killed, prepare=_damaged, act=_rebuild), _repair, INTERIM, forks=True),
-    Scenario("files touched", _touched, _update),
+    Scenario("first build", _create, _update),
+    Scenario("first build, once killed", partial(_kill, prepare=_create, act=_update), _update, forks=True),
+    Scenario("update", _change, _update),
+    Scenario("update, once killed", partial(_kill, prepare=_change, act=_update), _update, forks=True),
+    Scenario("rebuild", _change, _rebuild),
+    Scenario("repair", _damage, _rebuild, INTERIM),
+    Scenario("repair, once killed", partial(_kill, prepare=_damage, act=_rebuild), _repair, INTERIM, forks=True),
+    Scenario("files touched", _touch, _update),
 )

@@ -37,7 +37,7 @@ def _folder(file: Path, _: float) -> None:
     put(file / "inside.md", PASSAGE.format("folders").encode())
 
 
-def _twin(file: Path, _: float) -> None:
+def _hard_link(file: Path, _: float) -> None:
     put(file, PASSAGE.format("hard links").encode())
     file.with_name("hard-link.md").hardlink_to(file)
 
@@ -46,7 +46,7 @@ def _link(target: str) -> Callable[[Path, float], None]:
     return lambda file, _: file.symlink_to(target)
 
 
-def _at(nanoseconds: int) -> Callable[[Path, float], None]:
+def _dated(nanoseconds: int) -> Callable[[Path, float], None]:
     def make(file: Path, _: float) -> None:
         put(file, PASSAGE.format("times").encode())
         os.utime(file, ns=(nanoseconds, nanoseconds))
@@ -65,7 +65,7 @@ def _locked_folder(file: Path, share: float) -> None:
 
 
 def _deep(file: Path, share: float) -> None:
-    """Nest folders as deep as a path of 4,096 bytes allows, or less for a small share."""
+    """Nest folders as deep as a path of 4,096 bytes allows, or less deep for a small share."""
     folder = str(file)
     os.mkdir(folder)  # noqa: PTH102 - Path.mkdir would recurse once per level
     while len(os.fsencode(folder)) < 4000 * max(share, 0.2):
@@ -77,16 +77,16 @@ def _deep(file: Path, share: float) -> None:
 def _deeper(file: Path, _: float) -> None:
     """Nest folders deeper than the longest path, creating each relative to its parent."""
     file.mkdir()
-    at = os.open(file, os.O_RDONLY)
+    parent = os.open(file, os.O_RDONLY)
     for _level in range(20):
-        os.mkdir("d" * 250, dir_fd=at)
-        below = os.open("d" * 250, os.O_RDONLY, dir_fd=at)
-        os.close(at)
-        at = below
-    os.close(at)
+        os.mkdir("d" * 250, dir_fd=parent)
+        child = os.open("d" * 250, os.O_RDONLY, dir_fd=parent)
+        os.close(parent)
+        parent = child
+    os.close(parent)
 
 
-def _ignoring(file: Path, _: float) -> None:
+def _ignore_rules(file: Path, _: float) -> None:
     file.mkdir()
     stars = "\n".join(f"{'*a' * 20}*{n}" for n in range(2000))
     put(file / ".gitignore", f"!\n{stars}\n**/a/**/b/**/c/**/d\n".encode())
@@ -106,13 +106,13 @@ SPECIAL = [
     Case("special/void.md", _link("nothing"), _LINK),
     Case("special/inner.md", _link("../healthy/alpha.md"), _LINK),
     Case("special/folder.md", _folder, ANY),
-    Case("special/hard.md", _twin),
-    Case("special/zero-time.md", _at(0)),
-    Case("special/before-time.md", _at(-(10**18))),
-    Case("special/future.md", _at(4_000_000_000 * 10**9)),
+    Case("special/hard.md", _hard_link),
+    Case("special/zero-time.md", _dated(0)),
+    Case("special/before-time.md", _dated(-(10**18))),
+    Case("special/future.md", _dated(4_000_000_000 * 10**9)),
     Case("special/locked.md", _locked, "" if IS_ROOT else "cannot be read"),
     Case("special/locked-folder", _locked_folder, ANY if IS_ROOT else "folder cannot be read"),
-    Case("special/deep", _deep, ANY, grows=True),
+    Case("special/deep", _deep, ANY, is_scalable=True),
     Case("special/deeper", _deeper, ANY),
-    Case("special/rules", _ignoring, ANY),
+    Case("special/rules", _ignore_rules, ANY),
 ]

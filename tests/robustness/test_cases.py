@@ -25,10 +25,10 @@ def functions(file: str) -> frozenset[str]:
 
 
 def test_every_case_names_tests_that_exist() -> None:
-    named = [(case, test, _TEST.fullmatch(test)) for case, tests in rows() for test in tests]
-    assert [one[:2] for one in named if not one[2] or one[2]["name"] not in functions(one[2]["file"])] == []
+    tests = [(case, test, _TEST.fullmatch(test)) for case, tests in rows() for test in tests]
+    assert [test for *test, match in tests if not match or match["name"] not in functions(match["file"])] == []
 
 
 def test_every_case_is_in_the_table() -> None:
-    """Each case appears once and in order; a row that does not match the pattern would be missing here."""
+    """Each case appears once and in order, in a row that matches the pattern."""
     assert [case for case, _ in rows()] == list(range(1, 79))

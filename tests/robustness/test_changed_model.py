@@ -26,7 +26,7 @@ def change_weights(model: Path) -> None:
     file.write_bytes(bytes(data))
 
 
-def shown(root: Path) -> list[Any]:
+def stored(root: Path) -> list[Any]:
     with Snapshot(root / ".qa") as snapshot:
         return listing(snapshot)
 
@@ -40,15 +40,15 @@ def test_a_model_is_identified_by_its_files(tmp_path: Path, monkeypatch: pytest.
     first = build_index(root, model=str(build("roberta-mean", tmp_path)))
     shutil.copytree(tmp_path / "roberta-mean", model)
     assert build_index(root, model=str(model)).embedded == 0
-    before = shown(root)
+    before = stored(root)
     change_weights(model)
     with pytest.raises(IncompatibleError, match=r"was built with .*fingerprint.*qa index --model"):
         Retriever.open(root)
-    assert shown(root) == before
+    assert stored(root) == before
     report = build_index(root)
     assert (report.unchanged, report.embedded, report.reused) == (1, first.passages, 0)
     with Retriever.open(root) as retriever:
         assert retriever.ask("Who won the award?").passages
         assert retriever.snapshot.info.model == str(model)
-    vectors = [{row[-1] for document in documents for row in document[-1]} for documents in (before, shown(root))]
+    vectors = [{row[-1] for document in documents for row in document[-1]} for documents in (before, stored(root))]
     assert not vectors[0] & vectors[1]

@@ -26,62 +26,62 @@ from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 from tests.qa.commands import qa
 from tests.robustness.process import value_of
-from tests.robustness.program import READ_ONLY, Program, command, has_namespaces, tree
+from tests.robustness.program import READ_ONLY, Program, command, file_stats, has_namespaces
 from tests.robustness.special_files import IS_ROOT
 
 HERON = "where does the heron wait?"
-NAMESPACE = pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
+needs_namespace = pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
 NOBODY = 65534
 
 
 # Read-only
 
 
-@NAMESPACE
+@needs_namespace
 def test_commands_work_on_a_read_only_disk(program: Program, indexed: Path) -> None:
-    """On a read-only disk every command except an update works without a warning.
+    """Every command except an update works without a warning.
 
-    SQLite cannot create the two files beside its database there, and a copied folder may lack them.
+    SQLite cannot create the two files beside its database there, and a copied folder may not have them.
     """
-    for one in (indexed / ".qa").glob("*.db-*"):
-        one.unlink()
-    was = tree(indexed)
+    for file in (indexed / ".qa").glob("*.db-*"):
+        file.unlink()
+    stats = file_stats(indexed)
     index = ["--index", str(indexed)]
     before = [["ask", HERON, *index], ["show", "birds.md:3", *index], ["status", *index]]
     done = program.run("check", *index, before=before, read_only=indexed)
     assert (done.returncode, done.stderr) == (0, b"")
     for shown in (b"birds.md:1-3", b"> 3  The heron", b"since the last build", b"is intact"):
         assert shown in done.stdout
-    assert tree(indexed) == was
+    assert file_stats(indexed) == stats
 
 
-@NAMESPACE
+@needs_namespace
 def test_changed_file_on_a_read_only_disk_is_not_indexed(program: Program, indexed: Path, tmp_path: Path) -> None:
-    """The answer comes from the existing index, and one line says that the index was not updated."""
+    """The answer comes from the existing index, and a line says that it was not updated."""
     root = shutil.copytree(indexed, tmp_path / "notes")
     (root / "new.md").write_text("# New\n\nThe dipper sings in winter.\n", encoding="utf-8")
-    before = tree(root)
+    before = file_stats(root)
     first = [["ask", HERON, "--index", str(root)]]
     done = program.run("ask", HERON, "--corpus", str(root), before=first, read_only=root)
     assert done.returncode == 0
     assert done.stdout.count(b"birds.md:1-3") == 2
     assert len(notes := done.stderr.splitlines()) == 2
     assert all(note.startswith(b"qa: index not updated: cannot write into ") for note in notes)
-    assert tree(root) == before
+    assert file_stats(root) == before
 
 
-@NAMESPACE
+@needs_namespace
 def test_an_update_on_a_read_only_disk_is_refused_early(program: Program, indexed: Path) -> None:
     """The update fails before it opens a document."""
-    before = tree(indexed)
+    before = file_stats(indexed)
     done = program.run("index", "--full", str(indexed), read_only=indexed)
-    said = f"qa: cannot write into {indexed / '.qa'}: it is read-only. Questions still work; updates do not.\n"
-    assert (done.returncode, done.stdout, done.stderr.decode()) == (74, b"", said)
-    assert [*program.opened(".md"), *program.opened(".txt")] == []
-    assert tree(indexed) == before
+    message = f"qa: cannot write into {indexed / '.qa'}: it is read-only. Questions still work; updates do not.\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (74, b"", message)
+    assert [*program.opened_files(".md"), *program.opened_files(".txt")] == []
+    assert file_stats(indexed) == before
 
 
-@NAMESPACE
+@needs_namespace
 def test_a_first_build_on_a_read_only_disk_is_refused_early(program: Program, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
     for args in (["index", str(tmp_path)], ["ask", "--corpus", str(tmp_path), "x"]):
@@ -90,10 +90,10 @@ def test_a_first_build_on_a_read_only_disk_is_refused_early(program: Program, tm
         assert done.stderr.startswith(f"qa: cannot create {tmp_path / '.qa'}: Read-only file system. Before".encode())
         assert done.stderr.endswith(f"make it a link to a writable folder: ln -s FOLDER {tmp_path / '.qa'}\n".encode())
         assert done.stderr.count(b"\n") == 1
-        assert program.opened("a.md") == []
+        assert program.opened_files("a.md") == []
 
 
-@NAMESPACE
+@needs_namespace
 @pytest.mark.parametrize("kind", ["mount", "link"])
 def test_read_only_documents_can_be_indexed(program: Program, tmp_path: Path, kind: str) -> None:
     """A build writes only into the index folder, which may be elsewhere."""
@@ -108,41 +108,41 @@ def test_read_only_documents_can_be_indexed(program: Program, tmp_path: Path, ki
         writable = 'mount --bind "$0/.qa" "$0/.qa" && mount -o remount,bind,rw "$0/.qa" && exec "$@"'
         mounts = READ_ONLY.replace('exec "$@"', writable)
     first = [["index", str(root)]]
-    asked = program.run("ask", "--index", str(root), HERON, before=first, read_only=root, mounts=mounts)
-    assert b"a.md:1-3" in asked.stdout, asked.stderr
+    answer = program.run("ask", "--index", str(root), HERON, before=first, read_only=root, mounts=mounts)
+    assert b"a.md:1-3" in answer.stdout, answer.stderr
 
 
-@NAMESPACE
+@needs_namespace
 def test_read_only_home_is_supported(program: Program, indexed: Path) -> None:
-    """A read-only cache is used; what cannot be written to it is dropped without a message."""
-    before = tree(program.home)
+    """A read-only cache is read; what cannot be written to it is dropped without a message."""
+    before = file_stats(program.home)
     done = program.run("ask", HERON, "--index", str(indexed), read_only=program.home)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert tree(program.home) == before
+    assert file_stats(program.home) == before
 
 
 # Unreadable
 
 
-def _become(number: int) -> None:
-    """Switch to another user if this is root, whom no file mode restricts."""
+def _become_user(user: int) -> None:
+    """Switch to another user if this is root, for whom file modes do not matter."""
     if IS_ROOT:
         os.setgroups([])
-        os.setgid(number)
-        os.setuid(number)
+        os.setgid(user)
+        os.setuid(user)
 
 
-def _asked_as_nobody(root: Path) -> dict[str, object]:
-    """Build and ask as a user whom file modes restrict."""
+def _build_and_ask_as_nobody(root: Path) -> dict[str, object]:
+    """Build and ask as a user for whom file modes matter."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "a.md").write_text("# T\n\nThe heron.\n", encoding="utf-8")
-        _asked(Path(folder))  # finish lazy imports
+        _build_and_ask(Path(folder))  # finish lazy imports
     shared_reader().read([("heron", "T", "The heron.")])  # finish loading in the background
-    _become(NOBODY)
-    return _asked(root)
+    _become_user(NOBODY)
+    return _build_and_ask(root)
 
 
-def _asked(root: Path) -> dict[str, object]:
+def _build_and_ask(root: Path) -> dict[str, object]:
     report = update_index(Request(root, BagEncoder()))
     with Retriever.open(root, encoder=BagEncoder()) as retriever:
         hits = retriever.search("heron otter dipper", k=9)
@@ -173,7 +173,7 @@ def test_newly_unreadable_files_are_kept_and_reported(shared: Path) -> None:
     for path, bird in (("a.md", "heron"), ("b.md", "otter"), ("sub/c.md", "dipper")):
         (shared / path).parent.mkdir(exist_ok=True)
         (shared / path).write_text(f"# T\n\nThe {bird} is here.\n", encoding="utf-8")
-    ask = partial(_asked_as_nobody, shared)
+    ask = partial(_build_and_ask_as_nobody, shared)
     verified = [(path, "verified") for path in ("a.md", "b.md", "sub/c.md")]
     readable = {"skipped": [], "removed": 0, "documents": 3, "states": verified}
     assert value_of(ask) == readable
@@ -195,12 +195,12 @@ def test_unmounted_folder_keeps_the_index(indexed: Path, tmp_path: Path) -> None
     assert not root.exists()
     shutil.copytree(indexed / ".qa", root / ".qa")
     done = qa("index", root)
-    asked = qa("ask", HERON, "--index", root)
+    answer = qa("ask", HERON, "--index", root)
     assert done.exit_code == 2
     assert "Is the folder mounted?" in done.stderr
-    assert "all 3 documents are missing (is the folder mounted?)" in asked.stderr
-    assert "heron" in asked.stdout
-    assert "file is missing" in asked.stdout
+    assert "all 3 documents are missing (is the folder mounted?)" in answer.stderr
+    assert "heron" in answer.stdout
+    assert "file is missing" in answer.stdout
     shutil.copytree(indexed, root, ignore=shutil.ignore_patterns(".qa"), dirs_exist_ok=True)
     assert "Up to date: 3 documents" in qa("index", root).stdout
 
@@ -209,11 +209,9 @@ def test_unmounted_folder_keeps_the_index(indexed: Path, tmp_path: Path) -> None
 
 
 def _shell(program: Program, line: str, root: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    script = line.format(qa=f"{shlex.quote(sys.executable)} -m qa", root=shlex.quote(str(root)))
+    command = ["bash", "-c", line.format(qa=f"{shlex.quote(sys.executable)} -m qa", root=shlex.quote(str(root)))]
     environment = program.environ() | environ
-    return subprocess.run(
-        ["bash", "-c", script], cwd=REPOSITORY, env=environment, capture_output=True, check=False, timeout=600
-    )
+    return subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, check=False, timeout=600)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -231,7 +229,7 @@ def test_full_stdout_exits_with_74(program: Program, indexed: Path, args: str) -
     [("show birds.md:3", ">&-"), (f"ask {HERON!r} --no-update", "<&- >&- 2>&-"), ("show birds.md:3", "2>/dev/full")],
 )
 def test_closed_streams_are_harmless(program: Program, indexed: Path, args: str, redirection: str) -> None:
-    """The command succeeds, and nothing printed ends up in a file of the index that got a closed stream's number."""
+    """The command succeeds, and no output ends up in a file of the index that got the descriptor of a closed stream."""
     before = {path: path.read_bytes() for path in (indexed / ".qa").iterdir() if path.suffix in {".db", ".faiss"}}
     done = _shell(program, f"{{qa}} {args} --index {{root}} {redirection}", indexed)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -261,7 +259,7 @@ def test_non_unicode_locale_works(program: Program, indexed: Path, tmp_path: Pat
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are UTF-8 in every locale there")
 def test_file_names_survive_a_non_utf8_locale(program: Program, tmp_path: Path) -> None:
-    """In a locale without UTF-8 or coercion, names have the same bytes and the same text as in any other."""
+    """In a locale without UTF-8, and without coercion, names have the same bytes and text as in any other."""
     folder = tmp_path / "s\u00fcd" / "\u6f22"
     folder.mkdir(parents=True)
     text = "# Fishing\n\nThe kingfisher dives at noon.\n"
@@ -275,11 +273,11 @@ def test_file_names_survive_a_non_utf8_locale(program: Program, tmp_path: Path) 
     first = [["index", "--json", str(tmp_path)], ["ask", "--json", "when does the kingfisher dive?", *index]]
     done = program.run("show", f"{path}:3", *index, before=first, environ=plain)
     assert done.returncode == 0, done.stderr
-    built, asked, shown = done.stdout.split(b"\n", 2)
-    report = json.loads(built)
+    report_line, answer_line, shown = done.stdout.split(b"\n", 2)
+    report = json.loads(report_line)
     assert report["documents"] == 1
-    assert [one["path"] for one in report["skipped"]] == ["latin-\\udcfc.md"]
-    source = json.loads(asked)["passages"][0]["source"]
+    assert [file["path"] for file in report["skipped"]] == ["latin-\\udcfc.md"]
+    source = json.loads(answer_line)["passages"][0]["source"]
     assert (source["path"], source["state"]) == (path, "verified")
     assert b"The kingfisher dives" in shown
     # An update in a UTF-8 locale finds no changes.
@@ -287,17 +285,17 @@ def test_file_names_survive_a_non_utf8_locale(program: Program, tmp_path: Path) 
     assert [again[name] for name in ("added", "changed", "removed", "unchanged")] == [0, 0, 0, 1]
 
 
-def _codes(root: Path) -> list[object]:
-    """Exit codes of commands that need no model, as this user and as one unknown to the system."""
+def _exit_codes(root: Path) -> list[object]:
+    """Exit codes of commands that need no model, run by this user and by one unknown to the system."""
     commands = [[*args, "--index", str(root)] for args in (["status"], ["show", "a.md:1"], ["check"])]
-    own = [_code(args) for args in commands]  # finishes lazy imports too
-    _become(4_000_000)
+    codes = [_exit_code(args) for args in commands]  # finishes lazy imports too
+    _become_user(4_000_000)
     for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOGNAME", "USER"):
         os.environ.pop(name, None)
-    return own + [_code(args) for args in (*commands, ["index", "--dry-run", str(root)])]
+    return codes + [_exit_code(args) for args in (*commands, ["index", "--dry-run", str(root)])]
 
 
-def _code(args: list[str]) -> object:
+def _exit_code(args: list[str]) -> object:
     with pytest.raises(SystemExit) as end:
         command_line.app(args, prog_name="qa")
     return end.value.code
@@ -308,7 +306,7 @@ def test_user_without_a_home_folder_is_supported(shared: Path) -> None:
     """Without HOME, a user entry or a cache, commands that need no model work."""
     (shared / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
     update_index(Request(shared, BagEncoder()))
-    assert value_of(partial(_codes, shared)) == [0] * 7
+    assert value_of(partial(_exit_codes, shared)) == [0] * 7
 
 
 def test_modules_among_the_documents_are_not_imported(program: Program, tmp_path: Path) -> None:

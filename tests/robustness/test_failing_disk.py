@@ -20,13 +20,13 @@ from index.compiled.compiled_copy import CompiledCopy, Hint
 from index.storage import disk
 from index.storage.file_digests import sha256_of
 from tests.encoders import BagEncoder
-from tests.robustness.picture import temporary
+from tests.robustness.picture import temporary_files
 from tests.robustness.scenarios import SCENARIOS, bring_up_to_date
 
 # SQLite's names for these errors of the system.
 SQLITE_NAMES = {errno.EIO: "SQLITE_IOERR_FSYNC", errno.ENOSPC: "SQLITE_FULL"}
 each_error = pytest.mark.parametrize("error", SQLITE_NAMES, ids=["EIO", "ENOSPC"])
-UPDATE = next(one for one in SCENARIOS if one.name == "update")
+UPDATE = next(scenario for scenario in SCENARIOS if scenario.name == "update")
 
 
 class Disk:
@@ -48,10 +48,10 @@ class Disk:
 
 
 def steps_of(act: Callable[[], object]) -> list[tuple[str, Path]]:
-    watcher = Disk()
-    with disk.watched(watcher):
+    recorder = Disk()
+    with disk.watched(recorder):
         act()
-    return watcher.steps
+    return recorder.steps
 
 
 @each_error
@@ -71,9 +71,9 @@ def test_failed_step_is_not_retried(tmp_path: Path, error: int) -> None:
                 UPDATE.act(root)
             except QAError as failure:
                 assert str(root) in str(failure)  # noqa: PT017 - the update may also succeed
-        done = failing.steps[kinds.index(kind) :]
-        assert not kind.startswith("sync") or (done[0] not in done[1:] and "commit" not in [step for step, _ in done])
-        assert temporary(root) == []
+        failed, *later = failing.steps[kinds.index(kind) :]
+        assert not kind.startswith("sync") or (failed not in later and "commit" not in [step for step, _ in later])
+        assert temporary_files(root) == []
         assert bring_up_to_date(root, BagEncoder()).documents == 8
 
 
@@ -84,8 +84,8 @@ def test_generation_is_written_in_a_crash_safe_order(tmp_path: Path) -> None:
     changes = steps_of(partial(UPDATE.act, tmp_path))
     steps = [(step, path.suffix if path.suffix == ".tmp" else path.name) for step, path in changes]
     last = max(i for i, (step, _) in enumerate(steps) if step == "commit")
-    now = {path.name for path in (tmp_path / ".qa").glob("*.faiss")}
-    new, gone = now - old, old - now
+    names = {path.name for path in (tmp_path / ".qa").glob("*.faiss")}
+    new, deleted = names - old, old - names
     assert len(new) == 1
     assert steps[last - 5 : last] == [
         ("create", ".tmp"),
@@ -94,8 +94,8 @@ def test_generation_is_written_in_a_crash_safe_order(tmp_path: Path) -> None:
         ("rename", *new),
         ("sync folder", ".qa"),
     ]
-    assert len(gone) == len(old) - 1 == 1
-    assert steps[last + 1 :] == [("delete", *gone)]
+    assert len(deleted) == len(old) - 1 == 1
+    assert steps[last + 1 :] == [("delete", *deleted)]
 
 
 @each_error
@@ -108,20 +108,20 @@ def test_digests_that_cannot_be_cached_are_computed_again(
     expected = {"weights": hashlib.sha256(b"weights").hexdigest()}
     steps = [step for step, _ in steps_of(partial(sha256_of, tmp_path, ["weights"]))]
     cache = tmp_path / "cache" / "qa" / "verified.json"
-    whole = cache.read_bytes()
+    complete = cache.read_bytes()
     assert steps == ["make folder", "create", "write", "sync", "rename", "sync folder"]
     for at in range(len(steps)):
         shutil.rmtree(tmp_path / "cache")
         with disk.watched(Disk(at, error)):
             assert sha256_of(tmp_path, ["weights"]) == expected
-        assert not cache.exists() or cache.read_bytes() == whole
-        assert temporary(tmp_path) == []
+        assert not cache.exists() or cache.read_bytes() == complete
+        assert temporary_files(tmp_path) == []
         assert sha256_of(tmp_path, ["weights"]) == expected
-        assert cache.read_bytes() == whole
+        assert cache.read_bytes() == complete
 
 
-def doubling(library: Any) -> tuple[Any, Callable[..., None]]:
-    """A model that doubles numbers, and its check, which is content."""
+def doubling_model(library: Any) -> tuple[Any, Callable[..., None]]:
+    """A model that doubles numbers, and a check that passes."""
     op = library.opset13
     value = op.parameter([-1], np.float32)
     return library.Model(
@@ -130,26 +130,26 @@ def doubling(library: Any) -> tuple[Any, Callable[..., None]]:
 
 
 def test_a_compiled_model_is_used_only_if_it_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a step of keeping it fails, there is a model; later there is a complete copy and no stray file."""
+    """If a step of saving it fails, the model still works; the next load leaves a complete copy and no other file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     copies = tmp_path / "cache" / "qa" / "compiled"
 
     def double() -> None:
-        network = CompiledCopy("twice", "key", doubling).load(Hint.LATENCY)
+        network = CompiledCopy("twice", "key", doubling_model).load(Hint.LATENCY)
         assert network([np.array([1, 2, 3], np.float32)])[0].tolist() == [2, 4, 6]
 
     steps = [(step, path.name) for step, path in steps_of(double)]
     (copy,) = copies.iterdir()
-    whole = sorted(path.name for path in copy.iterdir())
+    names = sorted(path.name for path in copy.iterdir())
     for failing in (("sync", "model.bin"), ("rename", copy.name)):
         shutil.rmtree(tmp_path / "cache")
         with disk.watched(Disk(steps.index(failing), errno.EIO)):
             double()
-        assert temporary(tmp_path) == []
-        # What a killed process leaves.
+        assert temporary_files(tmp_path) == []
+        # A killed process leaves such a folder.
         abandoned = copies / ".killed.tmp"
         abandoned.mkdir(parents=True, exist_ok=True)
         os.utime(abandoned, (1, 1))
         double()
         assert list(copies.iterdir()) == [copy]
-        assert sorted(path.name for path in copy.iterdir()) == whole
+        assert sorted(path.name for path in copy.iterdir()) == names

@@ -25,16 +25,16 @@ from qa.collection.show import show
 from tests.robustness.process import value_of
 from tests.robustness.reseal import edit, set_meta
 from tests.robustness.samples import QUESTIONS, Sample
-from tests.robustness.trials import NOWHERE, Outcome, asked_and_checked
+from tests.robustness.trials import UNUSED_ID, Outcome, ask_and_check
 
-NOTICED = (Outcome.RIGHT, Outcome.REFUSED)
+HARMLESS = (Outcome.RIGHT, Outcome.REFUSED)
 
 
 def test_recomputing_checksums_changes_nothing(sample: Sample) -> None:
-    """So the tests below fail only because of what they forge."""
+    """The tests below therefore detect what they forge, not the new checksums."""
     edit(sample.folder / "index.db")
-    judged = asked_and_checked(sample)
-    assert (judged.outcome, judged.check) == (Outcome.RIGHT, "")
+    verdict = ask_and_check(sample)
+    assert (verdict.outcome, verdict.check) == (Outcome.RIGHT, "")
 
 
 # Counts and numbers (cases 30 and 31).
@@ -48,20 +48,20 @@ COUNTS = {
     "a passage occurs twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, "
     "start, end, link_checksum, body, line_first, line_last, page, anchor, title, heading, context, text, text_digest, "
     "checksum FROM passages WHERE id = 5",
-    "a passage has a missing vector": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
-    "a passage has a missing document": f"UPDATE passages SET document = {NOWHERE} WHERE id = 5",
+    "a passage has a missing vector": f"UPDATE passages SET vector = {UNUSED_ID} WHERE id = 5",
+    "a passage has a missing document": f"UPDATE passages SET document = {UNUSED_ID} WHERE id = 5",
     "a vector is gone": "DELETE FROM vectors WHERE id = 7",
     "a vector reference is gone": "DELETE FROM vector_refs WHERE vector = 7",
     "a vector reference counts one passage more": "UPDATE vector_refs SET refcount = refcount + 1 WHERE vector = 7",
     "a vector reference is to a missing segment": "UPDATE vector_refs SET segment = 77 WHERE vector = 7",
-    "a vector reference is of a missing vector": f"INSERT INTO vector_refs VALUES ({NOWHERE}, 1, 1, 0, 0)",
+    "a vector reference is of a missing vector": f"INSERT INTO vector_refs VALUES ({UNUSED_ID}, 1, 1, 0, 0)",
     "a repeated text is counted once more": "UPDATE duplicates SET passages = passages + 1",
     "repeated texts are forgotten": "DELETE FROM duplicates",
     "a row of the keyword index is gone": "DELETE FROM posting_lists WHERE id = (SELECT min(id) FROM posting_lists)",
     "the keyword index is gone": "DELETE FROM posting_lists",
     "a block is gone": "DELETE FROM blocks",
-    "a block is of passages out of range": f"UPDATE blocks SET block = {NOWHERE}",
-    "a row of the keyword index is of a block out of range": f"UPDATE posting_lists SET id = {NOWHERE} + id",
+    "a block is of passages out of range": f"UPDATE blocks SET block = {UNUSED_ID}",
+    "a row of the keyword index is of a block out of range": f"UPDATE posting_lists SET id = {UNUSED_ID} + id",
     "lengths are cut short": "UPDATE blocks SET lengths = substr(lengths, 1, 20)",
     "all lengths are the greatest": "UPDATE blocks SET lengths = replace(hex(lengths), '00', 'FF')",
     "free row ids are in use": "INSERT OR IGNORE INTO free_ids SELECT id FROM passages",
@@ -73,9 +73,9 @@ COUNTS = {
 def test_inconsistent_numbers_are_detected(sample: Sample, name: str) -> None:
     """Every answer is right or refused, and `qa check` finds the damage even if no answer is affected."""
     edit(sample.folder / "index.db", COUNTS[name])
-    judged = asked_and_checked(sample)
-    assert judged.outcome in NOTICED, judged.detail
-    assert judged.check != ""
+    verdict = ask_and_check(sample)
+    assert verdict.outcome in HARMLESS, verdict.detail
+    assert verdict.check != ""
 
 
 def postings(positions: Sequence[int], weights: Sequence[int]) -> tuple[int, bytes]:
@@ -84,7 +84,7 @@ def postings(positions: Sequence[int], weights: Sequence[int]) -> tuple[int, byt
     return len(positions), pack(Postings(*columns))[0]
 
 
-# The number of passages stored in the row, and the bytes of the posting list.
+# The number of passages that the row claims, and the bytes of its posting list.
 ENTRIES = {
     "a position after the last": postings([3, 60_000], [1, 1]),
     "no positions": (0, b""),
@@ -106,14 +106,14 @@ def test_forged_posting_entries_are_harmless(sample: Sample, name: str) -> None:
     row = b"".join(posting_blocks.pack_posting_list(word, *ENTRIES[name]))
     number = posting_blocks.row_id(0, posting_blocks.term_hash(word))
     edit(sample.folder / "index.db", ("UPDATE posting_lists SET data = ? WHERE id = ?", (row, number)))
-    assert asked_and_checked(sample).check != ""
+    assert ask_and_check(sample).check != ""
 
 
 def test_check_finds_a_swapped_vector(sample: Sample) -> None:
-    """Questions do not detect it, as the link's checksum matches."""
-    other = "(SELECT vector FROM passages WHERE id = 40)"
-    edit(sample.folder / "index.db", f"UPDATE passages SET vector = {other} WHERE id = 5")
-    assert "the refcount of a vector" in asked_and_checked(sample).check
+    """Questions do not notice it, as the checksum of the link matches."""
+    another = "(SELECT vector FROM passages WHERE id = 40)"
+    edit(sample.folder / "index.db", f"UPDATE passages SET vector = {another} WHERE id = 5")
+    assert "the refcount of a vector" in ask_and_check(sample).check
 
 
 KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
@@ -135,14 +135,14 @@ KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
 def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: str) -> None:
     """Not every forged value can be detected, but none crashes its reader."""
     edit(sample.folder / "index.db", KINDS[name])
-    asked_and_checked(sample)
+    ask_and_check(sample)
 
 
 @pytest.mark.parametrize("column", ["path", "reason"])
 def test_text_stored_as_bytes_is_detected(sample: Sample, column: str) -> None:
     """One flipped bit in a row's header turns text into bytes, and the checksum still matches."""
     edit(sample.folder / "index.db", f"UPDATE skipped SET {column} = CAST({column} AS BLOB)")
-    assert "skipped" in asked_and_checked(sample).check
+    assert "skipped" in ask_and_check(sample).check
 
 
 # Case 32.
@@ -161,13 +161,13 @@ def test_invalid_vector_is_never_scored(sample: Sample, name: str) -> None:
     with np.errstate(invalid="ignore"):
         data = VECTORS[name].astype("<f2").tobytes()
     edit(sample.folder / "index.db", ("UPDATE vectors SET vector = ? WHERE id = 7", (data,)))
-    # The vector would otherwise be read from its segment.
+    # Otherwise the vector would be read from its segment.
     for file in sample.folder.glob("*.faiss"):
         file.unlink()
-    judged = asked_and_checked(sample)
-    assert judged.outcome is Outcome.REFUSED, judged.detail
-    assert "open" in judged.refused
-    assert judged.check != ""
+    verdict = ask_and_check(sample)
+    assert verdict.outcome is Outcome.REFUSED, verdict.detail
+    assert "open" in verdict.refusals
+    assert verdict.check != ""
 
 
 # Values of the whole index.
@@ -199,37 +199,37 @@ META: dict[str, tuple[str, Callable[[Any], Any]]] = {
 def test_forged_index_metadata_is_detected(sample: Sample, name: str) -> None:
     key, change = META[name]
     set_meta(sample.folder / "index.db", key, change)
-    judged = asked_and_checked(sample)
+    verdict = ask_and_check(sample)
     harmless = name in ("a model that is a list", "patterns that are numbers")
-    assert judged.outcome in NOTICED, judged.detail
-    assert harmless or judged.check != ""
+    assert verdict.outcome in HARMLESS, verdict.detail
+    assert harmless or verdict.check != ""
 
 
 # Case 34.
 OUTSIDE = "The harbour opens with walnut.\n"
 PATHS = ["../secret.txt", "/etc/passwd", "notes/../../secret.txt", "..", "", "a\0b"]
-# Strange, but not outside.
+# Strange paths, but within the folder.
 ODD_PATHS = ["notes/" + "x" * 5000, "..\\secret.txt", "C:/secret.txt", "\N{REPLACEMENT CHARACTER}.txt"]
 
 
 @pytest.mark.parametrize("path", [*PATHS, *ODD_PATHS])
 def test_forged_paths_never_open_files_outside_the_folder(sample: Sample, path: str) -> None:
-    """Neither questions nor `show` open a file outside the folder; a path that leads there is damage."""
+    """Neither questions nor `show` open a file outside the folder, and a path to one is reported as damage."""
     secret = sample.root.parent / "secret.txt"
     secret.write_text(OUTSIDE, encoding="utf-8")
     edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, QUESTIONS.path)))
     assert value_of(partial(_opened_outside, sample, path, secret)) == []
     if path in PATHS:
-        judged = asked_and_checked(sample)
-        assert judged.outcome is Outcome.REFUSED, judged.detail
-        assert "listing" in judged.refused
-        assert "document" in judged.check
+        verdict = ask_and_check(sample)
+        assert verdict.outcome is Outcome.REFUSED, verdict.detail
+        assert "listing" in verdict.refusals
+        assert "document" in verdict.check
 
 
 def _opened_outside(sample: Sample, path: str, secret: Path) -> list[str]:
-    """Files outside the folder that are opened by questions, or by showing the path and others like it."""
+    """Ask, and show this path and similar ones; return the files outside the folder that were opened."""
     opened: list[str] = []
-    sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+    sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
     sample.ask()
     for place in (path, f"{path}:1", "../secret.txt", str(secret)):
         with suppress(QAError):

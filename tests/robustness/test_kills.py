@@ -26,10 +26,10 @@ from tests.robustness.program import allow_interrupts, command
 def test_kill_at_any_moment_leaves_the_old_or_new_index(model: bool) -> None:
     """At most two batches are embedded again: the one being written and the next."""
     scenarios = kills.scenarios(model=model)
-    found = value_of(partial(kills.run, len(scenarios), seed=3, files=28, model=model), seconds=300)
-    assert found["violations"] == []
-    assert found["by_scenario"] == {one.name: 1 for one in scenarios}
-    assert found["texts"] > kills.MOST_LOST >= found["most_lost"]
+    results = value_of(partial(kills.run, len(scenarios), seed=3, files=28, model=model), seconds=300)
+    assert results["violations"] == []
+    assert results["by_scenario"] == {scenario.name: 1 for scenario in scenarios}
+    assert results["texts"] > kills.MOST_LOST >= results["most_lost"]
 
 
 @needs_signals
@@ -37,7 +37,7 @@ def test_kill_at_any_moment_leaves_the_old_or_new_index(model: bool) -> None:
 def test_ctrl_c_stops_the_build_and_releases_the_lock(tmp_path: Path, times: int) -> None:
     """The exit code is 130, no process or temporary file is left, and the next update works."""
     load_encoder().encode_query("So that the model is compiled.")
-    for number in range(60):  # which takes some seconds to embed
+    for number in range(60):  # some seconds of embedding
         parts = (f"# Part {number}.{part}\n\nParagraph {part} of {number}.\n" for part in range(20))
         (tmp_path / f"{number}.md").write_text("\n".join(parts), encoding="utf-8")
     allow_interrupts()

@@ -1,4 +1,4 @@
-"""Without space or descriptors there is a typed error; the old index stays, and updates work once there is enough."""
+"""Without space or descriptors, the old index stays and the error is typed; updates work again once there is enough."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from tests.robustness.program import command, has_namespaces
 
 @needs_limits
 def test_too_few_descriptors_lose_nothing() -> None:
-    """Limits on descriptors during builds, updates, repairs and questions."""
-    found = value_of(partial(limits.run, 5), seconds=300)
-    assert found["violations"] == []
+    """With few descriptors, builds, updates, repairs and questions succeed or give a typed error."""
+    results = value_of(partial(limits.run, 5), seconds=300)
+    assert results["violations"] == []
     # Some limits were too low, and some were high enough.
-    assert found["ended"]["StorageError"] >= 5
-    assert found["ended"]["done"] >= 1
+    assert results["ended"]["StorageError"] >= 5
+    assert results["ended"]["done"] >= 1
 
 
 @pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
 def test_full_disk_keeps_the_old_index(tmp_path: Path) -> None:
     """On a disk of a megabyte, filled document by document, the last good index still answers."""
-    disk, out = tmp_path / "disk", tmp_path / "found.json"
+    disk, out = tmp_path / "disk", tmp_path / "results.json"
     disk.mkdir()
     program = f"{sys.executable} -m {limits.__name__} --full-disk {disk} --out {out}"
     mounted = ["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o size=1m tmpfs {disk} && {program}"]
     done = subprocess.run(mounted, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert found["documents"] >= 2
-    assert found["refused"].startswith("StorageError")
-    assert found["violations"] == []
+    results = json.loads(out.read_text(encoding="utf-8"))
+    assert results["documents"] >= 2
+    assert results["refused"].startswith("StorageError")
+    assert results["violations"] == []
 
 
 @needs_limits

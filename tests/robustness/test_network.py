@@ -17,24 +17,24 @@ HERON = "where does the heron wait?"
 
 
 def test_socket_use_is_detected(program: Program, tmp_path: Path) -> None:
-    """Looking for a missing model on the hub is recorded, so the tests below can rely on the count."""
+    """Looking for a missing model on the hub is recorded, so the tests below would notice it."""
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
     done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn")
     assert done.returncode == 5
     assert done.stderr.count(b"\n") == 1
     assert b"the model nobody/nothing is not on this machine" in done.stderr
-    assert any(line.startswith(("socket.getaddrinfo", "socket.connect")) for line in program.sockets())
+    assert any(line.startswith(("socket.getaddrinfo", "socket.connect")) for line in program.socket_events())
     assert not (tmp_path / ".qa").exists()
 
 
 def test_no_command_opens_a_socket(program: Program, indexed: Path) -> None:
-    """The fixture checks the same for the first build, which compiles the model."""
-    others = (["show", "birds.md:3"], ["status"], ["check"], ["check", "--repair"], ["index", "--full", "--json"])
-    before = [["ask", HERON], *others]
+    """The first build, which compiles the model, is checked by its fixture."""
+    more = (["show", "birds.md:3"], ["status"], ["check"], ["check", "--repair"], ["index", "--full", "--json"])
+    before = [["ask", HERON], *more]
     done = program.run(
         "ask", "--batch", "-", before=before, cwd=indexed, namespace="-rn", stdin=b"when is the train?\n"
     )
-    assert (done.returncode, program.sockets()) == (0, []), done.stderr
+    assert (done.returncode, program.socket_events()) == (0, []), done.stderr
     for shown in (b"birds.md:1-3", b"> 3  The heron", b'"reused": 3', b"train.txt"):
         assert shown in done.stdout
 
@@ -46,7 +46,7 @@ def test_a_repair_opens_no_socket(program: Program, indexed: Path, tmp_path: Pat
     database.write_bytes(database.read_bytes().replace(b"otter sleeps", b"otter sweeps"))
     assert qa("check", "--index", root).exit_code == 4
     done = program.run("check", "--repair", "--index", str(root), namespace="-rn")
-    assert (done.returncode, program.sockets()) == (0, []), done.stderr
+    assert (done.returncode, program.socket_events()) == (0, []), done.stderr
     assert b"\nRepaired: " in done.stdout
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from tests.robustness.hostile_corpus import write
 from tests.robustness.hostile_files import NAMES, TEXTS
-from tests.robustness.hostile_strings import strings, trespasses
-from tests.robustness.printing import PRINTERS, offences, shown_by
-from tests.robustness.program import make_old
+from tests.robustness.hostile_strings import forbidden_characters, strings
+from tests.robustness.printing import PRINTERS, output_problems, terminal_output
+from tests.robustness.program import backdate
 
 # `python -m tests.robustness.printing --strings 10000` is the long form.
 COUNT = 100
@@ -25,24 +25,24 @@ LINK = re.compile(r"\x1b\]8;;file://[\w.~:/%-]*(?:#page=\d+)?\x1b\\([^\n]*?)\x1b
 
 def test_the_strings_are_hostile() -> None:
     """They are the same every time, and include every dangerous kind."""
-    found = strings(COUNT)
-    assert found == strings(COUNT)
-    together = "".join(found)
-    assert set("\x1b\x07\x9b\x00\r\u202e\u2066\u200b\ufeff\ud800\U000e0041") <= set(together)
-    assert len(trespasses(together)) > 60
+    generated = strings(COUNT)
+    assert generated == strings(COUNT)
+    text = "".join(generated)
+    assert set("\x1b\x07\x9b\x00\r\u202e\u2066\u200b\ufeff\ud800\U000e0041") <= set(text)
+    assert len(forbidden_characters(text)) > 60
 
 
 def test_control_characters_are_detected() -> None:
     """Only newlines and the tool's own styles are allowed."""
-    assert not trespasses("\x1b[1mbold\x1b[0m, \x1b[2mdim\x1b[0m, \x1b[33mcare\x1b[0m\nمی\u200cخ")
+    assert not forbidden_characters("\x1b[1mbold\x1b[0m, \x1b[2mdim\x1b[0m, \x1b[33mcare\x1b[0m\nمی\u200cخ")
     for text in ("\x1b[31m", "\x9b", "\x1b]0;x\x07", "\r", "\t", "\u202e", "\u2028", "\ud800", "\x1b [1m"):
-        assert trespasses(text), ascii(text)
-    assert not trespasses("\r 50%\x1b[A", drawing=True)
+        assert forbidden_characters(text), ascii(text)
+    assert not forbidden_characters("\r 50%\x1b[A", drawing=True)
 
 
 @pytest.mark.parametrize("name", PRINTERS)
 def test_printed_output_cannot_control_the_terminal(name: str) -> None:
-    assert offences(name, COUNT) == []
+    assert output_problems(name, COUNT) == []
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("notes")
     write(root, [*NAMES[:16], *NAMES[-2:], *TEXTS[:2]])
     (root / "copy\x1b[5m\u202e.md").write_bytes((root / "healthy" / "alpha.md").read_bytes())
-    make_old(root)
+    backdate(root)
     return root
 
 
@@ -71,13 +71,13 @@ def shown(notes: Path) -> dict[str, str]:
         "trace": ["show", *index, "no\x1b[2J\u202esuch.md"],
     }
     with_links = {f"{name} with links": commands[name] for name in ("ask", "show a name")}
-    return shown_by(commands) | shown_by(with_links, links=True)
+    return terminal_output(commands) | terminal_output(with_links, links=True)
 
 
 def test_program_output_on_a_terminal(shown: dict[str, str]) -> None:
     """All output is clean."""
     for name in shown.keys() - {"JSON"}:
-        assert not trespasses(LINK.sub(r"\1", shown[name]), drawing=name == "index"), name
+        assert not forbidden_characters(LINK.sub(r"\1", shown[name]), drawing=name == "index"), name
     assert r"\x1b]52;c;ZXZpbA==\x07.md" in shown["ask"]
     assert "also in" in shown["ask"]
     assert r"copy\x1b[5m\u202e.md" in shown["ask"]
@@ -102,7 +102,7 @@ def test_links_of_hostile_names(shown: dict[str, str]) -> None:
 
 def test_json_on_a_terminal_is_safe_and_exact(notes: Path, shown: dict[str, str]) -> None:
     """Every name and text in JSON is exactly as on the disk."""
-    assert not trespasses(shown["JSON"])
+    assert not forbidden_characters(shown["JSON"])
     passages = json.loads(shown["JSON"])["passages"]
     paths = {place["path"] for hit in passages for place in (hit["source"], *hit["also_in"])}
     on_disk = {
@@ -126,7 +126,7 @@ def test_status_of_hostile_names(notes: Path, tmp_path: Path) -> None:
     for name in names:
         (root / name).write_text("New.\n", encoding="utf-8")
     status = ["status", "--index", str(root)]
-    shown = shown_by({"text": status, "JSON": [*status, "--json"]})
-    assert not any(trespasses(text) for text in shown.values())
+    shown = terminal_output({"text": status, "JSON": [*status, "--json"]})
+    assert not any(forbidden_characters(text) for text in shown.values())
     assert all(f"{name.encode('unicode_escape').decode()}\n" in shown["text"] for name in names)
     assert {example["path"] for example in json.loads(shown["JSON"])["changes"]["examples"]} == set(names)

@@ -31,7 +31,7 @@ from tests.encoders import BagEncoder
 from tests.marks import needs_fork
 from tests.robustness import torn_reads
 from tests.robustness.process import value_of
-from tests.robustness.program import allow_interrupts, command, held
+from tests.robustness.program import allow_interrupts, command, locked_by_other_process
 
 QUESTION = torn_reads.QUESTIONS[0]
 
@@ -44,11 +44,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_answers_never_mix_generations() -> None:
-    found = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
-    assert found["violations"] == []
-    assert found["questions"] >= 640
+    results = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
+    assert results["violations"] == []
+    assert results["questions"] >= 640
     # Each reader saw several generations.
-    assert min(found["generations_seen_by_a_reader"]) >= torn_reads.GENERATIONS
+    assert min(results["generations_seen_by_a_reader"]) >= torn_reads.GENERATIONS
 
 
 @pytest.mark.parametrize("commits", [1, 2, 5])
@@ -56,10 +56,10 @@ def test_cleanup_does_not_affect_open_readers(root: Path, commits: int) -> None:
     """A reader whose files were deleted before it loaded them still answers from its generation."""
     expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
-        own = {segment.name for segment in snapshot.info.segments}
+        segments = {segment.name for segment in snapshot.info.segments}
         for number in range(commits):
             torn_reads.change_to(root, (number + 1) % 2)
-        assert not own & {path.name for path in (root / ".qa").iterdir()}
+        assert not segments & {path.name for path in (root / ".qa").iterdir()}
         retriever = Retriever(root, snapshot, BagEncoder())
         for mode in Mode:
             assert torn_reads.ask(retriever, QUESTION, mode) == expected[f"{mode.value}: {QUESTION}"]
@@ -75,41 +75,41 @@ def test_deleted_index_gives_correct_answers_or_a_typed_error(root: Path, loaded
         retriever = Retriever(root, snapshot, BagEncoder())
         for mode in Mode:
             try:
-                found = torn_reads.ask(retriever, QUESTION, mode)
+                answer = torn_reads.ask(retriever, QUESTION, mode)
             except QAError as error:
                 assert ".qa" in str(error)  # noqa: PT017 - an answer is right too
             else:
-                assert found == expected[f"{mode.value}: {QUESTION}"]
+                assert answer == expected[f"{mode.value}: {QUESTION}"]
     with pytest.raises(NoIndexError, match="qa index"):
         Snapshot(root / ".qa")
 
 
-@pytest.mark.parametrize("then", ["lock released", "holder killed", "Ctrl-C"])
-def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
+@pytest.mark.parametrize("event", ["lock released", "holder killed", "Ctrl-C"])
+def test_a_second_writer_waits_if_asked(tmp_path: Path, event: str) -> None:
     """It says once which process it waits for, continues when that process ends, and stops at once on Ctrl-C."""
     folder = tmp_path / ".qa"
     make_folder(folder)
     (tmp_path / "a.md").write_text("Whales sing.")
     allow_interrupts()
-    with held(folder) as holder:
+    with locked_by_other_process(folder) as holder:
         waiting = subprocess.Popen(
             command(["index", "--wait", str(tmp_path)]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         with waiting:
             assert waiting.stderr is not None
-            said = f"qa: {folder} is being written by process {holder.pid} on {socket.gethostname()}; waiting for it"
-            assert waiting.stderr.readline().startswith(said)
+            message = f"qa: {folder} is being written by process {holder.pid} on {socket.gethostname()}; waiting for it"
+            assert waiting.stderr.readline().startswith(message)
             # It keeps waiting and prints nothing more.
             with pytest.raises(subprocess.TimeoutExpired):
                 waiting.wait(timeout=0.5)
-            if then == "Ctrl-C":
+            if event == "Ctrl-C":
                 waiting.send_signal(signal.SIGINT)
-            elif then == "holder killed":
+            elif event == "holder killed":
                 holder.kill()
             else:
                 holder.communicate()
             out, errors = waiting.communicate(timeout=600)
-        if then == "Ctrl-C":
+        if event == "Ctrl-C":
             assert (waiting.returncode, out, errors) == (130, "", "qa: interrupted\n")
             assert not (folder / "index.db").exists()
             holder.communicate()
@@ -157,7 +157,7 @@ def test_a_build_that_waits_for_a_lock_locks_the_new_index_if_the_old_one_is_del
     assert (tmp_path / ".qa" / "index.db").exists()
 
 
-FORKING = """
+FORKING_PROGRAM = """
 import os, signal, sys
 import faiss, numpy as np
 from pathlib import Path
@@ -188,8 +188,8 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 @needs_fork
-def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
+def test_a_process_forked_after_faiss_started_threads_answers_and_writes(root: Path) -> None:
     """The child compresses vectors with FAISS and searches them, without the threads of its parent."""
-    program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root)]
+    program = [sys.executable, "-W", "ignore", "-c", FORKING_PROGRAM, str(root)]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=600)
     assert done.stdout.splitlines() == ["1", "New 333", "0"], done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Models are data: one that contains code is refused by name, and its code is not run."""
+"""Models are data: a model that contains code is refused by name, and its code is not run."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ def _pickled(folder: Path, mark: Path) -> None:
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Payload(mark)))
 
 
-def _half(folder: Path, _: Path) -> None:
+def _half_downloaded(folder: Path, _: Path) -> None:
     (folder / "model.safetensors").write_bytes((DEFAULT.folder / "model.safetensors").read_bytes()[:100_000])
 
 
-def _foreign_module(folder: Path, _: Path) -> None:
+def _custom_module(folder: Path, _: Path) -> None:
     (folder / "model.safetensors").write_bytes(WEIGHTS)
     module = {"idx": 0, "name": "0", "path": "", "type": "custom_st.Transformer"}
     (folder / "modules.json").write_text(json.dumps([module]), encoding="utf-8")
 
 
-def _cut_download(folder: Path, _: Path) -> None:
+def _dangling_link(folder: Path, _: Path) -> None:
     """Link to a missing file, as in the hub's cache."""
     (folder / "model.safetensors").symlink_to(f"../../blobs/{'5' * 64}")
 
@@ -79,20 +79,20 @@ def _auto_map(folder: Path, _: Path) -> None:
 
 REFUSED = {
     "pickled": (_pickled, "is refused: .* has pickled weights only"),
-    "half downloaded": (_half, "is incomplete: .*model.safetensors ends too early"),
-    "link to a missing file": (_cut_download, r"has no model\.safetensors\. Fetch it again"),
-    "a module of its own": (_foreign_module, r"is refused: it brings code of its own \(custom_st.Transformer\)"),
+    "half downloaded": (_half_downloaded, "is incomplete: .*model.safetensors ends too early"),
+    "link to a missing file": (_dangling_link, r"has no model\.safetensors\. Fetch it again"),
+    "a module of its own": (_custom_module, r"is refused: it brings code of its own \(custom_st.Transformer\)"),
     "auto_map": (_auto_map, r"is refused: config.json asks for other code \(auto_map\)"),
 }
 
 
-@pytest.mark.parametrize(("spoil", "words"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("spoil", "message"), REFUSED.values(), ids=REFUSED)
 def test_untrusted_model_is_refused_and_never_run(
-    spoil: Callable[[Path, Path], None], words: str, model: Path, mark: Path
+    spoil: Callable[[Path, Path], None], message: str, model: Path, mark: Path
 ) -> None:
-    """Loading it without the check that refuses it runs no code either."""
+    """Loading it without the check runs no code either."""
     spoil(model, mark)
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=message):
         find(str(model))
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_network(ModelFiles("evil", model, "0" * 64))
@@ -100,7 +100,7 @@ def test_untrusted_model_is_refused_and_never_run(
 
 
 def test_unpickling_the_payload_runs_it(mark: Path) -> None:
-    """So the tests here would detect it."""
+    """The tests here therefore detect unpickling."""
     pickle.loads(pickle.dumps(Payload(mark)))  # noqa: S301 - our own
     assert mark.exists()
 
@@ -117,5 +117,5 @@ def test_command_refuses_untrusted_model_and_reads_nothing(
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (5, b"", 1)
     assert b"has pickled weights only" in done.stderr
     assert not (notes / ".qa").exists()
-    assert program.opened("a.md") == []
+    assert program.opened_files("a.md") == []
     assert not mark.exists()

@@ -3,7 +3,7 @@
     python -m tests.robustness.torn_reads --questions 20000 [--readers 4] [--out FILE]
 
 Several files change at once, so an answer that mixed two generations would be noticed. Odd generations are of the first
-state, so the generation of an open index says which of the two answers it must give.
+state, so the generation of an open index determines which of the two answers it must give.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ _PLACES = (
     ("roof", "shed", "river", "nest", "moon", "deep", "field", "wood"),
 )
 QUESTIONS = tuple(f"Where did the {animal} sit in the morning?" for animal in _ANIMALS)
-# A reader that saw fewer generations continues, as it would have tested nothing.
+# A reader continues until it has seen this many generations: with fewer it would have tested nothing.
 GENERATIONS = 5
 _QUESTIONS_PER_OPENING = 8
 _SECONDS = 1800.0
@@ -56,19 +57,19 @@ def change_to(root: Path, state: int) -> None:
 
 def ask(retriever: Retriever, question: str, mode: Mode) -> Any:
     """An answer without the current state of its files."""
-    found = answer_to(retriever, question, mode=mode)
-    for passage in found["passages"]:
+    answer = answer_to(retriever, question, mode=mode)
+    for passage in answer["passages"]:
         del passage["source"]["state"]
-    return found
+    return answer
 
 
 def answers_of(root: Path) -> Answers:
     """An index's answers to each question in each mode."""
     with Retriever.open(root, encoder=BagEncoder(), reader=False) as retriever:
-        return {f"{mode.value}: {asked}": ask(retriever, asked, mode) for asked in QUESTIONS for mode in Mode}
+        return {f"{mode.value}: {text}": ask(retriever, text, mode) for text in QUESTIONS for mode in Mode}
 
 
-def _written(root: Path, state: int) -> Answers:
+def _write_and_ask(root: Path, state: int) -> Answers:
     change_to(root, state)
     return answers_of(root)
 
@@ -82,25 +83,25 @@ def _write(root: Path, stop: Path) -> int:
     return number
 
 
-def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: int) -> dict[str, Any]:
-    """Open the index, ask a few questions and close it, repeatedly; return what was found."""
+def _read(root: Path, states: Sequence[Answers], *, questions: int, seed: int) -> dict[str, Any]:
+    """Open the index, ask a few questions and close it, repeatedly; return counts and torn answers."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
-    asked, torn = 0, []
+    count, torn = 0, []
     generations: set[int] = set()
-    while asked < questions or len(generations) < GENERATIONS:
-        with _opened(root, chance) as retriever:
+    while count < questions or len(generations) < GENERATIONS:
+        with _open(root, chance) as retriever:
             generation = retriever.snapshot.info.generation
             generations.add(generation)
             for _ in range(_QUESTIONS_PER_OPENING):
                 question, mode = chance.choice(QUESTIONS), chance.choice(list(Mode))
-                asked += 1
+                count += 1
                 if ask(retriever, question, mode) != states[(generation + 1) % 2][f"{mode.value}: {question}"]:
                     torn.append({"generation": generation, "question": question, "mode": mode.value})
-    return {"asked": asked, "torn": torn, "generations": len(generations)}
+    return {"asked": count, "torn": torn, "generations": len(generations)}
 
 
-def _opened(root: Path, chance: random.Random) -> Retriever:
-    """Open the index as usual, or delay loading its files so that later generations may have deleted them."""
+def _open(root: Path, chance: random.Random) -> Retriever:
+    """Open the index, sometimes late enough for later generations to have deleted its files."""
     if chance.random() < 0.8:
         return Retriever.open(root, encoder=BagEncoder(), reader=False)
     snapshot = Snapshot(root / ".qa")
@@ -109,31 +110,31 @@ def _opened(root: Path, chance: random.Random) -> Retriever:
 
 
 def run(questions: int = 20_000, readers: int = 4, seed: int = 0) -> dict[str, Any]:
-    """Ask while the index is written; return what was found."""
+    """Ask while the index is being written, and return the results."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        states = (value_in_fork(partial(_written, folder / "a", 0)), value_in_fork(partial(_written, folder / "b", 1)))
+        states = tuple(value_in_fork(partial(_write_and_ask, folder / f"{state}", state)) for state in (0, 1))
         if any(states[0][key] == states[1][key] for key in states[0]):
             raise RuntimeError("an answer is the same in both states, so it proves nothing")
         root, stop = folder / "corpus", folder / "stop"
         value_in_fork(partial(change_to, root, 0))
         writer = Child(partial(_write, root, stop), seconds=_SECONDS)
         share = -(-questions // readers)
-        reading = [partial(_read, root, states, questions=share, seed=seed + number) for number in range(readers)]
-        children = [Child(task, seconds=_SECONDS) for task in reading]
-        ended = [child.wait() for child in children]
+        tasks = [partial(_read, root, states, questions=share, seed=seed + number) for number in range(readers)]
+        children = [Child(task, seconds=_SECONDS) for task in tasks]
+        results = [child.wait() for child in children]
         stop.touch()
-        ended.append(writer.wait())
-    seen = [one.value for one in ended[:-1] if one.succeeded]
+        results.append(writer.wait())
+    reports = [result.value for result in results[:-1] if result.succeeded]
     return {
-        "questions": sum(one["asked"] for one in seen),
+        "questions": sum(report["asked"] for report in reports),
         "readers": readers,
-        "generations_written": ended[-1].value,
-        "generations_seen_by_a_reader": [one["generations"] for one in seen],
+        "generations_written": results[-1].value,
+        "generations_seen_by_a_reader": [report["generations"] for report in reports],
         "violations": [
-            *(one for several in seen for one in several["torn"]),
-            *(str(one) for one in ended if not one.succeeded),
+            *(answer for report in reports for answer in report["torn"]),
+            *(str(result) for result in results if not result.succeeded),
         ],
         "seconds": round(time.monotonic() - started, 1),
     }

@@ -1,4 +1,4 @@
-"""One trial: damage an index, then ask it all questions in a fork with limits and judge the answers, or repair it."""
+"""Trials: damage an index, then ask all questions in a fork with limits and judge the answers, or repair it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from index.update.update import rebuild_index
 from qa.collection import check
 from tests.encoders import BagEncoder
 from tests.robustness.damages import Damage
-from tests.robustness.picture import Picture, Refused
-from tests.robustness.process import Ended, in_fork, run
+from tests.robustness.picture import Picture, Refusal
+from tests.robustness.process import ProcessResult, in_fork, run
 from tests.robustness.samples import VECTORS, Sample
 
 # Processor time after which a question counts as hanging.
@@ -33,7 +33,7 @@ MEMORY = 256 << 20
 
 
 class Outcome(StrEnum):
-    """The outcome of damage; only the first three are acceptable."""
+    """What damage led to; only the first three are acceptable."""
 
     RIGHT = "right"
     EARLIER = "right, of an earlier generation"
@@ -45,57 +45,57 @@ class Outcome(StrEnum):
     MEMORY = "MEMORY"
 
 
-# An id that is in no table.
-NOWHERE = 10**12
+# An id that no row has.
+UNUSED_ID = 10**12
 GOOD = frozenset({Outcome.RIGHT, Outcome.EARLIER, Outcome.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A trial and its outcome."""
+class Verdict:
+    """The outcome of a trial."""
 
     outcome: Outcome  # the worst of all questions
     detail: str  # what was wrong, or the message of a refusal
-    refused: list[str]  # names of the refused questions
+    refusals: list[str]  # names of the refused questions
     check: str  # the error of `qa check`; "" if there is none or it was not run
-    grown: int  # bytes of memory used
+    memory: int  # bytes used
 
 
-def judge(sample: Sample, damage: Damage) -> Judged:
+def judge(sample: Sample, damage: Damage) -> Verdict:
     """Damage the index, ask, and compare with the expected answers."""
-    sample.lay_out(damage.changed)
+    sample.restore(damage.contents)
     return ask_and_judge(sample, in_fork)
 
 
-def ask_and_judge(sample: Sample, runner: Callable[..., Ended], *, checked: bool = False) -> Judged:
+def ask_and_judge(sample: Sample, runner: Callable[..., ProcessResult], *, checked: bool = False) -> Verdict:
     """Ask the index on disk, and check it if requested, within limits of time and memory."""
     limit = sample.size + MEMORY
-    ended = runner(partial(_ask, sample, checked=checked), seconds=SECONDS, memory=limit)
-    refused: list[str] = []
+    result = runner(partial(_ask, sample, checked=checked), seconds=SECONDS, memory=limit)
+    refusals: list[str] = []
     check_error = ""
-    if ended.timed_out:
+    if result.timed_out:
         outcome, detail = Outcome.HANG, f"longer than {SECONDS} s"
-    elif ended.error == "MemoryError" or ended.grown > limit:
-        outcome, detail = Outcome.MEMORY, f"{ended.grown >> 20} MB, {ended.message}"
-    elif not ended.succeeded:
-        outcome, detail = Outcome.CRASH, str(ended)
+    elif result.error == "MemoryError" or result.memory > limit:
+        outcome, detail = Outcome.MEMORY, f"{result.memory >> 20} MB, {result.message}"
+    elif not result.succeeded:
+        outcome, detail = Outcome.CRASH, str(result)
     else:
-        outcome, detail, refused, check_error = ended.value
-    return Judged(outcome, detail, refused, check_error, ended.grown)
+        outcome, detail, refusals, check_error = result.value
+    return Verdict(outcome, detail, refusals, check_error, result.memory)
 
 
-def asked_and_checked(sample: Sample) -> Judged:
+def ask_and_check(sample: Sample) -> Verdict:
     """Ask and check in the shared fork server, and assert that nothing crashes, hangs or uses too much memory."""
-    judged = ask_and_judge(sample, run, checked=True)
-    assert judged.outcome not in (Outcome.CRASH, Outcome.HANG, Outcome.MEMORY), judged.detail
-    assert not judged.check.startswith("UNCLEAR"), judged.check
-    return judged
+    verdict = ask_and_judge(sample, run, checked=True)
+    assert verdict.outcome not in (Outcome.CRASH, Outcome.HANG, Outcome.MEMORY), verdict.detail
+    assert not verdict.check.startswith("UNCLEAR"), verdict.check
+    return verdict
 
 
 def _ask(sample: Sample, *, checked: bool) -> tuple[Outcome, str, list[str], str]:
-    generation, found = sample.ask()
-    refused = [name for name, answer in found.items() if isinstance(answer, Refused)]
-    return (*compare(sample, generation, found), refused, _check(sample) if checked else "")
+    generation, picture = sample.ask()
+    refusals = [name for name, answer in picture.items() if isinstance(answer, Refusal)]
+    return (*compare(sample, generation, picture), refusals, _check(sample) if checked else "")
 
 
 def _check(sample: Sample) -> str:
@@ -107,21 +107,21 @@ def _check(sample: Sample) -> str:
     return ""
 
 
-def compare(sample: Sample, generation: int | None, found: Picture) -> tuple[Outcome, str]:
+def compare(sample: Sample, generation: int | None, picture: Picture) -> tuple[Outcome, str]:
     """Judge a picture: each answer must be the right one of its generation, or refused with a clear error."""
-    refused = [one.error for one in found.values() if isinstance(one, Refused)]
-    for error in refused:
+    errors = [answer.error for answer in picture.values() if isinstance(answer, Refusal)]
+    for error in errors:
         if not is_clear(error):
             return Outcome.VAGUE, f"{type(error).__name__}: {error}"
     if generation is not None:
         expected = sample.expected.get(generation)
         if expected is None:
             return Outcome.WRONG, f"generation {generation} never existed"
-        for name, answer in found.items():
-            if not isinstance(answer, Refused) and answer != expected[name]:
+        for name, answer in picture.items():
+            if not isinstance(answer, Refusal) and answer != expected[name]:
                 return Outcome.WRONG, f"{name}: {answer!r:.200} instead of {expected[name]!r:.200}"
-    if refused:
-        return Outcome.REFUSED, f"{type(refused[0]).__name__}: {refused[0]}"
+    if errors:
+        return Outcome.REFUSED, f"{type(errors[0]).__name__}: {errors[0]}"
     return (Outcome.RIGHT if generation == sample.newest else Outcome.EARLIER), ""
 
 
@@ -132,38 +132,38 @@ def is_clear(error: QAError) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairResult:
     """The result of a repair."""
 
     problem: str  # what is still wrong, or ""
     embedded: int  # number of texts embedded because their vectors were lost
-    kind: str = ""  # of repair, as reported
+    kind: str = ""  # the kind of repair that was reported
 
 
-def try_repair(sample: Sample, damage: Damage) -> Repaired:
+def try_repair(sample: Sample, damage: Damage) -> RepairResult:
     """Damage the index, repair it as its messages say, and check that the newest generation's answers are back."""
 
-    def task() -> Repaired:
-        sound = _sound_vectors(sample)
+    def task() -> RepairResult:
+        sound_vectors = _sound_vectors(sample)
         encoder = BagEncoder()
         try:
             with sample.limits():
                 kind = _repair(sample, encoder)
         except NewerFormatError:
-            return Repaired("", 0, "of a later version")  # which must not be overwritten
-        generation, found = sample.ask()
+            return RepairResult("", 0, "of a later version")  # a newer index must not be overwritten
+        generation, picture = sample.ask()
         expected = sample.expected[sample.newest]
-        wrong = [name for name, answer in found.items() if answer != expected.get(name)]
-        if generation is None or wrong:
-            return Repaired(f"after the repair wrong: {wrong or found}", 0)
+        wrong_answers = [name for name, answer in picture.items() if answer != expected.get(name)]
+        if generation is None or wrong_answers:
+            return RepairResult(f"wrong after the repair: {wrong_answers or picture}", 0)
         embedded = Counter(vector_digest(encoder.fingerprint, text) for text in encoder.embedded)
-        again, twice = len(sound & embedded.keys()), sum(count > 1 for count in embedded.values())
+        again, twice = len(sound_vectors & embedded.keys()), sum(count > 1 for count in embedded.values())
         problem = f"{again} texts embedded whose vectors are sound, {twice} twice" if again or twice else ""
-        return Repaired(problem, len(embedded), kind)
+        return RepairResult(problem, len(embedded), kind)
 
-    sample.lay_out(damage.changed)
-    ended = in_fork(task, seconds=_REPAIR_SECONDS)
-    return ended.value if ended.succeeded else Repaired(str(ended), 0)
+    sample.restore(damage.contents)
+    result = in_fork(task, seconds=_REPAIR_SECONDS)
+    return result.value if result.succeeded else RepairResult(str(result), 0)
 
 
 def _repair(sample: Sample, encoder: BagEncoder) -> str:
@@ -182,12 +182,12 @@ def _repair(sample: Sample, encoder: BagEncoder) -> str:
 
 def _sound_vectors(sample: Sample) -> frozenset[bytes]:
     """Digests of the vectors that SQLite can still return undamaged, each in its own query."""
-    found: set[bytes] = set()
+    digests: set[bytes] = set()
     file = sample.folder / "index.db"
     if file.exists():
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
             for row in sample.vectors:
                 with suppress(sqlite3.Error):
                     if connection.execute(f"{VECTORS} WHERE id = ?", row[:1]).fetchone() == row:
-                        found.add(row[1])
-    return frozenset(found)
+                        digests.add(row[1])
+    return frozenset(digests)

@@ -2,8 +2,8 @@
 
     python -m tests.robustness.worker_kills --kills 20 [--out FILE]
 
-The victims take turns: a process of `--workers`, the build itself, a node of a Dask cluster, its scheduler. If the
-build ended, it is run again without workers.
+The victims take turns: a process of `--workers`, the build itself, a node of a Dask cluster, its scheduler. A build
+that ended is run again without workers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tests.robustness import options
 
 FILES, BATCH, SECONDS_A_TEXT = 32, 16, 0.008
 WORKERS = 2
-# Batches that may be embedded again: a process's own; for a node also one that is finished but not handed over; for the
-# build and the scheduler those of all workers and the one that is waiting.
+# How many batches may be embedded again: that of a killed process; also a finished one that a killed node did not hand
+# over; those of all workers and the one that waits if the build or the scheduler was killed.
 COSTS = {"process": 1, "build": WORKERS + 1, "node": 2, "build on nodes": WORKERS + 1, "scheduler": WORKERS + 1}
-# Ctrl-C works as in a terminal even if the tests run in the background of a shell, where it is ignored.
+# Ctrl-C works as in a terminal, even if the tests run in the background of a shell and so ignore it.
 _PROGRAM = """
 import signal, sys
 from pathlib import Path
@@ -48,7 +48,7 @@ build(Path(root), WorkerPlan(int(processes), dask), seconds=float(seconds))
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One kill: the victim, the build's exit status, the number of texts embedded again, and what is wrong."""
+    """A kill: the victim, the exit status of the build, the number of texts embedded again, and the problems."""
 
     victim: str
     status: int
@@ -56,7 +56,7 @@ class Trial:
     wrong: list[str]
 
 
-def until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until a condition that depends on another process is true."""
     for _ in range(6000):
         if condition():
@@ -72,18 +72,18 @@ def is_alive(process: int) -> bool:
     return False
 
 
-def started(root: Path, plan: WorkerPlan, *, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def start_build(root: Path, plan: WorkerPlan, *, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """Start a build with small batches in a new process."""
-    given = [str(root), str(plan.processes), plan.dask, str(BATCH), str(SECONDS_A_TEXT)]
-    return subprocess.Popen([sys.executable, "-c", _PROGRAM, *given], stderr=errors, start_new_session=True)
+    arguments = [str(root), str(plan.processes), plan.dask, str(BATCH), str(SECONDS_A_TEXT)]
+    return subprocess.Popen([sys.executable, "-c", _PROGRAM, *arguments], stderr=errors, start_new_session=True)
 
 
 def kill(victim: str, root: Path, expected: list[object], pause: float, cluster: Cluster | None = None) -> Trial:
     """Build a folder, kill the victim `pause` seconds after the first batch, and compare with the expected contents."""
     plan = WorkerPlan(dask=cluster.address) if cluster else WorkerPlan(processes=WORKERS)
     log = log_of(root)
-    process = started(root, plan)
-    until(lambda: bool(recorded(log)) or process.poll() is not None)
+    process = start_build(root, plan)
+    wait_until(lambda: bool(recorded(log)) or process.poll() is not None)
     time.sleep(pause)
     workers = {int(line[0]) for line in recorded(log)}
     if cluster is not None and victim in ("node", "scheduler"):
@@ -93,24 +93,24 @@ def kill(victim: str, root: Path, expected: list[object], pause: float, cluster:
             os.kill(min(workers) if victim == "process" else process.pid, signal.SIGKILL)
     status = process.wait(120)
     if cluster is None:
-        until(lambda: not any(map(is_alive, {int(line[0]) for line in recorded(log)})))
+        wait_until(lambda: not any(map(is_alive, {int(line[0]) for line in recorded(log)})))
     else:
         time.sleep(3 * BATCH * SECONDS_A_TEXT)  # its workers finish and record their batches
     resumed = build(root).embedded if status else 0
-    again = Counter(text for _, _, text in recorded(log))
-    twice = again.total() + resumed - len(expected) * 8
-    wrong = []
+    counts = Counter(text for _, _, text in recorded(log))
+    again = counts.total() + resumed - len(expected) * 8
+    problems = []
     if contents(root) != expected:
-        wrong.append("the index differs from one built without a kill")
-    if twice > COSTS[victim] * BATCH:
-        wrong.append(f"{twice} texts embedded again")
+        problems.append("the index differs from one built without a kill")
+    if again > COSTS[victim] * BATCH:
+        problems.append(f"{again} texts embedded again")
     if status and victim in ("process", "node"):
-        wrong.append("the build ended although other workers could continue")
-    return Trial(victim, status, twice, wrong)
+        problems.append("the build ended although other workers could continue")
+    return Trial(victim, status, again, problems)
 
 
 def run(kills: int = 20, seed: int = 0) -> dict[str, Any]:
-    """Kill the victims in turn; return what was found."""
+    """Kill the victims in turn, and return the results."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     trials = []
     with tempfile.TemporaryDirectory() as name:
@@ -127,11 +127,11 @@ def run(kills: int = 20, seed: int = 0) -> dict[str, Any]:
         "kills": kills,
         "texts": FILES * 8,
         "batch": BATCH,
-        "interrupted": sum(one.status != 0 for one in trials),
+        "interrupted": sum(trial.status != 0 for trial in trials),
         "most_again": {
-            victim: max([one.again for one in trials if one.victim == victim], default=0) for victim in COSTS
+            victim: max([trial.again for trial in trials if trial.victim == victim], default=0) for victim in COSTS
         },
-        "violations": [asdict(one) for one in trials if one.wrong],
+        "violations": [asdict(trial) for trial in trials if trial.wrong],
     }
 
 

@@ -49,9 +49,10 @@ def export(model: str) -> None:
         verbose=False,
     )
     texts = ["Which paper won?", "The test of time award went to a paper on optimisation. " * 9]
-    one, other = (np.array(embed(texts)) for embed in (ONNXMiniLM_L6_V2(), SentenceTransformerEmbeddingFunction(model)))
-    if not np.allclose(one, other, atol=1e-4):
-        sys.exit(f"the converted model differs by {np.abs(one - other).max()}")
+    embedders = (ONNXMiniLM_L6_V2(), SentenceTransformerEmbeddingFunction(model))
+    converted, original = (np.array(embed(texts)) for embed in embedders)
+    if not np.allclose(converted, original, atol=1e-4):
+        sys.exit(f"the converted model differs by {np.abs(converted - original).max()}")
 
 
 def _open(store: str, model: str) -> tuple[Any, dict[str, Any]]:
@@ -77,7 +78,7 @@ def index(store: str, model: str, passages: str) -> None:
         collection.add(ids=[row["id"] for row in batch], documents=[row["text"] for row in batch])
 
 
-def ready(store: str, model: str) -> Callable[[str], list[str]]:
+def open_store(store: str, model: str) -> Callable[[str], list[str]]:
     """Open the collection, ready for questions."""
     client, options = _open(store, model)
     collection = client.get_collection(_NAME, **options)
@@ -88,4 +89,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "export":
         export(sys.argv[3])
     else:
-        drive(index, ready)
+        drive(index, open_store)

@@ -22,7 +22,7 @@ def index(store: str, model: str, passages: str) -> None:
     database.save_local(store)
 
 
-def ready(store: str, model: str) -> Callable[[str], list[str]]:
+def open_store(store: str, model: str) -> Callable[[str], list[str]]:
     """Load the saved passages, ready for questions."""
     from langchain_community.vectorstores import FAISS
     from langchain_huggingface import HuggingFaceEmbeddings
@@ -33,4 +33,4 @@ def ready(store: str, model: str) -> Callable[[str], list[str]]:
 
 
 if __name__ == "__main__":
-    drive(index, ready)
+    drive(index, open_store)

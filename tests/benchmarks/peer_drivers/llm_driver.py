@@ -31,7 +31,7 @@ def index(store: str, model: str, passages: str) -> None:
     cli(["embed-multi", _NAME, passages, "--format", "nl", "-m", chosen], standalone_mode=False)
 
 
-def by_command(question: str) -> list[str]:
+def ask_by_command(question: str) -> list[str]:
     """The ids that `llm similar` prints."""
     from llm.cli import cli
 
@@ -40,10 +40,10 @@ def by_command(question: str) -> list[str]:
     return [json.loads(line)["id"] for line in printed.getvalue().splitlines()]
 
 
-def ready(store: str, _: str) -> Callable[[str], list[str]]:
+def open_store(store: str, _: str) -> Callable[[str], list[str]]:
     """Open the collection, ready for questions."""
     if len(sys.argv) > 4:
-        return by_command
+        return ask_by_command
     import llm  # type: ignore[import-not-found]
     import sqlite_utils  # type: ignore[import-not-found]
 
@@ -53,4 +53,4 @@ def ready(store: str, _: str) -> Callable[[str], list[str]]:
 
 if __name__ == "__main__":
     os.environ["LLM_USER_PATH"] = sys.argv[2]
-    drive(index, ready)
+    drive(index, open_store)

@@ -1,4 +1,4 @@
-"""What the drivers of other tools share: reading passages, and their command line."""
+"""Shared by the drivers of other tools: reading passages, and their command line."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def read_passages(file: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def drive(index: Callable[[str, str, str], None], ready: Callable[[str, str], Callable[[str], list[str]]]) -> None:
+def drive(index: Callable[[str, str, str], None], open_store: Callable[[str, str], Callable[[str], list[str]]]) -> None:
     """Run the command line: `index STORE MODEL PASSAGES.jsonl` or `ask STORE MODEL [QUESTION]`.
 
     Without QUESTION, questions are read from stdin, a JSON string per line. Each answer is a line of JSON.
     """
-    action, store, model, *rest = sys.argv[1:]
+    action, store, model, *arguments = sys.argv[1:]
     if action == "index":
-        index(store, model, *rest)
+        index(store, model, *arguments)
         return
-    ask = ready(store, model)
-    for question in rest or map(json.loads, sys.stdin):
+    ask = open_store(store, model)
+    for question in arguments or map(json.loads, sys.stdin):
         print(json.dumps({"ids": ask(question)}), flush=True)

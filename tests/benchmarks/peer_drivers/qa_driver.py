@@ -38,13 +38,13 @@ def export(folder: Path, passages: Path) -> None:
 
 def main() -> None:
     """Run the command line."""
-    action, folder, *rest = sys.argv[1:]
+    action, folder, *arguments = sys.argv[1:]
     if action == "export":
-        export(Path(folder), Path(*rest))
+        export(Path(folder), Path(*arguments))
         return
     with Retriever.open(folder) as retriever:
         for question in map(json.loads, sys.stdin):
-            ids = [hit.id for hit in retriever.ask(question, k=5, rerank=not rest).passages]
+            ids = [hit.id for hit in retriever.ask(question, k=5, rerank=not arguments).passages]
             print(json.dumps({"ids": ids}), flush=True)
 
 

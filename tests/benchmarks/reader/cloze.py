@@ -12,9 +12,9 @@ from .wording import entities, paraphrase, sentences, without_answer
 
 
 def cloze_groups(passages: Passages, count: int, random: Random, kind: str) -> Iterator[list[Example]]:
-    """Sentences with a blank in place of a name, number or date, some with a passage without the answer."""
+    """Sentences with a blank for a name, number or date; some also with a passage without the answer."""
     rows = [(file, at) for file, parts in passages.items() for at in range(len(parts))]
-    made = 0
+    yielded = 0
     for number in range(10 * count):
         file, at = random.choice(rows)
         part = passages[file][at]
@@ -24,15 +24,15 @@ def cloze_groups(passages: Passages, count: int, random: Random, kind: str) -> I
         answer = part["text"][example.start : example.end]
         example = replace(example, group=f"{kind}-{number}", kind=kind)
         group = [example]
-        left = without_answer(part["text"], answer)
+        shortened = without_answer(part["text"], answer)
         previous = passages[file][at - 1] if at else None
-        if left is not None and random.random() < 0.5:
-            group.append(unanswered(example, {**part, "text": left}, UNKNOWN, kind + "-removed"))
+        if shortened is not None and random.random() < 0.5:
+            group.append(unanswered(example, {**part, "text": shortened}, UNKNOWN, kind + "-removed"))
         elif previous is not None and answer.lower() not in previous["text"].lower():
             group.append(unanswered(example, previous, 0, kind + "-beside"))
         yield group
-        made += 1
-        if made == count:
+        yielded += 1
+        if yielded == count:
             return
 
 
@@ -56,23 +56,23 @@ def _cloze(part: dict[str, Any], random: Random) -> Example | None:
     blank = random.choice(_BLANKS[entity.kind])
     question = text[start : entity.start] + f" {blank} " + text[entity.end : end]
     question = " ".join(question.strip("-*•> \n").split()).rstrip(".")
-    question = _thinned(question, blank, random)
+    question = _thin_out(question, blank, random)
     if random.random() < 0.5:
         question = paraphrase(question, random)
     return Example("", question, part["context"], text, entity.start, entity.end, True, 1, "")
 
 
-def _thinned(question: str, blank: str, random: Random) -> str:
+def _thin_out(question: str, blank: str, random: Random) -> str:
     """Leave out some words, mostly far from the blank, so that the sentence cannot simply be matched."""
     keep = random.choice((1.0, 0.85, 0.7))
     before, after = question.split(blank, 1)
-    left = [word for word in before.split() if random.random() < keep]
-    right = [word for word in after.split() if random.random() < keep]
-    return " ".join([*left[-12:], blank, *right[:12]])
+    words_before = [word for word in before.split() if random.random() < keep]
+    words_after = [word for word in after.split() if random.random() < keep]
+    return " ".join([*words_before[-12:], blank, *words_after[:12]])
 
 
 def heading_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
-    """Questions made from headings, with the whole passage as the answer, and another passage of the file."""
+    """Questions made from headings, answered by their passages, and with another passage of the file."""
     forms = ("{}", "what about {}?", "notes on {}", "tell me about {}", "What does it say about {}?", "{} overview")
     for file, parts in passages.items():
         for number, part in enumerate(parts):
@@ -83,5 +83,4 @@ def heading_groups(passages: Passages, random: Random) -> Iterator[list[Example]
             question = random.choice(forms).format(heading if random.random() < 0.5 else heading.lower())
             group = f"heading-{file}-{number}"
             first = Example(group, question, part["context"], part["text"], -1, -1, True, 1, "heading")
-            other = random.choice(others)
-            yield [first, unanswered(first, other, 0, "heading-other")]
+            yield [first, unanswered(first, random.choice(others), 0, "heading-other")]

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.reader.data WORK --seed 1 --questions 45000
 
 reads the output of `retrieved.py` and writes `examples-1.jsonl`, `examples-1.npz` (as tokens) and `dev.jsonl`.
-Another seed picks other questions, and other negatives, near misses and paraphrases for each.
+Another seed chooses other questions, negatives, near misses and paraphrases.
 """
 
 from __future__ import annotations
@@ -71,50 +71,49 @@ def _inside(part: dict[str, Any], spans: list[tuple[int, int]]) -> tuple[int, in
 def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
     """Notes and other pages of made-up facts."""
     for number, group in enumerate(pages(count, random)):
-        rows = []
-        for asked in group:
-            question = paraphrase(asked.question, random) if random.random() < 0.2 else asked.question
-            answered, relevant, kind = (True, 1, "written") if asked.start >= 0 else (False, UNKNOWN, "written-miss")
-            span = (asked.start, asked.end)
-            rows.append(
-                Example(f"written-{number}", question, asked.context, asked.text, *span, answered, relevant, kind)
-            )
+        rows, name = [], f"written-{number}"
+        for question in group:
+            text = paraphrase(question.question, random) if random.random() < 0.2 else question.question
+            answered, relevant, kind = (True, 1, "written") if question.start >= 0 else (False, UNKNOWN, "written-miss")
+            span = (question.start, question.end)
+            rows.append(Example(name, text, question.context, question.text, *span, answered, relevant, kind))
         yield rows
 
 
 def training_groups(options: argparse.Namespace) -> list[list[Example]]:
-    """All groups of one pass, shuffled; repetitions of a question have separate groups."""
+    """All groups of a pass, shuffled; each repetition of a question has its own group."""
     random = Random(options.seed)  # noqa: S311 - not for secrets
     squad = Squad(options.work)
-    shown = {file: rows for file, rows in squad.passages.items() if file[:-3] not in squad.dev_articles}
-    sample, written = passages_of(options.work, "sample"), passages_of(options.work, "pages")
+    passages = {file: rows for file, rows in squad.passages.items() if file[:-3] not in squad.dev_articles}
+    sample_passages, page_passages = passages_of(options.work, "sample"), passages_of(options.work, "pages")
     groups = list(squad_groups(squad, options.questions, options.hard, options.near, random))
-    for time in range(options.times):
-        groups += _named(human_groups(options.work), f"human-{time}")
-        groups += _named(article_groups(options.work, random), f"article-{time}")
-        groups += _named(contract_groups(options.work, random), f"contract-{time}")
-        groups += _named(heading_groups(sample, random), f"sample-{time}")
-    for time in range(options.page_times):
-        groups += _named(page_groups(written, random), f"page-{time}")
-    for time in range(options.collection_times):
-        groups += _named(page_groups(written, random, collections=options.collections), f"collection-{time}")
-    for time in range(options.yes_no_times):
-        groups += _named(page_groups(written, random, yes_no=True), f"yes-no-{time}")
+    for turn in range(options.times):
+        groups += _renamed(human_groups(options.work), f"human-{turn}")
+        groups += _renamed(article_groups(options.work, random), f"article-{turn}")
+        groups += _renamed(contract_groups(options.work, random), f"contract-{turn}")
+        groups += _renamed(heading_groups(sample_passages, random), f"sample-{turn}")
+    for turn in range(options.page_times):
+        groups += _renamed(page_groups(page_passages, random), f"page-{turn}")
+    for turn in range(options.collection_times):
+        collections = page_groups(page_passages, random, collections=options.collections)
+        groups += _renamed(collections, f"collection-{turn}")
+    for turn in range(options.yes_no_times):
+        groups += _renamed(page_groups(page_passages, random, yes_no=True), f"yes-no-{turn}")
     groups += paragraph_groups(squad.passages, random, files=options.paragraphs)
-    groups += cloze_groups(shown, options.questions // 9, random, "cloze")
-    groups += cloze_groups(sample, 400, random, "sample-cloze")
+    groups += cloze_groups(passages, options.questions // 9, random, "cloze")
+    groups += cloze_groups(sample_passages, 400, random, "sample-cloze")
     groups += written_groups(options.questions // 11, random)
     groups += table_groups(options.tables, random)
     random.shuffle(groups)
     return groups
 
 
-def _named(groups: Iterator[list[Example]], name: str) -> list[list[Example]]:
-    return [[replace(example, group=f"{name}-{example.group}") for example in group] for group in groups]
+def _renamed(groups: Iterator[list[Example]], prefix: str) -> list[list[Example]]:
+    return [[replace(example, group=f"{prefix}-{example.group}") for example in group] for group in groups]
 
 
 def development_groups(work: Path, *, count: int = 500) -> list[list[Example]]:
-    """Questions of the articles held out, each with its passage, up to four hard negatives, and a near miss."""
+    """Questions of the held-out articles, each with its passage, up to four hard negatives and a near miss."""
     random = Random(0)  # noqa: S311 - not for secrets
     squad = Squad(work)
     rows = [(example, file) for example, file in squad.answered() if squad.is_dev(example.group)]
@@ -122,7 +121,7 @@ def development_groups(work: Path, *, count: int = 500) -> list[list[Example]]:
     groups = []
     for example, file in rows[:count]:
         near = near_miss(example, squad.pool(file), random)
-        groups.append([example, *squad.hard(example)[:4], *([] if near is None else [near])])
+        groups.append([example, *squad.hard_negatives(example)[:4], *([] if near is None else [near])])
     return groups
 
 

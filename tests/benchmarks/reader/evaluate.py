@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.reader.evaluate WORK run-1/final.pt [--out FILE]
 
-- squad-dev-v2, the 15 reserved articles, given the right paragraph: in the product's passages; the best one answers.
-  EM and F1 are the official ones of SQuAD 2.
+- squad-dev-v2, the 15 reserved articles: the best answer in the product's passages of the right paragraph. EM and F1
+  are the official ones of SQuAD 2.
 - squad-train-v1, the articles held out: the answering passage among those that our retriever ranks high.
 - legalbench-contractnli, the reserved contracts: the answering passage among all those of its contract.
 """
@@ -29,7 +29,7 @@ from .examples import passages_of
 from .model import Reader, best_spans, load_reader
 from .sources import DATA, trained_articles, trained_contracts
 
-# Weight of the span's logits in the decision whether there is an answer; the rest is that of `answered`.
+# Weight of the span in the decision whether there is an answer; the other logit is `answered`.
 SPAN_SHARE = 0.25
 # Tokens of the longest answer.
 LONGEST = 30
@@ -60,11 +60,11 @@ class Reading:
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def read(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]:
-    """Read questions with contexts and texts."""
-    inputs = encode(*([row[column] for row in asked] for column in range(3)))
+def read(reader: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
+    """Read requests: a question, a context and a text each."""
+    inputs = encode(*([row[column] for row in requests] for column in range(3)))
     device = next(reader.parameters()).device
-    found: list[Reading | None] = [None] * len(asked)
+    readings: list[Reading | None] = [None] * len(requests)
     for places, batch in in_batches(inputs, size=32):
         output = reader.read(batch.to(device))
         spans, score = best_spans(output.start, output.end, longest=LONGEST)
@@ -72,14 +72,14 @@ def read(reader: Reader, asked: Sequence[tuple[str, str, str]]) -> list[Reading]
             first, last = (int(token) - inputs[at].text for token in spans[row])
             ends = inputs[at].spans
             chars = (ends[first][0], ends[last][1]) if 0 <= first <= last < len(ends) else (0, 0)
-            text = asked[at][2][slice(*chars)]
+            text = requests[at][2][slice(*chars)]
             logits = (float(score[row]) / 2, float(output.answered[row]), float(output.relevant[row]))
-            found[at] = Reading(text, chars, *logits)
-    return [one for one in found if one is not None]
+            readings[at] = Reading(text, chars, *logits)
+    return [reading for reading in readings if reading is not None]
 
 
 def auroc(positive: npt.NDArray[np.float64], negative: npt.NDArray[np.float64]) -> float:
-    """Area under the ROC curve; NaN without both kinds."""
+    """Area under the ROC curve; NaN if there are no positives or no negatives."""
     area = metrics.auroc(positive, negative)
     return float("nan") if area is None else area
 
@@ -91,7 +91,7 @@ def normalised(text: str) -> str:
 
 
 def exact(answer: str, gold: str) -> float:
-    """1 if both are the same when normalised."""
+    """1 if both are the same after normalisation."""
     return float(normalised(answer) == normalised(gold))
 
 
@@ -106,47 +106,48 @@ def f1(answer: str, gold: str) -> float:
 
 def squad(reader: Reader, work: Path) -> dict[str, float]:
     """EM and F1 of all and of the answerable questions, and AUROC, on the 15 reserved articles."""
-    kept = set(trained_articles()[1])
+    reserved = set(trained_articles()[1])
     files = {row["id"]: row["file"] for row in read_lines(DATA / "squad-dev-v2/questions.jsonl")}
     questions = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/queries.jsonl")}
     paragraphs = {row["_id"]: row for row in read_lines(DATA / "squad-dev-v2/corpus.jsonl")}
     passages = passages_of(work, "squad-dev")
-    rows = [row for row in read_lines(DATA / "squad-dev-v2/answers.jsonl") if files[row["_id"]] in kept]
-    asked, owner = [], []
+    rows = [row for row in read_lines(DATA / "squad-dev-v2/answers.jsonl") if files[row["_id"]] in reserved]
+    requests, numbers = [], []
     for number, row in enumerate(rows):
         paragraph = paragraphs[row["doc"]]
         parts = [part for part in passages[files[row["_id"]]] if part["text"].strip() in paragraph["text"]]
         if not parts:
             parts = [{"context": paragraph["title"], "text": paragraph["text"]}]
         for part in parts:
-            asked.append((" ".join(questions[row["_id"]].split()), part["context"], part["text"]))
-            owner.append(number)
+            requests.append((" ".join(questions[row["_id"]].split()), part["context"], part["text"]))
+            numbers.append(number)
     readings: dict[int, list[Reading]] = defaultdict(list)
-    for number, reading in zip(owner, read(reader, asked), strict=True):
+    for number, reading in zip(numbers, read(reader, requests), strict=True):
         readings[number].append(reading)
-    best = [max(readings[number], key=lambda one: one.both) for number in range(len(rows))]
+    best = [max(readings[number], key=lambda reading: reading.both) for number in range(len(rows))]
     answerable = np.array([row["answerable"] for row in rows])
     golds = [row["answers"] or [""] for row in rows]
-    forced, same = (
-        np.array([max(measure(one.answer, gold) for gold in each) for one, each in zip(best, golds, strict=True)])
+    pairs = [(reading.answer, answers) for reading, answers in zip(best, golds, strict=True)]
+    overlap, match = (
+        np.array([max(measure(answer, gold) for gold in answers) for answer, answers in pairs])
         for measure in (f1, exact)
     )
     result = {
         "questions": float(len(rows)),
-        "answerable_em": float(same[answerable].mean()),
-        "answerable_f1": float(forced[answerable].mean()),
+        "answerable_em": float(match[answerable].mean()),
+        "answerable_f1": float(overlap[answerable].mean()),
     }
     for name in ("answered", "span", "both"):
-        score = np.array([getattr(one, name) for one in best])
+        score = np.array([getattr(reading, name) for reading in best])
         result[f"auroc_{name}"] = auroc(score[answerable], score[~answerable])
-    score = np.array([one.both for one in best])
+    score = np.array([reading.both for reading in best])
     # The threshold with the best F1, as in the official script: an upper bound.
-    tried = np.quantile(score, np.linspace(0, 1, 201))
-    threshold = max(tried, key=lambda t: np.where(answerable, forced * (score > t), score <= t).mean())
+    thresholds = np.quantile(score, np.linspace(0, 1, 201))
+    threshold = max(thresholds, key=lambda t: np.where(answerable, overlap * (score > t), score <= t).mean())
     chosen = score > threshold
     return result | {
-        "em": float(np.where(answerable, same * chosen, ~chosen).mean()),
-        "f1": float(np.where(answerable, forced * chosen, ~chosen).mean()),
+        "em": float(np.where(answerable, match * chosen, ~chosen).mean()),
+        "f1": float(np.where(answerable, overlap * chosen, ~chosen).mean()),
         "threshold": float(threshold),
     }
 
@@ -168,28 +169,28 @@ def held_out(reader: Reader, work: Path, count: int = 2500) -> dict[str, float]:
         ]
         result[f"first_{name}"] = float(np.mean(firsts))
     pairs = list(zip(readings, rows, strict=True))
-    right = np.array([one.both for one, row in pairs if row["answered"]])
+    right = np.array([reading.both for reading, row in pairs if row["answered"]])
     for kind in sorted({row["kind"] for row in rows if not row["answered"]}):
-        other = np.array([one.both for one, row in pairs if row["kind"] == kind])
-        result[f"auroc_{kind}"] = auroc(right, other)
-    overlaps = [f1(one.answer, row["text"][row["start"] : row["end"]]) for one, row in pairs if row["answered"]]
+        negatives = np.array([reading.both for reading, row in pairs if row["kind"] == kind])
+        result[f"auroc_{kind}"] = auroc(right, negatives)
+    overlaps = [f1(reading.answer, row["text"][row["start"] : row["end"]]) for reading, row in pairs if row["answered"]]
     result["f1"] = float(np.mean(overlaps))
     return result
 
 
 def contracts(reader: Reader, work: Path) -> dict[str, float]:
     """How often an answering passage ranks first in its contract, and how often the span overlaps the evidence."""
-    kept = set(trained_contracts()[1])
+    reserved = set(trained_contracts()[1])
     passages = passages_of(work, "contracts")
-    rows = [row for row in read_lines(DATA / "legalbench-contractnli/questions.jsonl") if row["file"] in kept]
-    asked = [(row["question"], part["context"], part["text"]) for row in rows for part in passages[row["file"]]]
-    readings = iter(read(reader, asked))
+    rows = [row for row in read_lines(DATA / "legalbench-contractnli/questions.jsonl") if row["file"] in reserved]
+    requests = [(row["question"], part["context"], part["text"]) for row in rows for part in passages[row["file"]]]
+    readings = iter(read(reader, requests))
     first, spans = [], []
     for row in rows:
         pairs = [(part, next(readings)) for part in passages[row["file"]]]
-        part, one = max(pairs, key=lambda pair: pair[1].relevant)
+        part, reading = max(pairs, key=lambda pair: pair[1].relevant)
         first.append(any(s["start"] < part["end"] and part["start"] < s["end"] for s in row["spans"]))
-        start, end = part["start"] + one.chars[0], part["start"] + one.chars[1]
+        start, end = part["start"] + reading.chars[0], part["start"] + reading.chars[1]
         spans.append(any(s["start"] < end and start < s["end"] for s in row["spans"]))
     return {"questions": float(len(rows)), "first_in_contract": float(np.mean(first)), "span": float(np.mean(spans))}
 

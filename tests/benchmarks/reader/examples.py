@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.benchmarks.common import read_lines
 
-# The relevance of a passage that is on the subject but does not answer: not trained.
+# The relevance of a passage on the subject that does not answer: it is not trained on.
 UNKNOWN = -1
 
 
@@ -22,11 +22,11 @@ class Example:
     """A question with one passage.
 
     Attributes:
-        group: Shared by the examples of one question.
-        question: As it is asked.
+        group: The same for all examples of a question.
+        question: Its text.
         context: Title › heading path.
         text: The passage itself.
-        start: First character of the answer in `text`; -1 if there is none, or if its place is not known.
+        start: First character of the answer in `text`; -1 if there is none or its place is unknown.
         end: One past its last character.
         answered: Whether the passage answers the question.
         relevant: 1, 0, or `UNKNOWN`.
@@ -51,10 +51,10 @@ _WORD = re.compile(r"\w+")
 
 def passages_of(work: Path, name: str) -> Passages:
     """The passages of a dataset by file, in order."""
-    found: Passages = defaultdict(list)
+    passages: Passages = defaultdict(list)
     for row in read_lines(work / "passages" / f"{name}.jsonl"):
-        found[row["file"]].append(row)
-    return found
+        passages[row["file"]].append(row)
+    return passages
 
 
 def answered(group: str, question: str, passage: Passage, answer: str, kind: str) -> Example:
@@ -77,14 +77,14 @@ def unanswered(example: Example, passage: Passage, relevant: int, kind: str) -> 
 def most_similar(question: str, passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Passages by the number of words they share with the question, most first."""
     words = _words(question)
-    return sorted(passages, key=lambda one: -len(words & _words(one["context"], one["text"])))
+    return sorted(passages, key=lambda part: -len(words & _words(part["context"], part["text"])))
 
 
-def beside_others(right: Example, ranked: list[dict[str, Any]], kind: str, random: Random) -> list[Example]:
-    """An example, and its question with up to three similar passages without the answer, each in seven of ten cases."""
-    answer = right.text[right.start : right.end]
-    others = [part for part in ranked if answer not in part["text"]][:3]
-    return [right, *(unanswered(right, part, 0, kind) for part in others if random.random() < 0.7)]
+def with_hard_negatives(example: Example, ranked: list[dict[str, Any]], kind: str, random: Random) -> list[Example]:
+    """An example, and its question with up to three similar passages without the answer, each with probability 0.7."""
+    answer = example.text[example.start : example.end]
+    negatives = [part for part in ranked if answer not in part["text"]][:3]
+    return [example, *(unanswered(example, part, 0, kind) for part in negatives if random.random() < 0.7)]
 
 
 @lru_cache(10_000)  # a collection's passages are compared with each of its questions

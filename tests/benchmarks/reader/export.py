@@ -31,14 +31,14 @@ LICENCE = "CC BY-SA 4.0 (made from SQuAD, CC BY-SA 4.0, and ContractNLI, CC BY 4
 
 
 def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ()) -> str:
-    """Write the mean of the checkpoints' weights, in equal or given shares, and return the file's SHA-256."""
-    reader, *others = map(load_reader, checkpoints)
+    """Write the mean of the checkpoints' weights, in these or equal shares, and return the file's SHA-256."""
+    reader, *more_readers = map(load_reader, checkpoints)
     trained = reader.trained()
     parts = shares or [1 / len(checkpoints)] * len(checkpoints)
     with torch.no_grad():
         for name, value in trained.items():
-            every = [value, *(other.trained()[name] for other in others)]
-            value.copy_(sum(part * one.double() for part, one in zip(parts, every, strict=True)))
+            values = [value, *(other.trained()[name] for other in more_readers)]
+            value.copy_(sum(share * weights.double() for share, weights in zip(parts, values, strict=True)))
     tensors = {
         name.replace("bert.encoder.layer.", "layers."): value.to(torch.float16).contiguous()
         for name, value in trained.items()
@@ -46,7 +46,7 @@ def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ())
     if not all(torch.isfinite(value).all() for value in tensors.values()):
         raise SystemExit("a weight is too large for half precision")
     tensors |= _checks(reader)
-    described = {
+    metadata = {
         "version": 1,
         "base": "sentence-transformers/all-MiniLM-L6-v2",
         "base_sha256": base_hash(),
@@ -62,7 +62,7 @@ def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ())
         "activation": "gelu",
         "licence": LICENCE,
     }
-    save_file(tensors, out, metadata={"reader": json.dumps(described, ensure_ascii=False)})
+    save_file(tensors, out, metadata={"reader": json.dumps(metadata, ensure_ascii=False)})
     size = out.stat().st_size
     if size > MOST_BYTES:
         raise SystemExit(f"{out} has {size:,} bytes, more than {MOST_BYTES:,}")
@@ -71,8 +71,8 @@ def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ())
 
 def _checks(reader: Reader) -> dict[str, torch.Tensor]:
     """The check inputs, and the reader's float32 output for them."""
-    asked = [row.split("|") for row in _CHECKS]
-    inputs = encode(*([row[column] for row in asked] for column in range(3)))
+    requests = [row.split("|") for row in _CHECKS]
+    inputs = encode(*([row[column] for row in requests] for column in range(3)))
     ((_, batch),) = in_batches(inputs, size=len(inputs))
     with torch.no_grad():
         output = reader.read(batch)

@@ -90,20 +90,20 @@ def new_reader() -> Reader:
     weights = load_file(base_folder() / "model.safetensors")
     weights = {name: value for name, value in weights.items() if not name.startswith("pooler.")}
     missing = reader.bert.load_state_dict(weights, strict=False)
-    left = [name for name in missing.missing_keys if "position_ids" not in name]
-    if left or any("position_ids" not in name for name in missing.unexpected_keys):
+    missing_names = [name for name in missing.missing_keys if "position_ids" not in name]
+    if missing_names or any("position_ids" not in name for name in missing.unexpected_keys):
         raise SystemExit(f"the weights of the base model are not those expected: {missing}")
     return reader
 
 
 def best_spans(start: torch.Tensor, end: torch.Tensor, *, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Each row's best span of up to `longest` tokens, `(n, 2)`, and its logit minus that of no answer, `(n,)`."""
-    pair = start[:, :, None] + end[:, None, :]
-    length = pair.shape[1]
-    place = torch.arange(length, device=start.device)
-    ahead = place[None, :] - place[:, None]
-    inside = (ahead >= 0) & (ahead < longest) & (place[:, None] > 0)
-    flat = pair.masked_fill(~inside, 4 * _NEVER).flatten(1)
+    scores = start[:, :, None] + end[:, None, :]
+    length = scores.shape[1]
+    position = torch.arange(length, device=start.device)
+    distance = position[None, :] - position[:, None]
+    inside = (distance >= 0) & (distance < longest) & (position[:, None] > 0)
+    flat = scores.masked_fill(~inside, 4 * _NEVER).flatten(1)
     score, at = flat.max(dim=1)
     return torch.stack([at // length, at % length], dim=1), score - start[:, 0] - end[:, 0]
 
@@ -112,7 +112,7 @@ def load_reader(file: Path) -> Reader:
     """A reader from a checkpoint (`.pt`) or from exported weights (`.safetensors`)."""
     reader = new_reader()
     if file.suffix == ".safetensors":
-        # The shipped names lack the module that transformers wraps the layers in, and the file also has checks.
+        # Shipped names lack the module in which transformers wraps the layers, and the file also has checks.
         loaded = {
             name.replace("layers.", "bert.encoder.layer."): value
             for name, value in load_file(file).items()
@@ -120,9 +120,9 @@ def load_reader(file: Path) -> Reader:
         }
     else:
         loaded = torch.load(file, map_location="cpu", weights_only=True)["reader"]
-    wanted = set(reader.trained())
-    if wanted != set(loaded):
-        raise SystemExit(f"{file} does not hold a reader's weights: {sorted(wanted ^ set(loaded))[:5]}")
+    expected = set(reader.trained())
+    if expected != set(loaded):
+        raise SystemExit(f"{file} does not hold a reader's weights: {sorted(expected ^ set(loaded))[:5]}")
     reader.load_state_dict({name: value.float() for name, value in loaded.items()}, strict=False)
     reader.eval()
     return reader

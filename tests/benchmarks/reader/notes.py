@@ -1,7 +1,7 @@
 """Generated notes, lists, policies and abstracts of made-up facts, with their questions.
 
-A page states some attributes of some subjects. A question about an attribute or subject that it mentions, but not for
-this combination, is a near miss of a kind that is common in people's own folders.
+A page states some attributes of some subjects. A question about a subject and an attribute that it mentions, but not
+together, is a near miss of a kind that is common in people's own folders.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question on a page; `start` is -1 if the page does not answer it."""
 
     question: str
@@ -52,7 +52,7 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|"))
 
 
-def _of(text: str) -> Value:
+def _choice_of(text: str) -> Value:
     options = _split(text)
     return lambda random: random.choice(options)
 
@@ -71,12 +71,12 @@ def _clock(random: Random) -> str:
     return random.choice((f"{hour}:{minute}", f"{(hour - 1) % 12 + 1}:{minute} {'am' if hour < 12 else 'pm'}"))
 
 
-_person = _of(
+_person = _choice_of(
     "Ada Novak | Tomas Berg | Priya Raman | Jun Okada | Leila Haddad | Marco Ruiz | Ingrid Sol | Peter Achterberg | "
     "Chidi Obi | Hannah Wolff | Yusuf Demir | Clara Jensen | Mei Tan | Olga Petrova | Sam Whitfield | Rosa Delgado | "
     "Emil Lindqvist | Farah Aziz | Noah Becker | Lucia Conti"
 )
-_place = _of(
+_place = _choice_of(
     "room 204 | the east wing | the main hall | building C | the second floor | the library annex | Lisbon | Oslo | "
     "Gdansk | Porto | Kyoto | Tallinn | the harbour office | the old gymnasium | the canteen | Leeds | Utrecht"
 )
@@ -87,31 +87,31 @@ _NAMED: dict[str, Value] = {"date": _date, "clock": _clock, "person": _person, "
 
 def _value(text: str) -> Value:
     """The generator described by a value in `notes.toml`: "of a | b", "number 1 9 {} years", or a name."""
-    kind, _, rest = text.partition(" ")
+    kind, _, arguments = text.partition(" ")
     if kind == "number":
-        low, high, form = rest.split(" ", 2)
+        low, high, form = arguments.split(" ", 2)
         return _number(int(low), int(high), form)
-    return _of(rest) if kind == "of" else _NAMED[kind]
+    return _choice_of(arguments) if kind == "of" else _NAMED[kind]
 
 
-def _read() -> tuple[Domain, ...]:
-    given = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["domains"]
+def _read_domains() -> tuple[Domain, ...]:
+    domains = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["domains"]
     return tuple(
         Domain(
-            _split(one["titles"]),
-            _split(one["headings"]),
-            _split(one["subjects"]),
+            _split(domain["titles"]),
+            _split(domain["headings"]),
+            _split(domain["subjects"]),
             tuple(
                 Attribute(label, _value(value), _split(statements), _split(questions))
-                for label, value, statements, questions in one["attributes"]
+                for label, value, statements, questions in domain["attributes"]
             ),
         )
-        for one in given
+        for domain in domains
     )
 
 
-DOMAINS = _read()
-# Shares of pages whose heading states a fact; of the others, that have a heading; and of these, that begin with it.
+DOMAINS = _read_domains()
+# The share of pages with a heading that states a fact; of others that have a heading; and of these that begin with it.
 _STATED_BY_HEADING = 0.25
 _HEADED = 0.6
 _BEGINS_WITH_HEADING = 0.7
@@ -162,12 +162,12 @@ def _statement(fact: _Fact, random: Random) -> tuple[str, int]:
     return (line[0].upper() + line[1:] if before else line), len(before)
 
 
-def pages(count: int, random: Random) -> list[list[Asked]]:
-    """Groups of questions: one that its page answers, then near misses: the same on other pages, or another one."""
+def pages(count: int, random: Random) -> list[list[Question]]:
+    """Groups of questions: one that its page answers, then near misses: the same with another page, or another."""
     return [_group(random.choice(DOMAINS), random) for _ in range(count)]
 
 
-def _group(domain: Domain, random: Random) -> list[Asked]:
+def _group(domain: Domain, random: Random) -> list[Question]:
     subjects = random.sample(domain.subjects, k=random.randint(2, 5))
     pairs = [(subject, attribute) for subject in subjects for attribute in domain.attributes]
     random.shuffle(pairs)
@@ -177,24 +177,24 @@ def _group(domain: Domain, random: Random) -> list[Asked]:
     if random.random() < 0.6:
         order.sort(key=lambda fact: fact.subject)
     context, text, spans = _page(domain, order, random)
-    asked = random.randrange(len(order))
-    fact = order[asked]
+    number = random.randrange(len(order))
+    fact = order[number]
     question = random.choice(fact.attribute.questions).format(s=fact.subject)
     if random.random() < _TERMS:
         return _terms(domain, question, [fact, *facts], random)
-    group = [Asked(question, context, text, *spans[asked])]
-    rest = [other for other in order if other is not fact]
-    context2, text2, _ = _page(domain, rest, random)
-    group.append(Asked(question, context2, text2, -1, -1))
-    unsaid = [pair for pair in pairs[cut:] if random.random() < 0.9]
-    if unsaid:
-        subject, attribute = random.choice(unsaid)
-        group.append(Asked(random.choice(attribute.questions).format(s=subject), context, text, -1, -1))
+    group = [Question(question, context, text, *spans[number])]
+    other_facts = [other for other in order if other is not fact]
+    context2, text2, _ = _page(domain, other_facts, random)
+    group.append(Question(question, context2, text2, -1, -1))
+    unstated = [pair for pair in pairs[cut:] if random.random() < 0.9]
+    if unstated:
+        subject, attribute = random.choice(unstated)
+        group.append(Question(random.choice(attribute.questions).format(s=subject), context, text, -1, -1))
     return group
 
 
-def _terms(domain: Domain, question: str, facts: list[_Fact], random: Random) -> list[Asked]:
-    """A question on a passage with a name and the value below it, and on up to two others with other values."""
+def _terms(domain: Domain, question: str, facts: list[_Fact], random: Random) -> list[Question]:
+    """A question with a passage of a name and its value below, and with up to two passages with other values."""
     title, name, below = random.choice(domain.titles), random.choice(_TERM_NAMES), random.choice(_BELOW_HEADING)
     # Alternatively the attribute is a common heading, and each name is a subject.
     is_table = random.random() < 0.4
@@ -204,8 +204,8 @@ def _terms(domain: Domain, question: str, facts: list[_Fact], random: Random) ->
         label = fact.attribute.label
         term = fact.subject if is_table else name.format(s=fact.subject, l=label)
         term = term[0].upper() + term[1:]
-        above = (title, label.capitalize(), term) if is_table else (title, term)
+        headings = (title, label.capitalize(), term) if is_table else (title, term)
         start = len(term + below)
         span = (start, start + len(fact.value)) if fact is first else (-1, -1)
-        group.append(Asked(question, " › ".join(above), term + below + fact.value, *span))
+        group.append(Question(question, " › ".join(headings), term + below + fact.value, *span))
     return group

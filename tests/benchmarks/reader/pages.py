@@ -24,14 +24,14 @@ from typing import Any
 
 from tests.benchmarks.common import path_parser, write_lines
 
-from .examples import Example, Passages, answered, beside_others, most_similar, no_answer
+from .examples import Example, Passages, answered, most_similar, no_answer, with_hard_negatives
 from .wording import as_typed
 
 PAGES = Path(__file__).parent / "pages"
-KEPT = PAGES / "kept"
+RESERVED = PAGES / "kept"
 _COLLECTIONS = "collections"
 _YES_NO = "yes_no"
-_ASKED = re.compile(r"^Q: (.+)\nA: (.+)$", re.MULTILINE)
+_QUESTION = re.compile(r"^Q: (.+)\nA: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Page:
 
     name: str
     text: str
-    asked: tuple[tuple[str, str | None], ...]
+    questions: tuple[tuple[str, str | None], ...]
     collection: str
 
 
@@ -51,14 +51,15 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
         ValueError: An answer is not in its page.
     """
     for file in sorted([*folder.glob("*.txt"), *(folder / _COLLECTIONS).glob("*.txt")]):
-        for name, rest in _blocks(file):
-            text, _, questions = rest.partition("\n--- questions\n")
+        for name, block in _blocks(file):
+            text, _, questions = block.partition("\n--- questions\n")
             collection = file.stem if file.parent.name == _COLLECTIONS else f"{file.stem}-{name}"
-            yield Page(f"{file.stem}-{name}", text.strip() + "\n", _asked(file, name, text, questions), collection)
+            pairs = _pairs(file, name, text, questions)
+            yield Page(f"{file.stem}-{name}", text.strip() + "\n", pairs, collection)
 
 
 def read_yes_no() -> Iterator[Page]:
-    """The pages that have yes/no questions, with these alone.
+    """The pages that have yes/no questions, without their other questions.
 
     Raises:
         ValueError: An answer is not in its page.
@@ -66,54 +67,54 @@ def read_yes_no() -> Iterator[Page]:
     pages = {page.name: page for page in read_pages()}
     for file in sorted((PAGES / _YES_NO).glob("*.txt")):
         for name, questions in _blocks(file):
-            yield replace(pages[name], asked=_asked(file, name, pages[name].text, questions))
+            yield replace(pages[name], questions=_pairs(file, name, pages[name].text, questions))
 
 
 def _blocks(file: Path) -> Iterator[tuple[str, str]]:
-    """The name of each page in a file, and what follows it."""
+    """The name and the block of each page in a file."""
     for part in re.split(r"^=== ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        name, _, rest = part.partition("\n")
-        yield name, rest
+        name, _, block = part.partition("\n")
+        yield name, block
 
 
-def _asked(file: Path, name: str, text: str, questions: str) -> tuple[tuple[str, str | None], ...]:
-    asked = tuple((question, None if answer == "-" else answer) for question, answer in _ASKED.findall(questions))
-    missing = [answer for _, answer in asked if answer is not None and answer not in text]
-    if missing or not asked:
+def _pairs(file: Path, name: str, text: str, questions: str) -> tuple[tuple[str, str | None], ...]:
+    pairs = tuple((question, None if answer == "-" else answer) for question, answer in _QUESTION.findall(questions))
+    missing = [answer for _, answer in pairs if answer is not None and answer not in text]
+    if missing or not pairs:
         raise ValueError(f"{file.name}, {name}: not in the page: {missing or 'questions'}")
-    return asked
+    return pairs
 
 
 def page_groups(
     passages: Passages, random: Random, *, collections: str = "", yes_no: bool = False
 ) -> Iterator[list[Example]]:
-    """Each question with the passage that answers it, or the most similar one, and others of the same collection.
+    """Each question with the passage that answers it or the most similar one, and with others of the same collection.
 
-    `collections` is a pattern that limits them to collections of several pages with this name; `yes_no` to yes/no
+    `collections` is a pattern of names that limits them to collections of several pages; `yes_no` limits them to yes/no
     questions.
     """
     pages = list(read_pages())
-    together: Passages = defaultdict(list)
+    by_collection: Passages = defaultdict(list)
     sizes = Counter(page.collection for page in pages)
     for page in pages:
-        together[page.collection] += passages[page.name]
+        by_collection[page.collection] += passages[page.name]
     for page in read_yes_no() if yes_no else pages:
         if collections and not (sizes[page.collection] > 1 and fnmatch(page.collection, collections)):
             continue
-        parts = together[page.collection]
-        for number, (question, answer) in enumerate(page.asked):
+        parts = by_collection[page.collection]
+        for number, (question, answer) in enumerate(page.questions):
             ranked = most_similar(question, parts)
-            asked = as_typed(question, random)
+            typed = as_typed(question, random)
             group = f"page-{page.name}-{number}"
             if answer is None:
                 chosen = [part for part in ranked[:2] if part is ranked[0] or random.random() < 0.3]
-                yield [no_answer(group, asked, part, "page-miss") for part in chosen]
+                yield [no_answer(group, typed, part, "page-miss") for part in chosen]
                 continue
-            holding = [part for part in ranked if answer in part["text"] and part in passages[page.name]]
-            if not holding:
+            answering = [part for part in ranked if answer in part["text"] and part in passages[page.name]]
+            if not answering:
                 continue
-            right = answered(group, asked, holding[0], answer, "page")
-            yield beside_others(right, ranked, "page-hard", random)
+            example = answered(group, typed, answering[0], answer, "page")
+            yield with_hard_negatives(example, ranked, "page-hard", random)
 
 
 def write_pages(folder: Path, source: Path = PAGES) -> None:
@@ -125,7 +126,7 @@ def write_pages(folder: Path, source: Path = PAGES) -> None:
 
 def _questions(source: Path) -> Iterator[dict[str, Any]]:
     for page in read_pages(source):
-        for number, (question, answer) in enumerate(page.asked):
+        for number, (question, answer) in enumerate(page.questions):
             evidence = [] if answer is None else [{"file": page.name, "text": answer}]
             yield {
                 "id": f"{page.name}-{number}",
@@ -138,8 +139,8 @@ def _questions(source: Path) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Run the command line."""
     out = path_parser(__doc__, "out").parse_args().out
-    write_pages(out / "files", KEPT)
-    write_lines(out / "questions.jsonl", _questions(KEPT))
+    write_pages(out / "files", RESERVED)
+    write_lines(out / "questions.jsonl", _questions(RESERVED))
 
 
 if __name__ == "__main__":

@@ -21,21 +21,21 @@ PARAGRAPHS = Path(__file__).parent / "paragraphs"
 _ANSWER = "= "
 
 # A question, and its answer or None.
-Asked = tuple[str, str | None]
+Question = tuple[str, str | None]
 
 
-def read_questions(folder: Path = PARAGRAPHS, *, files: str = "*") -> Iterator[tuple[str, list[Asked]]]:
+def read_questions(folder: Path = PARAGRAPHS, *, files: str = "*") -> Iterator[tuple[str, list[Question]]]:
     """Each paragraph's id with its questions, in order; `files` is a pattern of file names without `.txt`."""
     for file in sorted(folder.glob(f"{files}.txt")):
         for block in re.split(r"^@", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             paragraph, *lines = filter(None, map(str.strip, block.splitlines()))
-            asked: list[Asked] = []
+            questions: list[Question] = []
             for line in lines:
                 if line.startswith(_ANSWER):
-                    asked[-1] = (asked[-1][0], line.removeprefix(_ANSWER))
+                    questions[-1] = (questions[-1][0], line.removeprefix(_ANSWER))
                 else:
-                    asked.append((line, None))
-            yield paragraph, asked
+                    questions.append((line, None))
+            yield paragraph, questions
 
 
 def paragraph_groups(passages: Passages, random: Random, *, files: str = "*") -> Iterator[list[Example]]:
@@ -49,14 +49,14 @@ def paragraph_groups(passages: Passages, random: Random, *, files: str = "*") ->
         parts = [part for part in article if part["text"].strip() in texts[paragraph]]
         for number, (question, answer) in enumerate(questions if parts else ()):
             group = f"paragraph-{paragraph}-{number}"
-            asked = as_typed(question, random)
+            typed = as_typed(question, random)
             ranked = most_similar(question, parts)
             if answer is None:
-                yield [no_answer(group, asked, ranked[0], "paragraph-miss")]
+                yield [no_answer(group, typed, ranked[0], "paragraph-miss")]
                 continue
-            holding = [part for part in ranked if answer in part["text"]]
-            if not holding:
+            answering = [part for part in ranked if answer in part["text"]]
+            if not answering:
                 continue
-            right = answered(group, asked, holding[0], answer, "paragraph")
-            others = [part for part in most_similar(question, article) if answer not in part["text"]]
-            yield [right, *(unanswered(right, part, 0, "paragraph-hard") for part in others[:1])]
+            example = answered(group, typed, answering[0], answer, "paragraph")
+            negatives = [part for part in most_similar(question, article) if answer not in part["text"]]
+            yield [example, *(unanswered(example, part, 0, "paragraph-hard") for part in negatives[:1])]

@@ -26,11 +26,11 @@ MAX_TOKENS = 254
 DEPTH = 10
 
 
-def cut(folder: Path) -> Iterator[dict[str, Any]]:
+def passages_below(folder: Path) -> Iterator[dict[str, Any]]:
     """The passages of all files below a folder as the reader gets them: `text` begins with their headings."""
 
     def count(texts: Sequence[str]) -> list[int]:
-        return [len(found.ids) for found in tokenizer().encode_batch(list(texts), add_special_tokens=False)]
+        return [len(encoded.ids) for encoded in tokenizer().encode_batch(list(texts), add_special_tokens=False)]
 
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and ".qa" not in path.parts):
         name = file.relative_to(folder).as_posix()
@@ -54,7 +54,7 @@ def search(folder: Path, questions: list[dict[str, Any]], out: Path) -> None:
             lines.write(json.dumps({"id": question["id"], "ranked": places}) + "\n")
 
 
-def _contracts(work: Path) -> None:
+def _search_contracts(work: Path) -> None:
     """Index the contracts that are trained on, and search each for its own questions."""
     trained = set(trained_contracts()[0])
     folder = work / "contract-files"
@@ -62,10 +62,8 @@ def _contracts(work: Path) -> None:
     for name in trained:
         (folder / name).write_bytes((DATA / "legalbench-contractnli/files" / name).read_bytes())
     build_index(folder)
-    rows = read_lines(DATA / "legalbench-contractnli/questions.jsonl")
-    questions = [
-        {"id": row["id"], "text": row["question"], "path": "/" + row["file"]} for row in rows if row["file"] in trained
-    ]
+    rows = [row for row in read_lines(DATA / "legalbench-contractnli/questions.jsonl") if row["file"] in trained]
+    questions = [{"id": row["id"], "text": row["question"], "path": "/" + row["file"]} for row in rows]
     search(folder, questions, work / "ranked/contracts.jsonl")
 
 
@@ -85,8 +83,8 @@ def main() -> None:
     for part in ("passages", "ranked"):
         (options.work / part).mkdir(parents=True, exist_ok=True)
     for name, folder in folders.items():
-        write_lines(options.work / "passages" / f"{name}.jsonl", cut(folder))
-    _contracts(options.work)
+        write_lines(options.work / "passages" / f"{name}.jsonl", passages_below(folder))
+    _search_contracts(options.work)
     build_index(articles)
     questions = [{"id": row["_id"], "text": row["text"]} for row in read_lines(DATA / "squad-train-v1/queries.jsonl")]
     search(articles, questions, options.work / "ranked/squad-train.jsonl")

@@ -34,7 +34,7 @@ LISTED = 0.08
 OTHER_ANSWER = 0.08
 
 
-def _holding(rows: list[dict[str, Any]], start: int, end: int) -> dict[str, Any] | None:
+def _passage_around(rows: list[dict[str, Any]], start: int, end: int) -> dict[str, Any] | None:
     return next((row for row in rows if row["start"] <= start and end <= row["end"]), None)
 
 
@@ -58,14 +58,14 @@ class Squad:
         return self._pools[file]
 
     def answered(self) -> Iterator[tuple[Example, str]]:
-        """Each question with its passage, and the file; without guessed offsets and answers across two passages."""
+        """Each question with its passage, and the file; not if its offset is a guess or its answer is split."""
         for row in read_lines(DATA / "squad-train-v1/answers.jsonl"):
             file = article_of(row["doc"]) + ".md"
             if row["start_source"] == GUESSED:
                 continue
             start = self._starts[row["doc"]] + row["start"]
             answer = row["answers"][0]
-            passage = _holding(self.passages[file], start, start + len(answer))
+            passage = _passage_around(self.passages[file], start, start + len(answer))
             if passage is None:
                 continue
             at = start - passage["start"]
@@ -74,16 +74,16 @@ class Squad:
                 context, text = passage["context"], passage["text"]
                 yield Example(row["_id"], question, context, text, at, at + len(answer), True, 1, "squad"), file
 
-    def hard(self, example: Example) -> list[Example]:
+    def hard_negatives(self, example: Example) -> list[Example]:
         """Passages ranked high for the question that do not contain the answer."""
         answer = example.text[example.start : example.end].lower()
-        found = []
+        negatives = []
         for file, _, end in self.ranked.get(example.group, ()):
             row = self._by_end.get((file, end))
-            train = row is not None and (file[:-3] in self.dev_articles) == self.is_dev(example.group)
-            if row is not None and train and row["text"] != example.text and answer not in row["text"].lower():
-                found.append(unanswered(example, row, 0, "hard"))
-        return found
+            same_split = row is not None and (file[:-3] in self.dev_articles) == self.is_dev(example.group)
+            if row is not None and same_split and row["text"] != example.text and answer not in row["text"].lower():
+                negatives.append(unanswered(example, row, 0, "hard"))
+        return negatives
 
     def is_dev(self, question: str) -> bool:
         """Whether a question is of an article kept for development."""
@@ -94,51 +94,51 @@ def near_miss(example: Example, pool: list[Entity], random: Random) -> Example |
     """A changed question that the passage only seems to answer, or a changed passage without the answer."""
     answer = example.text[example.start : example.end]
     question, text = example.question, example.text
-    ways = ["entity"] * 9 + ["negated"] * 3 + ["word"] * 2 + ["removed"] * 3 + ["passage"] * 4
-    random.shuffle(ways)
-    for way in dict.fromkeys(ways):
-        asked: str | None = question
-        shown: str | None = text
-        if way == "entity":
-            asked = asks_for_another(question, text, answer, pool, random)
-        elif way == "negated":
-            asked = negated(question, random)
-        elif way == "word":
-            asked = word_swapped(question, text, answer, random)
-        elif way == "removed":
-            shown = without_answer(text, answer)
+    changes = ["entity"] * 9 + ["negated"] * 3 + ["word"] * 2 + ["removed"] * 3 + ["passage"] * 4
+    random.shuffle(changes)
+    for change in dict.fromkeys(changes):
+        new_question: str | None = question
+        new_text: str | None = text
+        if change == "entity":
+            new_question = asks_for_another(question, text, answer, pool, random)
+        elif change == "negated":
+            new_question = negated(question, random)
+        elif change == "word":
+            new_question = word_swapped(question, text, answer, random)
+        elif change == "removed":
+            new_text = without_answer(text, answer)
         else:
-            shown = about_another(question, text, answer, pool, random)
-        if asked is not None and shown is not None:
-            wrong = unanswered(example, {"context": example.context, "text": shown}, UNKNOWN, f"near-{way}")
-            return replace(wrong, question=asked)
+            new_text = about_another(question, text, answer, pool, random)
+        if new_question is not None and new_text is not None:
+            miss = unanswered(example, {"context": example.context, "text": new_text}, UNKNOWN, f"near-{change}")
+            return replace(miss, question=new_question)
     return None
 
 
 def squad_groups(squad: Squad, questions: int, hard: float, near: float, random: Random) -> Iterator[list[Example]]:
     """Questions of squad-train-v1, some with a hard negative or a near miss.
 
-    Paragraphs that have questions in `paragraphs/` come first.
+    Questions on paragraphs that also have questions in `paragraphs/` come first.
     """
     rows = [(example, file) for example, file in squad.answered() if not squad.is_dev(example.group)]
     random.shuffle(rows)
     written = {paragraph for paragraph, _ in read_questions()}
     rows.sort(key=lambda row: row[0].group.rpartition("-")[0] not in written)
     for example, file in rows[:questions]:
-        asked = example
+        variant = example
         if random.random() < PARAPHRASED:
-            asked = replace(example, question=paraphrase(example.question, random), kind="squad-paraphrased")
-        group = [_reshaped(asked, squad.pool(file), random)]
-        negatives = squad.hard(asked)
+            variant = replace(example, question=paraphrase(example.question, random), kind="squad-paraphrased")
+        group = [_reshape(variant, squad.pool(file), random)]
+        negatives = squad.hard_negatives(variant)
         if negatives and random.random() < hard:
             group.append(random.choice(negatives[:6]))
         if random.random() < near:
-            missed = near_miss(asked if random.random() < 0.3 else example, squad.pool(file), random)
-            group += [missed] if missed is not None else []
+            miss = near_miss(variant if random.random() < 0.3 else example, squad.pool(file), random)
+            group += [miss] if miss is not None else []
         yield group
 
 
-def _reshaped(example: Example, pool: list[Entity], random: Random) -> Example:
+def _reshape(example: Example, pool: list[Entity], random: Random) -> Example:
     draw = random.random()
     if draw < LISTED:
         text, start, end = as_list(example.text, example.start, example.end, random)
@@ -156,12 +156,12 @@ def human_groups(work: Path) -> Iterator[list[Example]]:
     texts = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/corpus.jsonl")}
     trained = set(trained_articles()[0])
     files = {row["id"]: row["file"] for row in read_lines(DATA / "squad-dev-v2/questions.jsonl")}
-    asked = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/queries.jsonl")}
+    questions = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/queries.jsonl")}
     for row in read_lines(DATA / "squad-dev-v2/answers.jsonl"):
         file = files[row["_id"]]
         if row["answerable"] or file not in trained:
             continue
-        question = " ".join(asked[row["_id"]].split())
+        question = " ".join(questions[row["_id"]].split())
         parts = [part for part in passages[file] if part["text"].strip() in texts[row["doc"]]]
         if not parts:
             continue

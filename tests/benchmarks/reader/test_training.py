@@ -12,7 +12,7 @@ import pytest
 
 from .articles import read_articles
 from .notes import pages
-from .pages import KEPT, PAGES, page_groups, read_pages, read_yes_no
+from .pages import PAGES, RESERVED, page_groups, read_pages, read_yes_no
 from .paragraphs import read_questions
 from .wording import (
     about_another,
@@ -29,11 +29,11 @@ TEXT = "She won the prize in 1903. She moved to Paris in 1891. The laboratory of
 
 
 def test_entities_have_kinds_and_exact_places() -> None:
-    found = entities(TEXT)
-    assert [(one.kind, one.text) for one in found] == [
+    result = entities(TEXT)
+    assert [(entity.kind, entity.text) for entity in result] == [
         ("year", "1903"), ("name", "Paris"), ("year", "1891"), ("name", "Warsaw"), ("number", "12"),
     ]  # fmt: skip
-    assert all(TEXT[one.start : one.end] == one.text for one in found)
+    assert all(TEXT[entity.start : entity.end] == entity.text for entity in result)
 
 
 def test_sentences_cover_the_whole_text() -> None:
@@ -45,8 +45,8 @@ def test_sentences_cover_the_whole_text() -> None:
 def test_near_miss_replaces_an_entity_of_the_question_or_passage() -> None:
     """The new entity is never the answer."""
     question = "When did she move to Paris?"
-    made = {asks_for_another(question, TEXT, "1891", entities(TEXT), Random(seed)) for seed in range(20)}
-    assert made - {None} == {"When did she move to Warsaw?"}
+    questions = {asks_for_another(question, TEXT, "1891", entities(TEXT), Random(seed)) for seed in range(20)}
+    assert questions - {None} == {"When did she move to Warsaw?"}
     changed = about_another(question, TEXT, "1891", entities("It began in Oslo."), Random(0))
     assert changed == TEXT.replace("Paris", "Oslo")
 
@@ -58,10 +58,10 @@ def test_negation_uses_an_antonym_or_not() -> None:
 def test_without_answer_keeps_the_other_sentences() -> None:
     """The answering sentence is removed; if too little remains, there is no passage."""
     long = TEXT + " " + TEXT.replace("1891", "1892")
-    left = without_answer(long, "1891")
-    assert left is not None
-    assert "1891" not in left
-    assert "1892" in left
+    shortened = without_answer(long, "1891")
+    assert shortened is not None
+    assert "1891" not in shortened
+    assert "1892" in shortened
     assert without_answer("Only this one says 1891.", "1891") is None
 
 
@@ -131,11 +131,11 @@ def test_batches_are_reproducible_full_and_use_each_row_at_most_once() -> None:
     label = np.zeros((100, len(LABELS)), np.int32)
     label[:, 0] = np.arange(100) // 2
     packed = Packed(np.zeros(lengths.sum(), np.uint16), np.concatenate([[0], np.cumsum(lengths)]), label)
-    made = batches(packed, size=8, seed=1)
-    assert made == batches(packed, size=8, seed=1)
-    assert made != batches(packed, size=8, seed=2)
-    rows = [row for batch in made for row in batch]
-    assert {len(batch) for batch in made} == {8}
+    result = batches(packed, size=8, seed=1)
+    assert result == batches(packed, size=8, seed=1)
+    assert result != batches(packed, size=8, seed=2)
+    rows = [row for batch in result for row in batch]
+    assert {len(batch) for batch in result} == {8}
     assert len(rows) == len(set(rows)) == 96
 
 
@@ -148,9 +148,8 @@ def test_pages_have_answered_and_unanswered_questions(yes_no: bool, monkeypatch:
         monkeypatch.setattr(f"{page_groups.__module__}.read_pages", lambda: written)
     passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in written}
     examples = [example for group in page_groups(passages, Random(1), yes_no=yes_no) for example in group]
-    answers = [
-        answer for page in (read_yes_no() if yes_no else written) for _, answer in page.asked if answer is not None
-    ]
+    tested = read_yes_no() if yes_no else written
+    answers = [answer for page in tested for _, answer in page.questions if answer is not None]
     answered = [example for example in examples if example.answered]
     assert {example.text[example.start : example.end] for example in answered} <= set(answers)
     assert len(answered) > 0.9 * len(answers)
@@ -162,13 +161,13 @@ def test_training_pages_are_not_used_for_measuring_or_fitting() -> None:
     """No page is among the files of `near_misses` or `unseen`, or among the kept pages."""
     folders = (Path(__file__).parents[1] / "near_misses", *(Path(__file__).parents[1] / "unseen").iterdir())
     measured = {file.name for folder in folders for file in (folder / "files").iterdir()}
-    kept = {page.name for page in read_pages(KEPT)}
+    reserved = {page.name for page in read_pages(RESERVED)}
     names = {page.name for page in read_pages()}
-    texts = [page.text for folder in (PAGES, KEPT) for page in read_pages(folder)]
+    texts = [page.text for folder in (PAGES, RESERVED) for page in read_pages(folder)]
     assert measured
-    assert kept
-    assert not names & kept
-    assert not any(name.endswith(other) for name in names | kept for other in measured)
+    assert reserved
+    assert not names & reserved
+    assert not any(name.endswith(measured_name) for name in names | reserved for measured_name in measured)
     assert len(set(texts)) == len(texts)
 
 
@@ -178,12 +177,12 @@ def test_article_questions_belong_to_the_paragraph_above_them(tmp_path: Path) ->
     questions.mkdir()
     (tmp_path / "Rhine.md").write_text("# Rhine\n\nIt is long.\nIt is wide, and long.\n", encoding="utf-8")
     (questions / "Rhine.txt").write_text("P: It is wide\nQ: What is the Rhine?\nA: long\n", encoding="utf-8")
-    (asked,) = read_articles(tmp_path, questions)
-    assert (asked.file, asked.question, asked.answer) == ("Rhine.md", "What is the Rhine?", "long")
-    assert asked.paragraph == (21, 42)
-    for wrong, named in (("P: It is wide\nQ: What?\nA: deep\n", "deep"), ("P: is wide\n", "is wide")):
-        (questions / "Rhine.txt").write_text(wrong, encoding="utf-8")
-        with pytest.raises(ValueError, match=named):
+    (question,) = read_articles(tmp_path, questions)
+    assert (question.file, question.question, question.answer) == ("Rhine.md", "What is the Rhine?", "long")
+    assert question.paragraph == (21, 42)
+    for content, message in (("P: It is wide\nQ: What?\nA: deep\n", "deep"), ("P: is wide\n", "is wide")):
+        (questions / "Rhine.txt").write_text(content, encoding="utf-8")
+        with pytest.raises(ValueError, match=message):
             list(read_articles(tmp_path, questions))
 
 

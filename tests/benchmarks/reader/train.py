@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.reader.train WORK --from SHIPPED.safetensors --steps 9300
 
-The learning rate rises for a moment, and then falls linearly to zero at the last step.
+The learning rate rises during the first steps, and then falls linearly to zero at the last.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .batches import Batch, Packed, batches, load, take
 from .evaluate import held_out
 from .model import Output, load_reader, new_reader
 
-# Weights of the losses: the answer's span (or none), whether there is an answer, and the relevance of a passage alone
-# and compared with others for the same question.
+# Weights of the losses: of the answer's span, of whether there is an answer, and of the relevance of a passage, alone
+# and compared with other passages for the same question.
 SPAN, ANSWERED, RELEVANT, RANKED = 1.0, 0.5, 0.2, 0.5
 # Weight of examples without an answer in the span loss.
 NO_SPAN = 0.5
@@ -46,25 +46,23 @@ def losses(output: Output, batch: Batch) -> torch.Tensor:
     spans = functional.cross_entropy(output.start, start.clamp(min=0), reduction="none")
     spans = (spans + functional.cross_entropy(output.end, end.clamp(min=0), reduction="none")) / 2
     weight = has_span * torch.where(answered == 1, 1.0, NO_SPAN)
-    span = (spans * weight).sum() / weight.sum().clamp(min=1)
-    judged = functional.binary_cross_entropy_with_logits(output.answered, answered.float())
-    known = (relevant >= 0).float()
-    alone = functional.binary_cross_entropy_with_logits(
-        output.relevant, relevant.clamp(min=0).float(), reduction="none"
-    )
-    ranked = ranking_loss(output.relevant, group, relevant)
-    return (
-        SPAN * span + ANSWERED * judged + RELEVANT * (alone * known).sum() / known.sum().clamp(min=1) + RANKED * ranked
-    )
+    span_loss = (spans * weight).sum() / weight.sum().clamp(min=1)
+    answered_loss = functional.binary_cross_entropy_with_logits(output.answered, answered.float())
+    labelled = (relevant >= 0).float()
+    target = relevant.clamp(min=0).float()
+    relevant_losses = functional.binary_cross_entropy_with_logits(output.relevant, target, reduction="none")
+    relevant_loss = (relevant_losses * labelled).sum() / labelled.sum().clamp(min=1)
+    ranked_loss = ranking_loss(output.relevant, group, relevant)
+    return SPAN * span_loss + ANSWERED * answered_loss + RELEVANT * relevant_loss + RANKED * ranked_loss
 
 
 def ranking_loss(scores: torch.Tensor, group: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
     """Cross-entropy of the answering passage among those with the same question; 0 if none has competitors."""
-    known = relevant >= 0
-    same = (group[:, None] == group[None]) & known[None] & known[:, None]
-    among = scores[None].expand_as(same).masked_fill(~same, -1e4).logsumexp(dim=1)
-    contested = (same & (relevant[None] == 0)).any(dim=1) & (relevant == 1)
-    return ((among - scores) * contested).sum() / contested.sum().clamp(min=1)
+    labelled = relevant >= 0
+    comparable = (group[:, None] == group[None]) & labelled[None] & labelled[:, None]
+    log_total = scores[None].expand_as(comparable).masked_fill(~comparable, -1e4).logsumexp(dim=1)
+    has_rivals = (comparable & (relevant[None] == 0)).any(dim=1) & (relevant == 1)
+    return ((log_total - scores) * has_rivals).sum() / has_rivals.sum().clamp(min=1)
 
 
 class Run:
@@ -87,18 +85,18 @@ class Run:
         self.optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
         last = self.folder / "last.pt"
         if last.exists():
-            saved = torch.load(last, map_location=self.device, weights_only=True)
-            self.reader.load_state_dict(saved["reader"], strict=False)
-            self.optimiser.load_state_dict(saved["optimiser"])
-            self.step = saved["step"]
+            state = torch.load(last, map_location=self.device, weights_only=True)
+            self.reader.load_state_dict(state["reader"], strict=False)
+            self.optimiser.load_state_dict(state["optimiser"])
+            self.step = state["step"]
         self._saved = time.monotonic()
 
     def save(self, name: str) -> None:
         """Write a checkpoint atomically."""
-        part = self.folder / f"{name}.part"
-        saved = {"reader": self.reader.trained(), "optimiser": self.optimiser.state_dict(), "step": self.step}
-        torch.save(saved, part)
-        part.replace(self.folder / name)
+        partial_file = self.folder / f"{name}.part"
+        state = {"reader": self.reader.trained(), "optimiser": self.optimiser.state_dict(), "step": self.step}
+        torch.save(state, partial_file)
+        partial_file.replace(self.folder / name)
         self._saved = time.monotonic()
 
     def log(self, **row: object) -> None:
@@ -123,7 +121,7 @@ class Run:
         return float(loss.detach())
 
     def _batches(self) -> Iterator[tuple[Packed, Sequence[int]]]:
-        """The rows of each batch, of one pass after another."""
+        """The rows of each batch, pass after pass."""
         files = sorted(self.work.glob(self.options.examples))
         for number in itertools.count():
             packed = load(files[number % len(files)])
@@ -131,7 +129,7 @@ class Run:
                 yield packed, rows
 
     def train(self) -> None:
-        """Train, measure now and then, and write checkpoints."""
+        """Train; measure and write checkpoints at intervals."""
         recent: deque[float] = deque(maxlen=200)
         for packed, rows in itertools.islice(self._batches(), self.step, self.options.steps):
             recent.append(self.update(take(packed, rows).to(self.device)))
@@ -139,17 +137,17 @@ class Run:
             if self.step % 100 == 0:
                 self.log(loss=round(statistics.fmean(recent), 4))
             if self.step % MEASURE_STEPS == 0 or self.step == self.options.steps:
-                self.log(dev={name: round(value, 4) for name, value in self._measured().items()})
+                self.log(dev={name: round(value, 4) for name, value in self._measure().items()})
             if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                 self.save("last.pt")
         self.save("final.pt")
 
-    def _measured(self) -> dict[str, float]:
+    def _measure(self) -> dict[str, float]:
         self.reader.eval()
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            found = held_out(self.reader, self.work, DEV_EXAMPLES)
+            measures = held_out(self.reader, self.work, DEV_EXAMPLES)
         self.reader.train()
-        return found
+        return measures
 
 
 def main() -> None:

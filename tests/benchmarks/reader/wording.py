@@ -46,17 +46,17 @@ class Entity:
 
 def entities(text: str) -> list[Entity]:
     """The names, numbers and dates in a text, in order and without overlaps."""
-    found: list[Entity] = []
-    taken = [False] * len(text)
+    result: list[Entity] = []
+    is_taken = [False] * len(text)
     for kind, pattern in _KINDS.items():
         for match in pattern.finditer(text):
             # A possessive ending is not part of the name.
             word = re.sub(r"['’]s?$", "", match.group())
             span = slice(match.start(), match.start() + len(word))
-            if word not in _NO_NAMES and not any(taken[span]):
-                taken[span] = [True] * len(word)
-                found.append(Entity(kind, span.start, span.stop, word))
-    return sorted(found, key=lambda entity: entity.start)
+            if word not in _NO_NAMES and not any(is_taken[span]):
+                is_taken[span] = [True] * len(word)
+                result.append(Entity(kind, span.start, span.stop, word))
+    return sorted(result, key=lambda entity: entity.start)
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -118,42 +118,43 @@ def negated(question: str, random: Random) -> str | None:
         return None
     if verb.group().lower() in ("did", "was", "is", "were", "are", "does", "do") and random.random() < 0.5:
         return question[: verb.end()] + "n't" + question[verb.end() :]
-    rest = question[verb.end() :].split(" ")
+    following = question[verb.end() :].split(" ")
     # After the subject, which is assumed to have two or three words.
-    at = min(len(rest), random.choice((2, 2, 3)))
-    return question[: verb.end()] + " ".join([*rest[:at], random.choice(("never", "not")), *rest[at:]])
+    at = min(len(following), random.choice((2, 2, 3)))
+    return question[: verb.end()] + " ".join([*following[:at], random.choice(("never", "not")), *following[at:]])
 
 
-def _unlike(one: str, other: str) -> bool:
-    a, b = one.lower(), other.lower()
+def _disjoint(text: str, other_text: str) -> bool:
+    a, b = text.lower(), other_text.lower()
     return a not in b and b not in a and not set(a.split()) & set(b.split())
 
 
 def other_entity(entity: Entity, near: list[Entity], random: Random) -> str | None:
-    """Another entity of the same kind: one of `near`, or a made-up one unless it is a name."""
-    others = sorted({other.text for other in near if other.kind == entity.kind and _unlike(other.text, entity.text)})
+    """Another entity of the same kind: from `near`, or made up unless it is a name."""
+    same_kind = [other for other in near if other.kind == entity.kind]
+    others = sorted({other.text for other in same_kind if _disjoint(other.text, entity.text)})
     if others and (entity.kind == "name" or random.random() < 0.7):
         return random.choice(others)
-    made: str | None = None
+    new: str | None = None
     lists = {"month": MONTHS, "day": DAYS, "spelled": SPELLED}
     if entity.kind in lists:
-        made = random.choice(lists[entity.kind])
+        new = random.choice(lists[entity.kind])
     elif entity.kind == "year":
         digits = entity.text.rstrip("s")
-        made = str(int(digits) + random.choice((-50, -20, -10, -7, -3, -2, -1, 1, 2, 3, 5, 10, 20))) + entity.text[4:]
+        new = str(int(digits) + random.choice((-50, -20, -10, -7, -3, -2, -1, 1, 2, 3, 5, 10, 20))) + entity.text[4:]
     elif entity.kind == "number":
-        made = re.sub(r"\d", lambda match: str(random.randint(1, 9)), entity.text)
-    return made if made is not None and made != entity.text else None
+        new = re.sub(r"\d", lambda match: str(random.randint(1, 9)), entity.text)
+    return new if new is not None and new != entity.text else None
 
 
 def asks_for_another(question: str, passage: str, answer: str, pool: list[Entity], random: Random) -> str | None:
     """The question with another name, number or date from the passage or from `pool` (its article)."""
-    found = [entity for entity in entities(question) if _unlike(entity.text, answer)]
-    if not found:
+    replaceable = [entity for entity in entities(question) if _disjoint(entity.text, answer)]
+    if not replaceable:
         return None
-    entity = random.choice(found)
-    here = [other for other in entities(passage) if _unlike(other.text, answer) and other.text not in question]
-    near = here if random.random() < 0.55 else [other for other in pool if other.text not in passage]
+    entity = random.choice(replaceable)
+    local = [other for other in entities(passage) if _disjoint(other.text, answer) and other.text not in question]
+    near = local if random.random() < 0.55 else [other for other in pool if other.text not in passage]
     other = other_entity(entity, near, random)
     if other is None or other in question:
         return None
@@ -163,10 +164,10 @@ def asks_for_another(question: str, passage: str, answer: str, pool: list[Entity
 def word_swapped(question: str, passage: str, answer: str, random: Random) -> str | None:
     """The question with a word that is also in the passage replaced by another word of the passage."""
     words = {word for word in re.findall(r"\b[a-z]{5,}\b", passage) if word not in answer.lower()}
-    own = [m for m in re.finditer(r"\b[a-z]{5,}\b", question) if m.group() in words and m.start()]
-    if not own:
+    shared = [m for m in re.finditer(r"\b[a-z]{5,}\b", question) if m.group() in words and m.start()]
+    if not shared:
         return None
-    match: re.Match[str] = random.choice(own)
+    match: re.Match[str] = random.choice(shared)
     ending = match.group()[-2:]
     others: list[str] = sorted(
         w for w in words if w[-2:] == ending and w not in question and w[:4] != match.group()[:4]
@@ -184,11 +185,11 @@ def without_answer(passage: str, answer: str) -> str | None:
 
 def about_another(question: str, passage: str, answer: str, pool: list[Entity], random: Random) -> str | None:
     """The passage with a name, number or date of the question replaced by another one."""
-    shared = [e for e in entities(question) if e.text in passage and _unlike(e.text, answer)]
+    shared = [e for e in entities(question) if e.text in passage and _disjoint(e.text, answer)]
     if not shared:
         return None
     entity = random.choice(shared)
-    other = other_entity(entity, [one for one in pool if one.text not in passage and one.text not in question], random)
+    other = other_entity(entity, [e for e in pool if e.text not in passage and e.text not in question], random)
     if other is None:
         return None
     changed = re.sub(rf"(?<!\w){re.escape(entity.text)}(?!\w)", lambda _: other, passage)
@@ -198,13 +199,13 @@ def about_another(question: str, passage: str, answer: str, pool: list[Entity], 
 def with_other_answer(
     passage: str, start: int, end: int, pool: list[Entity], random: Random
 ) -> tuple[str, int, int] | None:
-    """The passage with another answer in the same place, so that changed passages do not signal near misses."""
+    """The passage with another answer in the same place: otherwise a changed passage would always be a near miss."""
     answer = passage[start:end]
     # The pattern finds no name at the beginning of a text.
-    found = [e for e in entities("x " + answer) if e.text == answer]
-    if not found or passage.count(answer) != 1:
+    matching = [e for e in entities("x " + answer) if e.text == answer]
+    if not matching or passage.count(answer) != 1:
         return None
-    other = other_entity(found[0], [one for one in pool if one.text not in passage], random)
+    other = other_entity(matching[0], [e for e in pool if e.text not in passage], random)
     if other is None:
         return None
     return passage[:start] + other + passage[end:], start, start + len(other)

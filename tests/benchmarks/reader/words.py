@@ -49,7 +49,7 @@ prison jail | crime offence | police constabulary | army military | soldiers tro
 treaty pact | agreement accord pact | ally partner | enemy foe | king monarch | election vote | elected voted_in
 """.replace("\n", " | ")
 
-# Each row: a word and what makes a question ask for something else.
+# Each row: a word, and one that in its place makes a question ask for something else.
 OPPOSITES = """
 first last | last first | before after | after before | largest smallest | smallest largest | most least | least most
 more fewer | fewer more | highest lowest | lowest highest | high low | low high | higher lower | lower higher
@@ -121,13 +121,13 @@ SPELLED = (
 
 def synonyms() -> dict[str, tuple[str, ...]]:
     """The synonyms of each word in the list."""
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for row in SYNONYMS.split("|"):
         words = tuple(word.replace("_", " ") for word in row.split())
         for word in words:
-            if " " not in word and word not in found:
-                found[word] = tuple(other for other in words if other != word)
-    return {word: others for word, others in found.items() if others}
+            if " " not in word and word not in result:
+                result[word] = tuple(other for other in words if other != word)
+    return {word: others for word, others in result.items() if others}
 
 
 def opposites() -> dict[str, str]:

@@ -15,7 +15,7 @@ from index.commit.staging import Staging
 from index.storage.database import open_for_writing
 from index.storage.rows import StoredDocument
 from tests.marks import needs_limits
-from tests.robustness.program import growing_to
+from tests.robustness.program import file_size_limit
 
 
 def split_file(path: str, size: int = 4) -> SplitFile:
@@ -62,5 +62,5 @@ def test_staged_files_are_written_to_an_unnamed_file(staging: Staging, tmp_path:
 
 @needs_limits
 def test_a_full_disk_is_reported(staging: Staging) -> None:
-    with growing_to(100_000), pytest.raises(StorageError, match="Free space where temporary files go"):
+    with file_size_limit(100_000), pytest.raises(StorageError, match="Free space where temporary files go"):
         fill(staging)

@@ -103,7 +103,7 @@ def test_lost_workers_or_scheduler_give_one_error_and_the_next_build_resumes(
 
 
 def _kill_scheduler(cluster: Cluster, folder: Path) -> None:
-    worker_kills.until(lambda: len(recorded(log_of(folder))) >= 2 * BATCH)
+    worker_kills.wait_until(lambda: len(recorded(log_of(folder))) >= 2 * BATCH)
     cluster.scheduler.kill()
 
 

@@ -76,13 +76,13 @@ def test_fault_gives_one_error_and_keeps_the_old_index(folder: Path, fault: str)
 def test_ctrl_c_ends_the_processes_and_keeps_what_they_embedded(tmp_path: Path) -> None:
     """The processes ignore the signal, and the build stores the batches in progress."""
     root = write(tmp_path / "corpus", 32)
-    process = worker_kills.started(root, TWO, errors=subprocess.PIPE)
-    worker_kills.until(lambda: bool(recorded(log_of(root))))
+    process = worker_kills.start_build(root, TWO, errors=subprocess.PIPE)
+    worker_kills.wait_until(lambda: bool(recorded(log_of(root))))
     os.killpg(process.pid, signal.SIGINT)
     errors = process.communicate(timeout=60)[1]
     assert process.returncode != 0
     assert errors.count(b"Traceback") == 1, errors.decode()
     lines = recorded(log_of(root))
-    worker_kills.until(lambda: not any(worker_kills.is_alive(int(line[0])) for line in lines))
+    worker_kills.wait_until(lambda: not any(worker_kills.is_alive(int(line[0])) for line in lines))
     # A batch that was about to be stored may be lost.
     assert 0 <= build(root).embedded - (32 * 8 - len(lines)) <= worker_kills.BATCH

@@ -30,7 +30,7 @@ from tests.encoders import BagEncoder
 from tests.qa.commands import documents
 from tests.qa.conversation.terminal import Terminal
 from tests.qa.indexes import write
-from tests.robustness.program import growing_to, has_namespaces, held
+from tests.robustness.program import file_size_limit, has_namespaces, locked_by_other_process
 
 ADDED, CHANGED, REMOVED, SKIPPED = EventKind
 # A timeout in seconds, more than ten times what any step needs on a busy machine.
@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_read_is_reported_with_the_reason(root: Path, watc
 
 
 def test_watch_waits_for_a_locked_index(root: Path, watching: Watching, caplog: pytest.LogCaptureFixture) -> None:
-    with held(root / ".qa") as holder:
+    with locked_by_other_process(root / ".qa") as holder:
         put(root / "new.md", HARP)
         wait_until(lambda: "waiting for it to end" in caplog.text)
         holder.communicate()
@@ -262,7 +262,7 @@ def test_a_temporary_failure_is_reported_once_and_retried(
     assert "no readable documents are left" in watching.next().problem
     (root.parent / "a.md").rename(root / "again.md")
     assert watching.events() == [("a.md", REMOVED), ("again.md", ADDED)]
-    with growing_to(1000):
+    with file_size_limit(1000):
         put(root / "new.md", HARP)
         assert "space" in watching.next().problem
     assert watching.events() == [("new.md", ADDED)]

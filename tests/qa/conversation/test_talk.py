@@ -184,7 +184,7 @@ def test_follow_ups_find_their_passages(sample: Path) -> None:
     rows = follow_ups.read()
     questions = [(row.completed, row.evidence) for row in rows if row.evidence]
     with Retriever.open(sample) as retriever:
-        first, in_top = follow_ups.found(retriever, questions, rerank=False)
+        first, in_top = follow_ups.count_found(retriever, questions, rerank=False)
     assert (len(rows), len(questions)) == (60, 50)
     assert first >= 36
     assert in_top >= 44

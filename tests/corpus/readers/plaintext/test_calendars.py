@@ -8,7 +8,7 @@ from corpus.chunking.splitter import split
 from corpus.loading.load import parse
 from tests.documents import count_words
 
-pytestmark = pytest.mark.usefixtures("one_reader")
+pytestmark = pytest.mark.usefixtures("shared_reader_process")
 
 
 def text_of(kind: str, *lines: str) -> str:

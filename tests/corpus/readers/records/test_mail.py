@@ -9,7 +9,7 @@ from corpus.loading.load import parse
 from corpus.readers.records.mail import read
 from tests.documents import check_passages, count_words
 
-pytestmark = pytest.mark.usefixtures("one_reader")
+pytestmark = pytest.mark.usefixtures("shared_reader_process")
 
 
 def text_of(head: str, body: str = "Words.\n") -> str:

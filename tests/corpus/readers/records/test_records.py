@@ -16,7 +16,7 @@ from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 
-pytestmark = pytest.mark.usefixtures("one_reader")
+pytestmark = pytest.mark.usefixtures("shared_reader_process")
 
 
 def test_each_record_is_found_by_its_title(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from corpus.readers.source.grammars import VERSION, find_definitions, grammar_ve
 from tests.corpus.readers.samples.texts import PROGRAMS
 from tests.documents import check_passages, count_words, document
 
-pytestmark = pytest.mark.usefixtures("one_reader")
+pytestmark = pytest.mark.usefixtures("shared_reader_process")
 
 
 @pytest.mark.parametrize("path", PROGRAMS)
