@@ -26,7 +26,8 @@ import sys, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.port = sys.argv[1], 0
 server = xllamacpp.Server(params)
-print("listening on", server.listening_address, flush=True)
+# Another thread may not have ended its line of the log.
+print("\\nlistening on", server.listening_address, flush=True)
 sys.stdin.read()
 """
 
