@@ -12,6 +12,7 @@ from functools import cached_property
 
 from corpus import path_words
 from index import Among, Index, StoredPassage, analyse
+from qa.answer.exact_answer import is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
 from qa.questions.numbered import is_about_other_item, numbered_items_in
@@ -285,7 +286,7 @@ def answer_with_new_value(
     candidates += [
         Alternative(alternative.text, ranks(*(passages[rank - 1] for rank in alternative.citations)))
         for alternative in answer.alternatives
-        if alternative.text not in {value for _, value, _ in values}
+        if not any(is_same(alternative.text, value) for _, value, _ in values)
     ]
     alternatives = tuple(candidate for candidate in candidates if candidate.citations)
     return ordered, replace(

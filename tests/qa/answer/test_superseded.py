@@ -275,7 +275,9 @@ def test_the_newest_value_answers_unless_the_old_one_is_asked_for(question: str)
         replacing(9, "For three put four times.", "four times"),
         replacing(2, "For four put five times.", "five times"),
     ]
-    answer = Answer("Three times", (1, 3), "Three times.", (Alternative("two times", (3,)),))
+    # Of a passage that is shown: the new value in more words, which does not disagree with it.
+    disagreeing = Alternative("two times", (3,)), Alternative("five times a year", (2,))
+    answer = Answer("Three times", (1, 3), "Three times.", disagreeing)
     ordered, new_answer = answer_with_new_value(question, answer, passages, chain)
     if "originally" in question:
         assert [passage.id for passage in ordered] == [1, 9, 2]
