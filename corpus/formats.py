@@ -12,7 +12,7 @@ from posixpath import splitext
 from corpus.errors import Unreadable
 
 # Incremented whenever a reader extracts something else from the same bytes; indexes are then rebuilt from the files.
-VERSION = 21
+VERSION = 22
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
@@ -84,6 +84,8 @@ ODP = _zip_format("application/vnd.oasis.opendocument.presentation", "slide")
 DOC = _ole_format("application/msword")
 XLS = _ole_format("application/vnd.ms-excel", "sheet")
 PPT = _ole_format("application/vnd.ms-powerpoint", "slide")
+# Media types of messages and mailboxes.
+MAIL = frozenset({"message/rfc822", "application/mbox"})
 # Media types of workbooks.
 SHEETS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
 RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from corpus.formats import SHEETS
+from corpus.formats import MAIL, SHEETS
 
 if TYPE_CHECKING:
     from index import Index, StoredDocument, StoredPassage
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Fields = tuple[tuple[str, str], ...]
 
 _ROWS = SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
-_MAIL = frozenset({"application/mbox", "message/rfc822"})
 _BIBTEX = "text/x-bibtex"
 # A field on a line of its own, and a table row on one line.
 _FIELD = re.compile(r"(.{1,80}?): (.*)")
@@ -58,14 +57,14 @@ def parts_of(snapshot: Index, document: StoredDocument) -> Iterator[Part]:
     """Yield a document, or each of its records, with its fields."""
     document_fields = tuple((name.lower(), value) for name, value in document.fields)
     kind = document.media_type
-    if not document.records and kind not in _ROWS | _MAIL:
+    if not document.records and kind not in _ROWS | MAIL:
         yield Part(document.id, None, (*_title_field(document.title), *document_fields))
         return
     for _, group in groupby(snapshot.passages_of(document.path), key=_record_key):
         passages = tuple(group)
         ids = tuple(passage.id for passage in passages)
         fields = (*_title_field(passages[0].title), *document_fields)
-        if kind in _MAIL:
+        if kind in MAIL:
             fields += _parse_fields(passages[0].text[: passages[0].body].split("\n"))
             fields += tuple((alias, value) for name, value in fields for alias in _ALIASES.get(name, ()))
         lines = "\n".join(passage.text for passage in passages).split("\n")

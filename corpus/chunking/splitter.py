@@ -15,7 +15,7 @@ from corpus.readers.assemble.gaps import MAX_GAP
 from corpus.text.aligned import aligned_table
 from corpus.text.lines import BULLETS, FileLines
 from corpus.text.path_words import path_words
-from corpus.types import Block, BlockKind, Document, Passage, Record
+from corpus.types import OUTDATED, Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever splitting or headings of passages change; documents are then split again.
 VERSION = 16
@@ -123,7 +123,7 @@ def _sections(document: Document) -> Iterator[_Section]:
     body: list[Block] = []
     record: Record | None = None
     # Front matter with only a title, or nothing, is redundant: the title is in the context of every passage.
-    is_redundant = all(name == "title" for name, _ in document.metadata)
+    is_redundant = all(name in ("title", OUTDATED) for name, _ in document.metadata)
     blocks = [block for block in document.blocks if not (is_redundant and block.kind is BlockKind.DATA)]
     for block in blocks or document.blocks:
         is_heading = block.kind is BlockKind.HEADING

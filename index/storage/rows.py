@@ -15,13 +15,13 @@ from types import UnionType
 from typing import Any, NamedTuple, TypeVar
 
 from corpus.errors import DamagedIndexError
-from corpus.types import QUOTED
+from corpus.formats import MAIL
+from corpus.types import OUTDATED, QUOTED
 from index.storage.database import REPAIR, checksum
 
 _Value = TypeVar("_Value")
 # Where rows are stored, as error messages name it: a database file, or an address in PostgreSQL.
 Place = Path | str
-_MAIL = ("message/rfc822", "application/mbox")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,12 @@ class StoredDocument:
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
         """Names and values of the file's metadata, such as its author; a list repeats its name."""
-        return tuple((name, value) for name, value in json.loads(self.metadata))
+        return tuple((name, value) for name, value in json.loads(self.metadata) if name != OUTDATED)
+
+    @property
+    def outdated(self) -> str:
+        """The words in which the document says that it is outdated ("Superseded by ADR 9"); "" if it does not."""
+        return "" if OUTDATED not in self.metadata else dict(json.loads(self.metadata)).get(OUTDATED, "")
 
 
 class FileStat(NamedTuple):
@@ -96,7 +101,7 @@ class StoredPassage:
     @property
     def is_mail(self) -> bool:
         """Whether its file is a message or mailbox."""
-        return self.document.media_type in _MAIL
+        return self.document.media_type in MAIL
 
     @property
     def is_quoted(self) -> bool:

@@ -61,6 +61,7 @@ def cited(
                 anchor=passage.anchor,
                 sha256=passage.document.sha256,
                 state=states[passage.document.path],
+                outdated=passage.document.outdated,
             ),
             highlights=extracts.get(passage.id, Extract()).highlights,
             also_in=tuple(

@@ -28,6 +28,18 @@ def confidence_word(probability: float) -> str:
     return next(word for least, word in _CONFIDENCE if probability >= least)
 
 
+def confidence_line(result: Result) -> str:
+    """Return the confidence in an answer, and whether it is from an outdated document: "Confidence: high (98%)"."""
+    line = f"Confidence: {confidence_word(result.confidence)} ({percent(result.confidence)})"
+    return f"{line}, from an outdated document" if is_from_outdated(result) else line
+
+
+def is_from_outdated(result: Result) -> bool:
+    """Whether the passage that an answer quotes is from a document that says that it is outdated."""
+    cited = result.answer.citations[:1] if result.found and result.answer else ()
+    return any(hit.source.outdated for hit in result.passages if hit.rank in cited)
+
+
 def percent(probability: float) -> str:
     """Return a probability as a percentage that never claims certainty."""
     if probability >= 0.995:
@@ -55,6 +67,12 @@ def trail(hit: Hit) -> tuple[str, ...]:
     is_first = any(hit.title.casefold() == name.casefold() for name in hit.heading[:1])
     has_title = is_first or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
     return hit.heading if has_title or not hit.title else (hit.title, *hit.heading)
+
+
+def flags(hit: Hit) -> list[str]:
+    """Return remarks on a passage: that its file is not verified, or that its document says that it is outdated."""
+    state, outdated = FLAGS.get(hit.source.state), hit.source.outdated
+    return [*([state] if state else []), *([f'outdated: "{outdated}"'] if outdated else [])]
 
 
 def body_span(hit: Hit) -> tuple[int, int]:
@@ -85,7 +103,7 @@ def _bare(heading: str) -> str:
 
 def as_text(result: Result) -> str:
     """Return the answer, its confidence, and the place of each passage, without control characters."""
-    return _printable("\n".join((_answer(result), _confidence(result), *map(_place, result.passages))))
+    return _printable("\n".join((_answer(result), confidence_line(result), *map(_place, result.passages))))
 
 
 def hit_as_text(hit: Hit) -> str:
@@ -96,21 +114,21 @@ def hit_as_text(hit: Hit) -> str:
 def as_html(result: Result) -> str:
     """Return the answer and each passage with its highlights marked; all text is escaped."""
     passages = "".join(f"<li value={hit.rank}>{hit_as_html(hit)}</li>" for hit in result.passages)
-    return f"<p>{escape(_answer(result))}</p><p><small>{_confidence(result)}</small></p><ol>{passages}</ol>"
+    return f"<p>{escape(_answer(result))}</p><p><small>{confidence_line(result)}</small></p><ol>{passages}</ol>"
 
 
 def hit_as_html(hit: Hit) -> str:
     """Return the place of a passage, and its text with highlights marked; all text is escaped."""
-    flag = f" <i>({FLAGS[hit.source.state]})</i>" if hit.source.state in FLAGS else ""
+    remarks = "".join(f" <i>({escape(flag)})</i>" for flag in flags(hit))
     return (
-        f"<b>{escape(hit.citation)}</b> {escape(' › '.join(trail(hit)))}{flag}"
+        f"<b>{escape(hit.citation)}</b> {escape(' › '.join(trail(hit)))}{remarks}"
         f"<blockquote style='white-space: pre-wrap'>{_marked(hit)}</blockquote>"
     )
 
 
 def _place(hit: Hit) -> str:
-    flag = f"  ({FLAGS[hit.source.state]})" if hit.source.state in FLAGS else ""
-    return f"[{hit.rank}] {hit.citation}  {' › '.join(trail(hit))}".rstrip() + flag
+    remarks = "".join(f"  ({flag})" for flag in flags(hit))
+    return f"[{hit.rank}] {hit.citation}  {' › '.join(trail(hit))}".rstrip() + remarks
 
 
 def _printable(text: str) -> str:
@@ -123,10 +141,6 @@ def _answer(result: Result) -> str:
     if not result.found or result.answer is None:
         return "No passage answers this with confidence." if not result.found else "These passages should answer it."
     return "\n".join(line + marks for line, marks in with_marks(result.answer, result.answer.text))
-
-
-def _confidence(result: Result) -> str:
-    return f"Confidence: {confidence_word(result.confidence)} ({percent(result.confidence)})"
 
 
 def _marked(hit: Hit) -> str:

@@ -153,21 +153,27 @@ def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_Passa
     question_years = years_in(question)
     # A passage without these words of the question gives a value for another topic, which is no contradiction.
     topic = {word for word in _words(question) if not word.isdigit()}.difference(STOP_WORDS) & _passage_words(answer)
-    by_form: dict[object, tuple[str, list[int]]] = {}
+    by_form: dict[object, tuple[_PassageAnswer, list[int]]] = {}
     for other in others if answer.reading.answered >= _CONTRADICTS else ():
         is_sure = other.reading.answered >= _CONTRADICTS
         if not is_sure or not contradicts(other.text, answer.text) or topic - _passage_words(other):
             continue
         # Nor is a value for another year a contradiction.
         if not question_years or not (passage_years := _years(other)) or question_years & passage_years:
-            by_form.setdefault(normalise_values(other.text), (other.text, []))[1].append(other.rank)
-    return tuple(Alternative(text, tuple(ranks), _time_of(text, answer)) for text, ranks in by_form.values())
+            by_form.setdefault(normalise_values(other.text), (other, []))[1].append(other.rank)
+    return tuple(Alternative(it.text, tuple(ranks), _time_of(it, answer)) for it, ranks in by_form.values())
 
 
-def _time_of(value: str, answer: _PassageAnswer) -> str:
-    """Return "earlier" for a value that the answering sentence itself replaces, as in "30 mg (was 25 mg)"; else ""."""
-    new = find_replacement(value, answer.sentence, set())
-    return "earlier" if new is not None and is_same(answer.sentence[slice(*new.value)], answer.text) else ""
+def _time_of(other: _PassageAnswer, answer: _PassageAnswer) -> str:
+    """Return "earlier" for a value that the answer replaces, "later" for one that replaces it, else "".
+
+    The answering sentence may replace it, as in "30 mg (was 25 mg)", or one of the documents be outdated.
+    """
+    new = find_replacement(other.text, answer.sentence, set())
+    if new is not None and is_same(answer.sentence[slice(*new.value)], answer.text):
+        return "earlier"
+    is_earlier, is_later = bool(other.passage.document.outdated), bool(answer.passage.document.outdated)
+    return "" if is_earlier == is_later else "earlier" if is_earlier else "later"
 
 
 def _passage_words(answer: _PassageAnswer) -> set[str]:

@@ -48,6 +48,7 @@ class Source:
         sha256: Hex digest of the file's bytes when it was indexed.
         state: Whether the file is still the same.
         anchor: The nearest link target before the passage, for `page.html#anchor`, else None.
+        outdated: The words in which the document says that it is outdated ("Superseded by ADR 9"), else "".
     """
 
     path: str
@@ -58,6 +59,7 @@ class Source:
     sha256: str
     state: State
     anchor: str | None = None
+    outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +319,8 @@ def json_value(value: Any) -> Any:
             omitted = {"note": not value.note}
         elif isinstance(value, Alternative):
             omitted = {"time": not value.time}
+        elif isinstance(value, Source):
+            omitted = {"outdated": not value.outdated}
         return {name: member for name, member in members.items() if not omitted.get(name)}
     if isinstance(value, tuple):
         return [json_value(part) for part in value]

@@ -28,7 +28,7 @@ _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 # Fields that may be absent.
 _OPTIONAL = {
     "Result": ("writing",), "Answer": ("more", "prose", "cited_by_line"), "Highlight": ("boxes",),
-    "IndexInfo": ("note",), "Similar": ("passages", "documents"),
+    "IndexInfo": ("note",), "Source": ("outdated",), "Similar": ("passages", "documents"),
 }  # fmt: skip
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 _STATES: Schema = {"enum": [*(state.value for state in State), None]}

@@ -93,12 +93,11 @@ def _claims(endpoint: LLMEndpoint, question: str, passages: tuple[Hit, ...]) -> 
 
 def _messages(question: str, passages: tuple[Hit, ...]) -> list[dict[str, str]]:
     """Return the conversation. Each passage is a JSON object, so its text cannot break out of it."""
-    lines = [
-        json.dumps(
-            {"passage": hit.rank, "title": hit.title, "headings": " › ".join(hit.heading), "text": hit.text},
-            ensure_ascii=False,
-        )
-        for hit in passages
-    ]
+    lines = []
+    for hit in passages:
+        passage = {"passage": hit.rank, "title": hit.title, "headings": " › ".join(hit.heading), "text": hit.text}
+        if hit.source.outdated:
+            passage["outdated"] = hit.source.outdated
+        lines.append(json.dumps(passage, ensure_ascii=False))
     prompt = "\n".join(["Passages, one a line:", *lines, "", f"Question: {question}"])
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": prompt}]

@@ -107,6 +107,17 @@ def _passages(snapshot: Index, pool: Pool, positions: Sequence[int]) -> Iterator
             yield RankedPassage(passage, float(pool.scores[i]), float(pool.cosines[i]))
 
 
+def in_current_documents(snapshot: Index, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Replace passages of outdated documents by the same text in a current document, if there is one."""
+    outdated = [hit.passage for hit in ranked if hit.passage.document.outdated]
+    duplicates = snapshot.duplicates(outdated) if outdated else {}
+    current = {
+        row_id: next((passage for passage in passages if not passage.document.outdated), None)
+        for row_id, passages in duplicates.items()
+    }
+    return [replace(hit, passage=current.get(hit.passage.id) or hit.passage) for hit in ranked]
+
+
 def one_per_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Put the best lookup match of each document before all other passages.
 

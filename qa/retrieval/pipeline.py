@@ -21,12 +21,19 @@ from qa.filters import Filter, select
 from qa.questions.answering_section import resolving_passages
 from qa.questions.lookup import Lookup
 from qa.retrieval.answering import Answerer, Ranking, has_rows
-from qa.retrieval.distinct import RankedPassage, distinct, one_per_document, originals_first, with_final_scores
+from qa.retrieval.distinct import (
+    RankedPassage,
+    distinct,
+    in_current_documents,
+    one_per_document,
+    originals_first,
+    with_final_scores,
+)
 from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
-from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, rerank_by_model
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, current_first, rerank_by_model
 from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -124,6 +131,7 @@ class Pipeline:
                 if not query.for_documents:  # a message that quotes the words has them, too
                     ranked = originals_first(ranked, len(judge.judgements))
                 ranked = self._resolution_first(judge, ranked)
+                ranked = current_first(query.text, ranked, judge.judgements)
                 clock.lap("read")
             else:
                 judge.judge(ranked[:RERANK_DEPTH])
@@ -141,6 +149,7 @@ class Pipeline:
             ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
             ranked = _matches_first(query.lookup, ranked)
             ranked = _keep_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
+        ranked = in_current_documents(self.snapshot, ranked)
         clock.lap("passages")
         return ranked
 

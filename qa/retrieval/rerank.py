@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from index import CrossEncoderModel
+from corpus import path_words
+from index import CrossEncoderModel, StoredPassage
 from qa.answer.results import Mode
+from qa.questions.steps import terms
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.hybrid import min_max
@@ -27,6 +30,15 @@ SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before the sum is scaled back to 1.
 LATE_SHARE = 0.65
 READER_SHARE = 0.8
+# Questions about what was the case, or about what is outdated.
+_ASKS_FOR_PAST = re.compile(
+    r"\b(?:did|earlier|former(?:ly)?|had|obsolete|old(?:er)?|original(?:ly)?|outdated|previous(?:ly)?|replaced"
+    r"|superseded|until|used to|was|were|withdrawn)\b",
+    re.IGNORECASE,
+)
+# Least logit that the reader finds an answer in a current document, if an outdated one ranks first.
+_LEAST_ANSWERED = 1.0
+_DIGIT = re.compile(r"\d")
 # The reader's logits are divided by this before they are compared, since it is often sure of several passages.
 _TEMPERATURE = 3.0
 
@@ -71,6 +83,38 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], judgements: Mapping[in
     # The rest keeps its order, as it was not judged.
     head = sorted(mixed[: len(judgements)], key=lambda hit: (hit.level, -np.round(hit.score, 6), hit.passage.key))
     return [*head, *mixed[len(judgements) :]]
+
+
+def current_first(
+    question: str, ranked: list[RankedPassage], judgements: Mapping[int, Judgement]
+) -> list[RankedPassage]:
+    """If the first passage is from an outdated document, put the best answer from a current one before it.
+
+    That has at least half of the question's terms that the outdated one has, and all of those with digits, unlike for
+    "How long is leave under policy 3?" if no current policy has that number.
+
+    Args:
+        question: The text that was searched for.
+        ranked: Passages, best first.
+        judgements: On the first few passages, by row number.
+    """
+    first = ranked[0] if ranked else None
+    if first is None or not first.passage.document.outdated or _ASKS_FOR_PAST.search(question):
+        return ranked
+    topic = terms(question) & _terms_around(first.passage)
+    for hit in ranked[1:]:
+        reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
+        if reading is None or reading.answered < _LEAST_ANSWERED or hit.passage.document.outdated:
+            continue
+        missing = topic - _terms_around(hit.passage)
+        if len(missing) <= len(topic) / 2 and not any(map(_DIGIT.search, missing)):
+            return [replace(hit, score=first.score, level=first.level), *(it for it in ranked if it is not hit)]
+    return ranked
+
+
+def _terms_around(passage: StoredPassage) -> set[str]:
+    """Return the terms of a passage, its headings, its title and its path."""
+    return terms("\n".join((passage.text, *passage.heading, passage.title, path_words(passage.document.path))))
 
 
 def rerank_by_model(query: Query, ranked: Sequence[RankedPassage], model: CrossEncoderModel) -> list[RankedPassage]:

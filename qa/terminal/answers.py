@@ -132,7 +132,7 @@ def _render_verdict(result: Result, style: TerminalStyle) -> str:
         # Left out if high: a language model may find no answer where the reader is sure of one.
         low = f" ({percent})" if display.confidence_word(result.confidence) == "low" else ""
         return style.fit(f"No passage answers this with confidence{low}. The closest passages:")
-    confidence = style.paint(f"Confidence: {display.confidence_word(result.confidence)} ({percent})", DIM)
+    confidence = style.paint(display.confidence_line(result), DIM)
     if result.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
     answer = result.answer
@@ -182,7 +182,7 @@ def _render_hit(hit: Hit, style: TerminalStyle, places: Places) -> str:
 
 
 def _title_lines(hit: Hit, style: TerminalStyle, places: Places) -> list[str]:
-    """Return the lines above a passage: its place, headings, and whether its file has changed."""
+    """Return the lines above a passage: its place, headings, and whether its file has changed or is outdated."""
     source = hit.source
     citation, trail = _citation_and_trail(hit, style, places)
     shown = style.paint(citation, BOLD)
@@ -195,8 +195,7 @@ def _title_lines(hit: Hit, style: TerminalStyle, places: Places) -> list[str]:
         head += f"  {style.paint(trail, DIM)}"
     elif trail:
         lines.append(style.paint(style.fit(trail, indent=_INDENT), DIM))
-    if flag := display.FLAGS.get(source.state):
-        lines.append(_INDENT + style.paint(f"! {flag}", WARN))
+    lines += [style.paint(style.fit(f"! {flag}", indent=_INDENT), WARN) for flag in display.flags(hit)]
     return [head, *lines]
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from qa.answer.display import FLAGS, OTHER_VALUE, confidence_word, count, percent
+from qa.answer.display import FLAGS, OTHER_VALUE, confidence_word, count, is_from_outdated, percent
 from qa.web.page.content import PageContent
 from qa.web.page.pictures import PictureView
 from qa.web.page.present import citation, is_code, passage, sentence, subject, trail
@@ -36,7 +36,9 @@ def _environment() -> Environment:
     )
     functions = (citation, confidence_word, count, is_code, passage, percent, picture, sentence, subject, trail)
     environment.globals.update(
-        {function.__name__: function for function in functions}, flags=FLAGS, other_value=OTHER_VALUE
+        {function.__name__: function for function in (*functions, is_from_outdated)},
+        flags=FLAGS,
+        other_value=OTHER_VALUE,
     )
     environment.filters["name"] = _name
     environment.tests["problem"] = lambda value: isinstance(value, Problem)

@@ -1,0 +1,89 @@
+"""Documents that say of themselves that they are outdated."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.loading.outdated import outdated_notice
+
+
+@pytest.mark.parametrize(
+    ("text", "notice"),
+    [
+        ("# 4. Queue\n\nDate: 2021\n\n## Status\n\nSuperseded by ADR 9\n\n## Context\n", "Superseded by ADR 9"),
+        ("# 4\n\n## Status\n\n~~Accepted~~ 2023-05-01: superseded\n", "~~Accepted~~ 2023-05-01: superseded"),
+        ("# 6. Logging\n\n**Status:** deprecated\n\nAll logs", "Status: deprecated"),
+        ("| Status | Withdrawn |\n|---|---|\n| Owner | Anna |\n", "Status | Withdrawn"),
+        ("# SOP 12\n\nDocument status: Superseded\nRevision: B\n", "Document status: Superseded"),
+        ("---\ntitle: VPN\nstatus: obsolete\n---\n\nInstall", "status: obsolete"),
+        ("---\ndeprecated: true\n---\n\nInstall", "deprecated: true"),
+        ("---\nsuperseded_by: adr-9\n---\n\nInstall", "superseded_by: adr-9"),
+        ("Request for Comments: 2616\nObsoleted by: 7230\n", "Obsoleted by: 7230"),
+        ("OBSOLETE\n\nPrice list 2020\n", "OBSOLETE"),
+        ("Price list 2020 (superseded)\n\nApples 3", "Price list 2020 (superseded)"),
+        ("# [DEPRECATED] Deploying\n\nRun", "[DEPRECATED] Deploying"),
+        ("# Backup\n\n**Deprecated since May 2023: use restic.**\n", "Deprecated since May 2023: use restic."),
+        ("# Bylaws\n\nNo longer valid, see bylaws-2023.\n", "No longer valid, see bylaws-2023."),
+        ("# Leaves\n\nBy T. O. SUPERSEDED by v2 from Sept 2024\n", "By T. O. SUPERSEDED by v2 from Sept 2024"),
+        ("HYPO PROTOCOL\n(superseded Nov 2024, kept for Glenys)\n", "(superseded Nov 2024, kept for Glenys)"),
+        ("# VPN\n\nInstall it.\n\nThis page is out of date. See vpn.md.\n", "This page is out of date."),
+        ("This rota (R-3) has now been\nreplaced by rota.xlsx.", "This rota (R-3) has now been replaced by rota.xlsx."),
+        ("> **Warning**\n> This page\n> is out of date.\n\nText", "Warning This page is out of date."),
+        (
+            "# Pneumonia\n\nRemark, 3 June: overtaken by the pocket guide\n",
+            "Remark, 3 June: overtaken by the pocket guide",
+        ),
+        ("---\nseason: 2019\nnote: lapsed, see the board\n---\n", "note: lapsed, see the board"),
+        ("| Approved | 2022 |\n| Withdrawn | 31 August 2024 |\n", "Withdrawn | 31 August 2024"),
+        ("# Fees\n\nAdopted in 2015\nReproduced for information only.\n", "Reproduced for information only."),
+        ("# Leave (2021 edition – no longer valid)\n\n25 days", "Leave (2021 edition – no longer valid)"),
+        ("# Failover\n\nDo not follow this page. It was for the old rack.", "Do not follow this page."),
+        ("Gary retired, so none of this holds any more.", "Gary retired, so none of this holds any more."),
+        ("STATUTES\n\n[ These statutes ceased to apply. ]", "[ These statutes ceased to apply."),
+        ("This version of the leave policy is superseded.", "This version of the leave policy is superseded."),
+    ],
+)
+def test_notices(text: str, notice: str) -> None:
+    assert outdated_notice(text) == notice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# 9\n\n## Status\n\nAccepted, supersedes ADR 4\n\n## Context\nThe old one was superseded.",
+        "# 9\n\nStatus: accepted (not superseded)\n",
+        '# 11\n\nStatus: accepted, section "Salt" replaced\n',
+        "# Changelog\n\n## 1.2\n\n### Deprecated\n\n- the old API\n",
+        "# Changelog\n\n1.2\nDeprecated:\n\n- the old API\n",
+        "| ADR | Title | Status |\n|---|---|---|\n| 4 | Queue | Superseded |\n",
+        "If this policy is replaced, members are told.\n",
+        "This policy remains in force until it is replaced.\n",
+        "# Parts\n\n- Replaced by part 12\n- Obsolete parts\n",
+        "This form replaces the form of 2020, which is obsolete.\n",
+        "Obsoletes: 2616\n",
+        "The status of women in archived records\n\nText",
+        "Status: We replaced the pump by a new one.\n",
+        "# Minutes\n\nThis item was withdrawn by the chair.\n",
+        "# Orders\n\nThis page describes how old orders are archived.\n",
+        "In this way the policy was replaced.",
+        "# Log\n\n3 May: replaced by Tom\n",
+        "Prices from May 2024 (list of 2023 no longer valid)\n\nApples",
+        "This does not apply to strikes.",
+        "Do not use this form for holidays abroad.",
+        "1. Amendment 1 (poster)\n2. Amendment 2 (withdrawn by us)",
+        "Apples,\nobsolete, and pears.",
+        "Expired passports must be renewed.\n",
+        "Membership status: expired members may rejoin.\n",
+        "Rules\n\n" + "All of them hold. " * 90 + "\n\nThis page is obsolete.",
+    ],
+)
+def test_texts_about_what_is_outdated_are_not(text: str) -> None:
+    """They are about other documents, a part, a condition, or say so after the opening."""
+    assert outdated_notice(text) == ""
+
+
+def test_a_title_counts_and_a_long_notice_is_cut() -> None:
+    assert outdated_notice("Run it.", "Deploying (deprecated)") == "Deploying (deprecated)"
+    notice = outdated_notice("This page is outdated, " + "since so much has changed, " * 20 + "sorry.")
+    assert len(notice) <= 162
+    assert notice.endswith("…")

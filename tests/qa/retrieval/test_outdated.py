@@ -1,0 +1,66 @@
+"""Documents that say that they are outdated answer only if no current one does, and are shown as outdated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qa import Result, Retriever, build_index
+from qa.terminal.answers import Places, TerminalStyle, render_result
+from tests.qa.indexes import write
+
+FILES = {
+    "travel-2022.md": "# Travel policy 2022\n\n*This policy is no longer in force.*\n\n## Daily allowance\n\nThe daily "
+    "allowance within Germany is 24 euros.\n\n## Trains\n\nTrains are booked by the travel desk in room 12.\n\n"
+    "## Taxis\n\nTaxi rides are reimbursed up to 30 euros.\n",
+    "travel-2024.md": "# Travel policy 2024\n\n## Daily allowance\n\nThe daily allowance within Germany is 28 "
+    "euros.\n\n## Trains\n\nTrains are booked by the travel desk in room 12.\n",
+    "canteen.md": "# Canteen\n\nThe canteen sells lunch for 6 euros.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    folder: Path = tmp_path_factory.mktemp("travel")
+    write(folder, FILES)
+    build_index(folder)
+    with Retriever.open(folder) as opened:
+        yield opened
+
+
+def _sources(result: Result) -> list[tuple[str, str]]:
+    return [(hit.source.path, hit.source.outdated) for hit in result.passages[:2]]
+
+
+def test_the_current_document_answers_and_the_outdated_value_is_earlier(retriever: Retriever) -> None:
+    result = retriever.ask("What is the daily allowance?")
+    assert result.answer is not None
+    assert result.answer.text == "28 euros"
+    assert [(other.text, other.time, other.citations) for other in result.answer.alternatives] == [
+        ("24 euros", "earlier", (2,))
+    ]
+    assert _sources(result) == [("travel-2024.md", ""), ("travel-2022.md", "This policy is no longer in force.")]
+
+
+def test_an_outdated_document_answers_if_no_other_does(retriever: Retriever) -> None:
+    result = retriever.ask("Up to how much is a taxi ride reimbursed?")
+    assert result.found
+    assert result.passages[0].source.outdated
+    shown = render_result(result, TerminalStyle(), Places(retriever.root, retriever.root))
+    assert ", from an outdated document\n" in shown
+    assert '    ! outdated: "This policy is no longer in force."\n' in shown
+    source = result.as_json()["passages"][0]["source"]
+    assert source["outdated"] == "This policy is no longer in force."
+
+
+def test_it_answers_if_the_question_names_it(retriever: Retriever) -> None:
+    result = retriever.ask("What is the daily allowance in the travel policy of 2022?")
+    assert result.passages[0].source.path == "travel-2022.md"
+
+
+def test_a_text_that_a_current_document_has_too_is_current(retriever: Retriever) -> None:
+    hit = retriever.ask("Where does the desk book trains?").passages[0]
+    assert (hit.source.path, hit.source.outdated) == ("travel-2024.md", "")
+    assert "outdated" not in retriever.ask("How much is lunch?").as_json()["passages"][0]["source"]
