@@ -11,7 +11,7 @@ import re
 _CHARACTERS = 1500
 _LINES = 15
 # Lines about a document at its very beginning.
-_BANNER_LINES = 5
+_BANNER_LINES = 8
 _MAX_NOTICE = 160
 
 _NO_LONGER = (
@@ -26,7 +26,7 @@ _OUTDATED = (
 # What may follow the word, unlike a noun: "expired members".
 _COMPLETE = (
     r"(?=\W*$|[\"'*_~`)\]]*[.,;:!|(–—/\[]|\s+[-–—(\[]|\s+\d"
-    r"|\s+(?:as|by|from|in|on|since|with|do not|see|use|and|but)\b"
+    r"|\s+(?:as|by|from|in|on|since|with|do not|see)\b"
     r"|\s+(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.? \d)"
 )
 # "Status: Superseded by ADR 9", "| State | withdrawn |", "Status: ~~Accepted~~ deprecated"
@@ -47,7 +47,8 @@ _FIELD = re.compile(
 # "OBSOLETE", "Deprecated since May: see vpn.md", "[Superseded by the policy of 2024]"
 _BANNER = re.compile(
     r"(?:superseded|overtaken(?= by)|obsolete|deprecated|outdated|(?:way |completely )?out[ -]of[ -]date|withdrawn"
-    rf"|repealed|archived|lapsed|discontinued|end of life|replaced(?= by)|{_NO_LONGER})\b{_COMPLETE}",
+    r"|repealed|archived|lapsed|discontinued|end of life|replaced(?= by)|not (?:in force|valid) any ?more"
+    rf"|{_NO_LONGER})\b{_COMPLETE}|(?:old|previous) (?:copy|edition|version)\b",
     re.IGNORECASE,
 )
 # "Kept for the auditors", "Left here for reference", "Reproduced for information only"
@@ -79,11 +80,12 @@ _SENTENCE = re.compile(
     rf"{_DOCUMENT}(?: \(?[\w.#/-]*\d[\w.#/-]*\)?"
     r"| (?:for|of|on)(?: (?!(?:how|that|when|which|who|whose)\b)[\w-]+){1,4}?)?"
     r" (?:(?:is|are|was|were|ha(?:s|ve))(?: (?:already|formally|hereby|long|now|officially|since|therefore))?(?: been)?"
-    rf" (?:{_OUTDATED}|history|retired|void)|ceased to apply|{_NO_LONGER})\b"
+    rf" (?:{_OUTDATED}|history|retired|void)|ended on|ceased to apply|{_NO_LONGER}"
+    r"|(?:do|does)(?: not|n't) (?:apply|hold) any ?(?:longer|more))\b"
     rf"|\b(?:none|nothing) (?:in|on) (?:these|this) {_DOCUMENT} (?:appl(?:y|ies)|holds?)\b"
     r"|\b(?:none|nothing) of (?:it|these|this) (?:appl(?:y|ies)|holds?)(?: true)? any ?(?:longer|more)\b"
     r"|\b(?:below|follows) (?:(?:does not|doesn't|do not|don't) (?:apply|hold) any ?(?:longer|more)"
-    r"|no longer (?:appl(?:y|ies)|holds?))\b"
+    r"|no longer (?:appl(?:y|ies)|holds?)|is (?:history|obsolete|out[ -]of[ -]date|outdated))\b"
     r"|\b(?:do not|don't|never) (?:[\w-]+ ){1,3}?(?:these|this)(?: (?:old|obsolete))?"
     rf" (?:{_DOCUMENT}(?! (?:to|with|if|as|unless|until|before|in|on|at|for|without|after)\b)|one any ?more)\b",
     re.IGNORECASE,
@@ -97,9 +99,10 @@ _LINE_BREAK = re.compile(r"(?<!\n)\n(?:> ?(?=\w))?(?![\s#|\-*>])")
 _PART_START = re.compile(r"(?<=[.!?;])\s+(?=[A-Z(\[*_])|(?<=,)\s+(?=way out of date)")
 _REMARK = re.compile(
     r"(?:attention|handwritten|heads[- ]up|important|info|nb|note|pencil|remark|stamp(?:ed)?|update|warning)\b"
-    r"[^:]{0,40}:\s*",
+    r"[^:]{0,40}::?\s*",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _HEADING = re.compile(r"(#+)\s+")
 _MARKS = " \t>*_#|[](){}!:~`\"'⚠️️–—-=+."
 
@@ -127,7 +130,7 @@ def _in_lines(opening: str) -> str:
         if number and _STATUS_HEADING.fullmatch(lines[number - 1]) and _BELOW_STATUS.match(line):
             return line
         # Changelogs have a section "Deprecated", and lists may begin with what was replaced.
-        begins_part = (heading and len(heading[1]) > 1) or line.lstrip().startswith(("- ", "* ", "+ "))
+        begins_part = (heading and len(heading[1]) > 1) or _ITEM.match(line)
         if number >= _BANNER_LINES or begins_part or line.rstrip().endswith(":"):
             continue
         # A line in lower case may continue a sentence.

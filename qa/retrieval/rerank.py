@@ -36,8 +36,8 @@ _ASKS_FOR_PAST = re.compile(
     r"|superseded|until|used to|was|were|withdrawn)\b",
     re.IGNORECASE,
 )
-# Least logit that the reader finds an answer in a current document, if an outdated one ranks first.
-_LEAST_ANSWERED = 1.0
+# How much lower the logit of an answer in a current document may be than in an outdated one, and still come first.
+_MOST_LESS_SURE = 4.0
 _DIGIT = re.compile(r"\d")
 # The reader's logits are divided by this before they are compared, since it is often sure of several passages.
 _TEMPERATURE = 3.0
@@ -102,9 +102,11 @@ def current_first(
     if first is None or not first.passage.document.outdated or _ASKS_FOR_PAST.search(question):
         return ranked
     topic = terms(question) & _terms_around(first.passage)
+    first_reading = judgements[first.passage.id].reading if first.passage.id in judgements else None
+    least = 0.0 if first_reading is None else max(0.0, first_reading.answered - _MOST_LESS_SURE)
     for hit in ranked[1:]:
         reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
-        if reading is None or reading.answered < _LEAST_ANSWERED or hit.passage.document.outdated:
+        if reading is None or reading.answered < least or hit.passage.document.outdated:
             continue
         missing = topic - _terms_around(hit.passage)
         if len(missing) <= len(topic) / 2 and not any(map(_DIGIT.search, missing)):
