@@ -25,7 +25,7 @@ from qa.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(r"[^\W\d_]{3,}|(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
 
 @dataclass(slots=True)
@@ -150,15 +150,15 @@ def _reader_context(question: str, passage: StoredPassage) -> str:
 
 
 def _names(question: str, passage: StoredPassage, context: str) -> str:
-    """Return the names in a question that only a passage's path or author has: Keller, for `Keller2020_snow.pdf`."""
-    asked_names = set(_capitalised(question))
+    """Return the names and years in a question that only a passage's path or author has: "Keller 2020"."""
+    asked_names = set(_names_and_years(question))
     if not asked_names:
         return ""
     present = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
     authors = (value for name, value in passage.document.fields if name.lower() == "author")
-    origin = _capitalised(" ".join([path_words(passage.document.path), *authors]))
+    origin = _names_and_years(" ".join([path_words(passage.document.path), *authors]))
     return " ".join(dict.fromkeys(word for word in origin if word in asked_names and word.lower() not in present))
 
 
-def _capitalised(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text) if word[0].isupper() and not word.isupper()]
+def _names_and_years(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word.isdecimal() or (word[0].isupper() and not word.isupper())]

@@ -173,3 +173,21 @@ def test_a_passage_and_its_question_have_dates_in_one_form(
     assert read["°C."] == (question, "Lab book › 3 July 2024"), "it has another date"
     retriever.ask("Which samples, swabs and batteries on 2024-07-02?")
     assert read["batteries."] == ("Which samples, swabs and batteries on 2024-07-02?", "2024-07-02")
+
+
+PRICES = "HARWICK JOINERY\n\nLABOUR\nJoiner, per hour                £ {}\nCall-out within 15 miles        £ {}\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What did we charge for a joiner's hour in 2021?", "£ 38"),
+        ("What did we charge for a joiner's hour in 2025?", "£ 46"),
+        ("What did we charge for a joiner's hour in 2019?", None),
+    ],
+)
+def test_years_in_the_names_of_files_are_read(tmp_path: Path, question: str, answer: str | None) -> None:
+    build(tmp_path, {"price-list-2021.txt": PRICES.format(38, 45), "price-list-2025.txt": PRICES.format(46, 55)})
+    with opened(tmp_path, reader=True) as retriever:
+        result = retriever.ask(question)
+    assert (result.answer.text if result.found and result.answer else None) == answer
