@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,12 +23,12 @@ PIECES = (
     "Everybody", " knows", " that.",
 )  # fmt: skip
 XLLAMACPP = """
-import sys, xllamacpp
+import os, sys, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.port = sys.argv[1], 0
 server = xllamacpp.Server(params)
-# Another thread may not have ended its line of the log.
-print("\\nlistening on", server.listening_address, flush=True)
+os.write(int(sys.argv[2]), server.listening_address.encode())
+os.close(int(sys.argv[2]))
 sys.stdin.read()
 """
 
@@ -38,14 +39,21 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     pytest.importorskip("xllamacpp")
     model = tmp_path_factory.mktemp("llama") / "model.gguf"
     write_model(model, PIECES)
-    with subprocess.Popen(
-        [sys.executable, "-c", XLLAMACPP, str(model)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        address = next((line for line in process.stdout if line.startswith("listening on ")), "")
+    # A pipe of its own, since the server's threads log to stdout and stderr.
+    reading, writing = os.pipe()
+    with (
+        model.with_suffix(".log").open("wb") as log,
+        subprocess.Popen(
+            [sys.executable, "-c", XLLAMACPP, str(model), str(writing)],
+            stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=[writing],
+        ) as process,
+    ):  # fmt: skip
+        os.close(writing)
+        with open(reading) as pipe:  # noqa: PTH123 - a file descriptor
+            address = pipe.read()
         try:
-            yield f"{address.split()[2]}/v1"
+            assert address, model.with_suffix(".log").read_text()
+            yield f"{address}/v1"
         finally:
             process.kill()
 
