@@ -73,6 +73,6 @@ def metadata(hit: Hit, result: Result) -> dict[str, Any]:
     source = fields.pop("source")
     del fields["id"], fields["text"]
     return {
-        "citation": hit.citation, **fields, **source, "answer": answer_of(result),
+        "citation": hit.citation, **fields, **source, "outdated": hit.source.outdated, "answer": answer_of(result),
         "found": result.found, "confidence": result.confidence, "generation": result.index.generation,
     }  # fmt: skip
