@@ -57,13 +57,15 @@ class Page:
 
     def go(self, address: str) -> None:
         """Navigate this tab and wait until the page reports that it is ready, or is loaded if scripts are disabled."""
+        # The document that is left may be ready, too, until the next one replaces it.
+        self.run("window.isLeft = true")
         self.call("Page.navigate", url=address)
         ready = (
             "document.documentElement?.dataset.ready === 'yes'"
             if self._scripts
             else "document.readyState === 'complete'"
         )
-        self.wait(f"location.href !== 'about:blank' && {ready}")
+        self.wait(f"!window.isLeft && {ready}")
 
     def call(self, method: str, **values: Any) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
