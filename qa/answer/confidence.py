@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass
 
 from index import StoredPassage
 from qa.questions.bands import write_as_bands
+from qa.questions.values import NUMBER_WORDS
 from qa.reader.reading import Reading
 
 
@@ -39,8 +40,6 @@ OTHER_SUBJECT = 0.2
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_SMALL, start=1)}
 _WORD = re.compile(r"[a-z]+")
 # "is it open?", "any parking there?"; but "can you tell me when ...?" asks for more than yes or no.
 _YES_NO = re.compile(
@@ -129,5 +128,5 @@ def _numbers(text: str) -> set[str]:
 
 
 def _number_words(text: str) -> set[str]:
-    """Return the small numbers that are written as words, in digits."""
-    return {_NUMBER_WORDS[word] for word in _WORD.findall(text.lower()) if word in _NUMBER_WORDS}
+    """Return the numbers that are written as words, in digits."""
+    return {str(NUMBER_WORDS[word]) for word in _WORD.findall(text.lower()) if word in NUMBER_WORDS}

@@ -63,6 +63,8 @@ _QUOTED_LINE = re.compile(r"(?:>[ \t]*+)+(?=\S)")
 _QUOTED_WORDS = re.compile(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
 # A value that the sentence denies, rather than a bound such as "not before 8:00".
 _DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
+# The ending of a unit after a number's placeholder, as in "# days".
+_PLURAL_UNIT = re.compile(r"(# [a-z]{2,}?)s\b")
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # Least `answered` logit of a passage for it to count as agreeing, or as contradicting.
@@ -144,9 +146,10 @@ def is_same(answer: str, other_answer: str) -> bool:
 
 
 def contradicts(answer: str, other_answer: str) -> bool:
-    """Whether two answers give different numbers or dates in the same form: "12 May 2021" and "14 May 2021"."""
+    """Whether two answers give different numbers or dates in the same form: "1 day" and "fourteen days"."""
     (form, values), (other_form, other_values) = normalise_values(answer), normalise_values(other_answer)
-    return "#" in form and form == other_form and values != other_values
+    singular, other_singular = (_PLURAL_UNIT.sub(r"\1", it) for it in (form, other_form))
+    return "#" in form and singular == other_singular and values != other_values
 
 
 def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> tuple[Alternative, ...]:

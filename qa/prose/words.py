@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from index import STOP_WORDS, word_terms
-from qa.questions.values import MONTH_NAMES
+from qa.questions.values import MONTH_NAMES, NUMBER_WORDS
 
 Kind = Literal["number", "name", "word", "stop"]
 
@@ -23,15 +23,8 @@ _TOKEN = re.compile(
 _POSSESSIVE = re.compile("['’]s?$")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
-_CARDINALS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-)
 _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_TENS_SPELLED = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SPELLED = {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split())}
-_SPELLED |= {"twice": 2, "quarter": 4}
-_TENS = {word: 10 * value for value, word in enumerate(_TENS_SPELLED.split(), start=2)}
+_SPELLED = NUMBER_WORDS | {word: value for value, word in enumerate(_ORDINALS.split())} | {"twice": 2, "quarter": 4}
 _POWERS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 # The distance that a mark or conjunction puts between words.
 _GAPS = dict.fromkeys(("and", "or"), 1.0) | dict.fromkeys((",", "which", "who"), 1.5)
@@ -83,7 +76,7 @@ def _classify(match: re.Match[str], written: str, folded: str, *, is_first: bool
         return "number", _normalise_number(match["number"])
     if match["code"]:
         return "name", folded
-    if (number := _SPELLED.get(folded, _TENS.get(folded))) is not None:
+    if (number := _SPELLED.get(folded)) is not None:
         return "number", f"{number}"
     if folded in STOP_WORDS:
         return "stop", folded
@@ -100,7 +93,11 @@ def _join_numbers(tokens: list[Token]) -> Iterator[Token]:
         power = _POWERS.get(token.text.lower())
         if last is not None and last.kind == "number" and power:
             last = replace(last, value=_multiply(last.value, power), at=token.at)
-        elif last is not None and last.text.lower() in _TENS and _SPELLED.get(token.text.lower(), 10) in range(1, 10):
+        elif (
+            last is not None
+            and NUMBER_WORDS.get(last.text.lower(), 0) >= 20
+            and _SPELLED.get(token.text.lower(), 10) in range(1, 10)
+        ):
             last = replace(last, value=_format(Decimal(last.value) + Decimal(token.value)), at=token.at)
         else:
             if last is not None:

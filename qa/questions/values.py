@@ -12,6 +12,13 @@ from decimal import Decimal
 _UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
 _UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
 _UNITS |= {"percent": "%", "per cent": "%"}
+_UP_TO_19 = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBER_WORDS = {word: number for number, word in enumerate(_UP_TO_19.split())}
+NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS.split(), start=2)}
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 _CODES = (
@@ -93,6 +100,8 @@ _TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
 _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
+_IN_WORDS = re.compile(r"(?<![\w-])([^\W\d_]+)(?:[ -]([^\W\d_]+))?")
+_SPELLED = re.compile(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
@@ -196,7 +205,7 @@ def extend_to_list_items(question: str, text: str, words: Span, value: Span) -> 
 def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """Return the form of a text, with placeholders for its numbers, months and weekdays, and these values in order.
 
-    "5 euros in May" gives "# eur in m" and the values 5 and "5", the number of the month.
+    "Five euros in May" gives "# eur in m" and the values 5 and "5", the number of the month.
     """
     values: list[Value] = []
 
@@ -212,7 +221,16 @@ def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
         values.append(value * scale if scale and isinstance(value, Decimal) else value)
         return f"# {unit}"
 
-    return " ".join(_COMPARED.sub(replaced, _ORDINAL.sub("", text)).lower().split()), tuple(values)
+    in_digits = _SPELLED.sub(_in_digits, _ORDINAL.sub("", text))
+    return " ".join(_COMPARED.sub(replaced, in_digits).lower().split()), tuple(values)
+
+
+def _in_digits(match: re.Match[str]) -> str:
+    """Write a number in words in digits: "twelve", "twenty-five"."""
+    tens, *units = (NUMBER_WORDS.get(word) for word in match[0].lower().split("-"))
+    if tens is None or (units and not (tens >= 20 and units[0] in range(1, 10))):
+        return match[0]
+    return str(sum(units, tens))
 
 
 def month_of(name: str) -> int:

@@ -396,6 +396,11 @@ def test_equivalent_answers_are_recognised() -> None:
         ("1.2.3", "1.2.10", True),
         ("6 July 2024", "6th Jul 2024", False),
         ("09:30", "9:30", False),
+        ("fourteen days", "two days", True),
+        ("one week", "3 weeks", True),
+        ("Twenty-five euros", "€25", False),
+        ("two-week notice", "one-week notice", False),
+        ("two weeks", "two days", False),
     ],
 )
 def test_answers_that_contradict(answer: str, other_answer: str, expected: bool) -> None:
