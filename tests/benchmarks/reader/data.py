@@ -21,8 +21,10 @@ from tests.benchmarks.common import path_parser, read_lines, write_lines
 from .articles import article_groups
 from .batches import tokenise
 from .cloze import cloze_groups, heading_groups
+from .edits import edit_groups
 from .examples import UNKNOWN, Example, passages_of, unanswered
 from .notes import pages
+from .off_topic import add_off_topic
 from .pages import page_groups
 from .paragraphs import paragraph_groups
 from .sources import DATA, trained_contracts
@@ -100,10 +102,12 @@ def training_groups(options: argparse.Namespace) -> list[list[Example]]:
     for turn in range(options.yes_no_times):
         groups += _renamed(page_groups(page_passages, random, yes_no=True), f"yes-no-{turn}")
     groups += paragraph_groups(squad.passages, random, files=options.paragraphs)
+    groups += [group for group in edit_groups(squad, random) if random.random() < options.edits]
     groups += cloze_groups(passages, options.questions // 9, random, "cloze")
     groups += cloze_groups(sample_passages, 400, random, "sample-cloze")
     groups += written_groups(options.questions // 11, random)
     groups += table_groups(options.tables, random)
+    add_off_topic(groups, passages | page_passages, options.off_topic, random)
     random.shuffle(groups)
     return groups
 
@@ -142,6 +146,10 @@ def main() -> None:
     parser.add_argument("--collections", default="*", help="pattern of the names of these")
     parser.add_argument("--yes-no-times", type=int, default=1, help="repetitions of yes/no questions on collections")
     parser.add_argument("--paragraphs", default="*", help="pattern of the names of the files of `paragraphs/`")
+    parser.add_argument("--edits", type=float, default=1.0, help="share of the questions with changed words")
+    parser.add_argument(
+        "--off-topic", type=float, default=0.07, help="share of questions with another subject's passage"
+    )
     parser.add_argument("--tables", type=int, default=0, help="made-up tables, with about eight questions each")
     options = parser.parse_args()
     groups = training_groups(options)

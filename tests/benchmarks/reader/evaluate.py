@@ -202,8 +202,8 @@ def main() -> None:
     options = parser.parse_args()
     reader = load_reader(options.work / options.weights)
     measures = (squad, held_out, contracts)
-    with torch.autocast("cpu", torch.bfloat16):
-        write_result({measure.__name__: measure(reader, options.work) for measure in measures}, options.out)
+    reader.dtype = torch.bfloat16
+    write_result({measure.__name__: measure(reader, options.work) for measure in measures}, options.out)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,6 @@ def with_hard_negatives(example: Example, ranked: list[dict[str, Any]], kind: st
     return [example, *(unanswered(example, part, 0, kind) for part in negatives if random.random() < 0.7)]
 
 
-@lru_cache(10_000)  # a collection's passages are compared with each of its questions
+@lru_cache(50_000)  # a collection's passages are compared with each of its questions
 def _words(*texts: str) -> frozenset[str]:
     return frozenset(_WORD.findall(" ".join(texts).lower()))

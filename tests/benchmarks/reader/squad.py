@@ -29,6 +29,8 @@ from .wording import (
 # Shares of squad-train-v1's questions.
 HARD_NEGATIVE = 0.55
 NEAR_MISS = 0.55
+# Number of passages ranked high among which hard negatives are.
+DEPTH = 10
 PARAPHRASED = 0.25
 LISTED = 0.08
 OTHER_ANSWER = 0.08
@@ -75,13 +77,20 @@ class Squad:
                 yield Example(row["_id"], question, context, text, at, at + len(answer), True, 1, "squad"), file
 
     def hard_negatives(self, example: Example) -> list[Example]:
-        """Passages ranked high for the question that do not contain the answer."""
+        """Passages ranked high for the question that do not contain the answer.
+
+        For a question that `retrieved.py` has not reached, those of its article with the most words in common.
+        """
         answer = example.text[example.start : example.end].lower()
+        if example.group in self.ranked:
+            places = self.ranked[example.group]
+            ranked = [row for file, _, end in places if (row := self._by_end.get((file, end))) is not None]
+        else:
+            ranked = most_similar(example.question, self.passages[article_of(example.group) + ".md"])[:DEPTH]
         negatives = []
-        for file, _, end in self.ranked.get(example.group, ()):
-            row = self._by_end.get((file, end))
-            same_split = row is not None and (file[:-3] in self.dev_articles) == self.is_dev(example.group)
-            if row is not None and same_split and row["text"] != example.text and answer not in row["text"].lower():
+        for row in ranked:
+            same_split = (row["file"][:-3] in self.dev_articles) == self.is_dev(example.group)
+            if same_split and row["text"] != example.text and answer not in row["text"].lower():
                 negatives.append(unanswered(example, row, 0, "hard"))
         return negatives
 

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from .articles import read_articles
+from .edits import changed, read_edits
+from .examples import Example
 from .notes import pages
+from .off_topic import add_off_topic
 from .pages import PAGES, RESERVED, page_groups, read_pages, read_yes_no
 from .paragraphs import read_questions
 from .wording import (
@@ -97,6 +100,70 @@ def test_ranking_loss_matches_a_calculation_by_hand() -> None:
     scores, group = torch.tensor([1.0, 0.0, 5.0, 2.0]), torch.tensor([0, 0, 0, 1])
     loss = ranking_loss(scores, group, torch.tensor([1, 0, -1, 1]))
     assert float(loss) == pytest.approx(float(np.log1p(np.exp(-1.0))))
+
+
+def test_pair_loss_compares_near_misses_with_answered_questions_of_their_own_group() -> None:
+    torch = pytest.importorskip("torch")
+    from .train import pair_loss
+
+    scores, group = torch.tensor([1.0, 0.0, 5.0, 2.0]), torch.tensor([0, 0, 1, 1])
+    answered = torch.tensor([True, False, False, False])
+    loss = pair_loss(scores, group, answered, ~answered)
+    assert float(loss) == pytest.approx(float(np.log1p(np.exp(-1.0))))
+    assert float(pair_loss(scores, group, answered & False, ~answered)) == 0
+
+
+def test_layers_compute_what_transformers_computes_and_its_gradients() -> None:
+    """Also for padded inputs, which attend to no padding."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from .batches import encode, in_batches
+    from .model import new_reader
+
+    reader = new_reader().eval()
+    texts = ["The harbour closes at dusk. " * length for length in (1, 8)]
+    ((_, batch),) = in_batches(encode(["When does it close?"] * 2, ["Harbour"] * 2, texts), size=2)
+    gradients = []
+    for own in (True, False):
+        reader.zero_grad()
+        if own:
+            start = reader.read(batch).start
+        else:
+            states = reader.bert(batch.ids, batch.mask, batch.types).last_hidden_state
+            start = reader.span(states)[..., 0].masked_fill(~batch.allowed, -1e4)
+        start.logsumexp(1).sum().backward()
+        weights = [weight for weight in reader.bert.encoder.parameters() if weight.grad is not None]
+        gradients.append((start.detach(), torch.cat([weight.grad.flatten().clone() for weight in weights])))
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=2e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("expected", "line"),
+    [
+        ("When did she not move to Paris?", "t1-001-002-q0 | 3:3 not"),
+        ("When did he move Paris?", "t1-001-002-q0 | 2:3 he | 4:5"),
+        ("Who moved, when did she move to Paris or Rome?", "t1-001-002-q0 | 0:1 Who moved, when | 5:6 Paris or Rome?"),
+        ("When did the woman move to Paris?", "t1-001-002-q0 | = | 2:3 the woman"),
+    ],
+)
+def test_changes_turn_one_question_into_the_other(tmp_path: Path, expected: str, line: str) -> None:
+    """Words are inserted, deleted and replaced, several at once; positions refer to the original."""
+    (tmp_path / "a.txt").write_text(f"{line}\n", encoding="utf-8")
+    ((edit,),) = (found := read_edits(tmp_path)).values()
+    assert list(found) == ["t1-001-002-q0"]
+    assert edit.is_answered is ("=" in line)
+    assert changed("When did she move to Paris?", edit.changes) == expected
+
+
+def test_off_topic_examples_have_a_passage_of_another_file_that_is_not_relevant() -> None:
+    example = Example("a", "Who?", "", TEXT, 0, 3, answered=True, relevant=1, kind="squad")
+    groups = [[example] for _ in range(50)]
+    other = {"file": "b.md", "context": "Harbour", "text": "It closes\nat dusk."}
+    add_off_topic(groups, {"a.md": [{"context": "", "text": TEXT}], "b.md": [other]}, 1.0, Random(1))
+    added = [examples[1] for examples in groups if len(examples) > 1]
+    assert {row.text for row in added} == {other["text"], "It closes", "at dusk."}
+    assert all((row.start, row.answered, row.relevant, row.context) == (-1, False, 0, "Harbour") for row in added)
 
 
 def test_best_span_has_the_highest_score_of_all_allowed_spans() -> None:

@@ -25,9 +25,9 @@ from .batches import Batch, Packed, batches, load, take
 from .evaluate import held_out
 from .model import Output, load_reader, new_reader
 
-# Weights of the losses: of the answer's span, of whether there is an answer, and of the relevance of a passage, alone
-# and compared with other passages for the same question.
-SPAN, ANSWERED, RELEVANT, RANKED = 1.0, 0.5, 0.2, 0.5
+# Weights of the losses: of the answer's span, of whether there is an answer, of the relevance of a passage, alone and
+# compared with other passages for the same question, and of a near miss against the question that it was made from.
+SPAN, ANSWERED, RELEVANT, RANKED, PAIRED = 1.0, 0.5, 0.2, 0.5, 0.5
 # Weight of examples without an answer in the span loss.
 NO_SPAN = 0.5
 BATCH = 32
@@ -53,7 +53,30 @@ def losses(output: Output, batch: Batch) -> torch.Tensor:
     relevant_losses = functional.binary_cross_entropy_with_logits(output.relevant, target, reduction="none")
     relevant_loss = (relevant_losses * labelled).sum() / labelled.sum().clamp(min=1)
     ranked_loss = ranking_loss(output.relevant, group, relevant)
-    return SPAN * span_loss + ANSWERED * answered_loss + RELEVANT * relevant_loss + RANKED * ranked_loss
+    near_miss = (answered == 0) & (relevant < 0)
+    margins = (output.answered, span_margin(output))
+    paired_loss = torch.stack([pair_loss(margin, group, answered == 1, near_miss) for margin in margins]).mean()
+    return (
+        SPAN * span_loss
+        + ANSWERED * answered_loss
+        + RELEVANT * relevant_loss
+        + RANKED * ranked_loss
+        + PAIRED * paired_loss
+    )
+
+
+def span_margin(output: Output) -> torch.Tensor:
+    """Log odds that an answer begins somewhere, and that it ends somewhere, averaged; `(n,)`."""
+    return torch.stack([ends[:, 1:].logsumexp(1) - ends[:, 0] for ends in (output.start, output.end)]).mean(0)
+
+
+def pair_loss(
+    scores: torch.Tensor, group: torch.Tensor, answered: torch.Tensor, near_miss: torch.Tensor
+) -> torch.Tensor:
+    """Logistic loss of each near miss against each answered question of its group; 0 without pairs."""
+    pairs = (group[:, None] == group[None]) & answered[:, None] & near_miss[None]
+    losses_of_pairs = functional.softplus(scores[None] - scores[:, None])
+    return (losses_of_pairs * pairs).sum() / pairs.sum().clamp(min=1)
 
 
 def ranking_loss(scores: torch.Tensor, group: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
@@ -74,11 +97,10 @@ class Run:
         self.folder = self.work / options.run
         self.folder.mkdir(parents=True, exist_ok=True)
         self.device = torch.device(options.device)
-        self.half = not options.single
         self.step = 0
         self.reader = (new_reader() if options.start is None else load_reader(options.start)).to(self.device).train()
-        if options.compile:
-            self.reader.bert.encoder.compile(dynamic=True)
+        self.reader.dropout = options.dropout
+        self.reader.dtype = torch.float32 if options.single else torch.bfloat16
         heads = [*self.reader.span.parameters(), *self.reader.judge.parameters()]
         self.rates = (options.rate, 3 * options.rate)
         groups = [{"params": [*self.reader.bert.encoder.parameters()]}, {"params": heads}]
@@ -111,9 +133,7 @@ class Run:
         factor = min(1.0, (self.step + 1) / WARMUP_STEPS) * (1 - self.step / self.options.steps)
         for group, rate in zip(self.optimiser.param_groups, self.rates, strict=True):
             group["lr"] = rate * factor
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            output = self.reader.read(batch)
-        loss = losses(output, batch)
+        loss = losses(self.reader.read(batch), batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.reader.parameters(), 1.0)
         self.optimiser.step()
@@ -144,8 +164,7 @@ class Run:
 
     def _measure(self) -> dict[str, float]:
         self.reader.eval()
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            measures = held_out(self.reader, self.work, DEV_EXAMPLES)
+        measures = held_out(self.reader, self.work, DEV_EXAMPLES)
         self.reader.train()
         return measures
 
@@ -159,7 +178,7 @@ def main() -> None:
     parser.add_argument("--from", dest="start", type=Path, help="checkpoint or exported weights to start from")
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--compile", action="store_true", help="a third faster; needs a C++ compiler")
+    parser.add_argument("--dropout", type=float, default=0.1, help="of the output of each layer's blocks")
     parser.add_argument("--single", action="store_true", help="single precision, for processors without bfloat16")
     options = parser.parse_args()
     Run(options).train()
