@@ -63,7 +63,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("At what temperature was PCR run in May?", "58 °C"),
+        ("Which temperature was used for PCR in May?", "58 °C"),
         ("How many samples were sequenced in June 2024?", "9 samples"),
         ("How many samples were sequenced in May 2024?", None),
         ("How many swabs were frozen in July 2024?", "40"),
