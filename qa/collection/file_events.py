@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -30,11 +29,10 @@ def raw_events(folders: Collection[Path], stop: Event) -> Iterator[list[RawEvent
     """
     from watchfiles import Change, watch  # noqa: PLC0415 - an extra
 
-    present = [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - names may be too long
     with suppress(FileNotFoundError, NotADirectoryError):
         try:
             for changes in watch(
-                *present,
+                *folders,
                 watch_filter=None,
                 stop_event=stop,
                 step=_QUIET_MS,

@@ -171,15 +171,19 @@ class _Watcher:
         """Yield when files may have changed, until the folders to watch change."""
         folders = self._folders
         watched = {self._root / folder for folder in folders}
+        present = {folder for folder in watched if os.path.isdir(folder)}  # noqa: PTH112 - names may be too long
         is_first = True  # files may have changed before watching began
         try:
-            for events in raw_events(watched, self._stop):
+            for events in raw_events(present, self._stop):
                 self._require_present()
                 if not (is_first or events or time.monotonic() >= self._retry_at):
                     continue
                 is_first = False
                 yield
-                if self._folders != folders or any(path in watched for path, appeared in events if appeared):
+                # A folder that was replaced may be new just before its parent is watched, which then has no event.
+                is_back = any(os.path.isdir(folder) for folder in watched - present)  # noqa: PTH112 - see above
+                has_appeared = any(path in watched for path, appeared in events if appeared)
+                if self._folders != folders or is_back or has_appeared:
                     return
         except OSError as error:
             self._require_present()

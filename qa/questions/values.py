@@ -227,10 +227,10 @@ def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
 
 def _in_digits(match: re.Match[str]) -> str:
     """Write a number in words in digits: "twelve", "twenty-five"."""
-    tens, *units = (NUMBER_WORDS.get(word) for word in match[0].lower().split("-"))
-    if tens is None or (units and not (tens >= 20 and units[0] in range(1, 10))):
+    tens, _, units = match[0].lower().partition("-")
+    if units and (NUMBER_WORDS.get(tens, 0) < 20 or NUMBER_WORDS.get(units) not in range(1, 10)):
         return match[0]
-    return str(sum(units, tens))
+    return str(NUMBER_WORDS[tens] + NUMBER_WORDS.get(units, 0)) if tens in NUMBER_WORDS else match[0]
 
 
 def month_of(name: str) -> int:

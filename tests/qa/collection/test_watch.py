@@ -208,6 +208,27 @@ def test_a_folder_that_was_replaced_is_watched(root: Path, watching: Watching) -
         assert watching.events() == [(f"sub/{name}", ADDED)]
 
 
+@pytest.mark.usefixtures("encoder")
+def test_a_folder_that_is_back_just_before_watching_begins_is_watched(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_folder, gone = os.path.isdir, ["sub"]
+
+    def is_missing_once(path: str | Path) -> bool:
+        if Path(path).name in gone:
+            gone.remove(Path(path).name)
+            return False
+        return is_folder(path)
+
+    monkeypatch.setattr(os.path, "isdir", is_missing_once)
+    with Watching(root) as watching:
+        watching.next()
+        for name in ("c.md", "sub/d.md"):
+            wait_until(lambda: not gone)
+            put(root / name, f"What is in {name}.")
+            assert watching.events() == [(name, ADDED)]
+
+
 def test_files_that_are_not_indexed_cause_no_event(root: Path, watching: Watching) -> None:
     """They are ignored, hidden, of an unknown format, or only touched."""
     put(root / ".gitignore", "drafts/\n*.log\n")
