@@ -100,7 +100,6 @@ _TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
 _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
-_IN_WORDS = re.compile(r"(?<![\w-])([^\W\d_]+)(?:[ -]([^\W\d_]+))?")
 _SPELLED = re.compile(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")

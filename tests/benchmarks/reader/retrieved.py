@@ -20,10 +20,10 @@ from tests.paths import SAMPLE
 from .batches import tokenizer
 from .pages import write_pages
 from .sources import DATA, trained_contracts, write_articles
+from .squad import DEPTH
 
 # The maximum passage length of all-MiniLM-L6-v2, without special tokens.
 MAX_TOKENS = 254
-DEPTH = 10
 
 
 def passages_below(folder: Path) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,7 @@ from .wording import (
 # Shares of squad-train-v1's questions.
 HARD_NEGATIVE = 0.55
 NEAR_MISS = 0.55
-# Number of passages ranked high among which hard negatives are.
+# Number of passages ranked high, among which hard negatives are.
 DEPTH = 10
 PARAPHRASED = 0.25
 LISTED = 0.08
