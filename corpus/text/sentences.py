@@ -18,7 +18,7 @@ _ABBREVIATION_WORDS = """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 # These often end a sentence too: the next word decides.
 _MAY_END = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
-# Abbreviations only before a number: "no. 5", but "He said no. They left."
+# Abbreviations only before a number or code: "no. 5", "no. TH-20817", but "He said no. They left."
 _BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm", "ext", "para", "kap"})
 # Only of languages that capitalise months; elsewhere the lower case shows that the sentence continues.
 _MONTHS = """
@@ -91,6 +91,7 @@ _BRACKETED = 200
 _LONGEST_STAMP = 32
 _STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
+_CODE = re.compile(rf"[{re.escape(_OPENERS)}]*[A-Z]{{0,4}}[-/]?\d")
 # The letter before a clause: "(b) The tenant".
 _LETTER = re.compile(r"\((?:[a-z]|[ivx]{2,5})\)\s+(?=\S)")
 
@@ -214,7 +215,7 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     last = _LAST_WORD.search(text, max(begin, match.start() - 40), match.start())
     word = last[1].lstrip(_OPENERS).lower() if last else ""
     if word in _BEFORE_NUMBERS or word.endswith("str"):  # Hafenstr. 12
-        return not following.isdigit()
+        return _CODE.match(text, after) is None
     if word in _ABBREVIATIONS:
         return word in _MAY_END and following.isupper()
     # An initial, as in "Diederik P. Kingma", is more common than "plan B. Then".

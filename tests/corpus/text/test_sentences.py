@@ -26,6 +26,7 @@ def sentences(text: str) -> list[str]:
         ("Bob et al. 2015 said so. The U.S. is big.", ["Bob et al. 2015 said so.", "The U.S. is big."]),
         # A word before a sentence, an abbreviation before a number
         ("He said no. They left. See no. 5 now.", ["He said no.", "They left.", "See no. 5 now."]),
+        ("Customer no. TH-20817. Is it in? No. TV is on.", ["Customer no. TH-20817.", "Is it in?", "No.", "TV is on."]),
         # Tasks with checkboxes
         (
             "July list\n[x] desks out\n[ ] draw the\n    curtain pole",
