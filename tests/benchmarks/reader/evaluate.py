@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections import Counter, defaultdict
@@ -24,15 +25,15 @@ import torch
 from qa.evaluation import metrics
 from tests.benchmarks.common import read_lines, result_parser, write_result
 
-from .batches import encode, in_batches
+from .batches import Input, encode, in_batches
 from .examples import passages_of
 from .model import Reader, best_spans, load_reader
 from .sources import DATA, trained_articles, trained_contracts
 
 # Weight of the span in the decision whether there is an answer; the other logit is `answered`.
 SPAN_SHARE = 0.25
-# Tokens of the longest answer.
-LONGEST = 30
+# Tokens of the longest answer, and number of spans compared.
+LONGEST, SPANS = 30, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,17 @@ class Reading:
     """The reader's output for one question and passage.
 
     Attributes:
-        answer: Its best span.
-        chars: The characters of this span in the text.
-        span: Logit of the span minus that of no answer, the mean of start and end.
+        answer: The likeliest answer; spans that SQuAD's script takes for the same are added up.
+        chars: The characters of its best span in the text.
+        share: Its share of the probability of the best spans.
+        span: Logit of the best span minus that of no answer, the mean of start and end.
         answered: Logit that the passage answers the question.
         relevant: Logit that it is the passage to read.
     """
 
     answer: str
     chars: tuple[int, int]
+    share: float
     span: float
     answered: float
     relevant: float
@@ -57,6 +60,11 @@ class Reading:
     def both(self) -> float:
         """The logit `answered` combined with a share of the span's logit."""
         return (1 - SPAN_SHARE) * self.answered + SPAN_SHARE * self.span
+
+    @property
+    def decision(self) -> float:
+        """Whether to answer: the logit less for an answer that competes with others, as it may be a wrong one."""
+        return self.both + math.log(self.share)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -67,15 +75,29 @@ def read(reader: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Readi
     readings: list[Reading | None] = [None] * len(requests)
     for places, batch in in_batches(inputs, size=32):
         output = reader.read(batch.to(device))
-        spans, score = best_spans(output.start, output.end, longest=LONGEST)
+        spans, scores = best_spans(output.start, output.end, longest=LONGEST, count=SPANS)
         for row, at in enumerate(places):
-            first, last = (int(token) - inputs[at].text for token in spans[row])
-            ends = inputs[at].spans
-            chars = (ends[first][0], ends[last][1]) if 0 <= first <= last < len(ends) else (0, 0)
-            text = requests[at][2][slice(*chars)]
-            logits = (float(score[row]) / 2, float(output.answered[row]), float(output.relevant[row]))
-            readings[at] = Reading(text, chars, *logits)
+            answer, chars, share = _likeliest(requests[at][2], inputs[at], spans[row].tolist(), scores[row])
+            logits = (float(scores[row, 0]) / 2, float(output.answered[row]), float(output.relevant[row]))
+            readings[at] = Reading(answer, chars, share, *logits)
     return [reading for reading in readings if reading is not None]
+
+
+def _likeliest(
+    text: str, encoded: Input, spans: list[list[int]], scores: torch.Tensor
+) -> tuple[str, tuple[int, int], float]:
+    """The likeliest answer, the characters of its best span, and its share of the spans' probability."""
+    places: dict[str, tuple[int, int]] = {}
+    shares: Counter[str] = Counter()
+    ends = encoded.spans
+    for span, probability in zip(spans, torch.softmax(scores / 2, 0).tolist(), strict=True):
+        first, last = (token - encoded.text for token in span)
+        chars = (ends[first][0], ends[last][1]) if 0 <= first <= last < len(ends) else (0, 0)
+        same = normalised(text[slice(*chars)])
+        places.setdefault(same, chars)
+        shares[same] += probability
+    same, share = shares.most_common(1)[0]
+    return text[slice(*places[same])], places[same], min(share, 1.0)
 
 
 def auroc(positive: npt.NDArray[np.float64], negative: npt.NDArray[np.float64]) -> float:
@@ -124,7 +146,7 @@ def squad(reader: Reader, work: Path) -> dict[str, float]:
     readings: dict[int, list[Reading]] = defaultdict(list)
     for number, reading in zip(numbers, read(reader, requests), strict=True):
         readings[number].append(reading)
-    best = [max(readings[number], key=lambda reading: reading.both) for number in range(len(rows))]
+    best = [max(readings[number], key=lambda reading: reading.decision) for number in range(len(rows))]
     answerable = np.array([row["answerable"] for row in rows])
     golds = [row["answers"] or [""] for row in rows]
     pairs = [(reading.answer, answers) for reading, answers in zip(best, golds, strict=True)]
@@ -140,7 +162,7 @@ def squad(reader: Reader, work: Path) -> dict[str, float]:
     for name in ("answered", "span", "both"):
         score = np.array([getattr(reading, name) for reading in best])
         result[f"auroc_{name}"] = auroc(score[answerable], score[~answerable])
-    score = np.array([reading.both for reading in best])
+    score = np.array([reading.decision for reading in best])
     # The threshold with the best F1, as in the official script: an upper bound.
     thresholds = np.quantile(score, np.linspace(0, 1, 201))
     threshold = max(thresholds, key=lambda t: np.where(answerable, overlap * (score > t), score <= t).mean())

@@ -160,16 +160,21 @@ def new_reader() -> Reader:
     return reader
 
 
-def best_spans(start: torch.Tensor, end: torch.Tensor, *, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Each row's best span of up to `longest` tokens, `(n, 2)`, and its logit minus that of no answer, `(n,)`."""
+def best_spans(
+    start: torch.Tensor, end: torch.Tensor, *, longest: int, count: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Each row's best spans of up to `longest` tokens, best first: `(n, count, 2)`, and their logits, `(n, count)`.
+
+    The logits are minus that of no answer.
+    """
     scores = start[:, :, None] + end[:, None, :]
     length = scores.shape[1]
     position = torch.arange(length, device=start.device)
     distance = position[None, :] - position[:, None]
     inside = (distance >= 0) & (distance < longest) & (position[:, None] > 0)
     flat = scores.masked_fill(~inside, 4 * _NEVER).flatten(1)
-    score, at = flat.max(dim=1)
-    return torch.stack([at // length, at % length], dim=1), score - start[:, 0] - end[:, 0]
+    score, at = flat.topk(count, dim=1)
+    return torch.stack([at // length, at % length], dim=2), score - (start[:, :1] + end[:, :1])
 
 
 def load_reader(file: Path) -> Reader:

@@ -172,12 +172,28 @@ def test_best_span_has_the_highest_score_of_all_allowed_spans() -> None:
     from .model import best_spans
 
     start = torch.tensor([[9.0, 0.0, 3.0, 0.0, 1.0]])
-    end = torch.tensor([[9.0, 5.0, 0.0, 0.0, 4.0]])
-    spans, score = best_spans(start, end, longest=2)
-    assert spans.tolist() == [[1, 1]]
-    assert float(score) == pytest.approx(5 - 18)
-    spans, _ = best_spans(start, end, longest=3)
-    assert spans.tolist() == [[2, 4]]
+    end = torch.tensor([[9.0, 5.0, 0.0, 0.0, 3.5]])
+    spans, score = best_spans(start, end, longest=2, count=2)
+    assert spans.tolist() == [[[1, 1], [4, 4]]]  # not (2, 4) with 6.5
+    assert score.tolist() == [[5 - 18, 4.5 - 18]]
+    spans, _ = best_spans(start, end, longest=3, count=1)
+    assert spans.tolist() == [[[2, 4]]]
+
+
+def test_spans_of_the_same_answer_add_up() -> None:
+    """With and without its article an answer is the same, and an uncertain answer counts as less."""
+    torch = pytest.importorskip("torch")
+    from .batches import encode
+    from .evaluate import Reading, _likeliest
+
+    text = "The harbour or the market"
+    encoded = encode(["Where?"], ["Notes"], [text])[0]
+    words = [[at, at] for at in range(encoded.text, encoded.text + 5)]
+    spans = [words[4], [words[0][0], words[1][0]], words[1]]
+    answer, chars, share = _likeliest(text, encoded, spans, torch.tensor([2.0, 1.8, 1.8]))
+    assert (answer, chars) == ("The harbour", (0, 11))
+    assert 0.6 < share < 0.7
+    assert Reading("a", (0, 1), 0.5, 1, 1, 1).decision < Reading("a", (0, 1), 0.9, 1, 1, 1).decision
 
 
 def test_exported_weights_can_be_loaded_to_resume_training() -> None:

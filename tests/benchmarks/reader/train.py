@@ -145,7 +145,7 @@ class Run:
         files = sorted(self.work.glob(self.options.examples))
         for number in itertools.count():
             packed = load(files[number % len(files)])
-            for rows in batches(packed, size=BATCH, seed=number):
+            for rows in batches(packed, size=BATCH, seed=self.options.seed + number):
                 yield packed, rows
 
     def train(self) -> None:
@@ -176,6 +176,7 @@ def main() -> None:
     parser.add_argument("--run", default="run-1", help="folder of checkpoints in WORK")
     parser.add_argument("--examples", default="examples-[0-9].npz", help="pattern of example files, a pass each")
     parser.add_argument("--from", dest="start", type=Path, help="checkpoint or exported weights to start from")
+    parser.add_argument("--seed", type=int, default=0, help="order of the batches")
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--dropout", type=float, default=0.1, help="of the output of each layer's blocks")
