@@ -72,12 +72,12 @@ class Sandbox:
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
         """Find texts on the pages of a PDF; see `read` and `corpus.readers.pdf.boxes`."""
-        answer = self._request({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
+        answer = self._request({"do": "boxes", "wanted": list(wanted)}, data)
         return [tuple((int(page), *box) for page, *box in boxes) for boxes in answer["boxes"]]
 
     def draw(self, data: bytes, page: int) -> PagePicture:
         """Draw a page of a PDF, from 1; see `read` and `corpus.readers.pdf.picture`."""
-        answer = self._request({"do": "draw", "path": "", "page": page}, data)
+        answer = self._request({"do": "draw", "page": page}, data)
         return PagePicture(answer["width"], answer["height"], answer["pages"], base64.b64decode(answer["png"]))
 
     def _request(self, request: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -167,24 +167,17 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def _pairs(lists: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
-    return tuple((first, second) for first, second in lists)
-
-
-_KINDS = {str(kind): kind for kind in BlockKind}
-
-
 def _unpack(answer: dict[str, Any]) -> Extracted:
     headings = [tuple(path) for path in answer.pop("headings")]
     fields = {
         "blocks": tuple(
-            Block(_KINDS[kind], start, end, headings[heading], depth)
+            Block(BlockKind(kind), start, end, headings[heading], depth)
             for kind, start, end, heading, depth in answer["blocks"]
         ),
         "pages": tuple(answer["pages"]),
         "records": tuple(Record(*record) for record in answer["records"]),
-        "file_lines": None if answer["file_lines"] is None else _pairs(answer["file_lines"]),
-        "anchors": _pairs(answer["anchors"]),
-        "metadata": _pairs(answer["metadata"]),
+        "file_lines": None if answer["file_lines"] is None else tuple(map(tuple, answer["file_lines"])),
+        "anchors": tuple(map(tuple, answer["anchors"])),
+        "metadata": tuple(map(tuple, answer["metadata"])),
     }
     return Extracted(**answer | fields)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 # "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; a number or a date is a word.
-_WORD = re.compile(
-    r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)|[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+"
-)
+_WORD = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)|[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+")
 _SUFFIX = re.compile(r"\.\w{1,8}$")
 
 

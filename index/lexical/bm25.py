@@ -15,7 +15,6 @@ import numpy.typing as npt
 from index.lexical import posting_blocks
 from index.lexical.posting_blocks import (
     HASHES,
-    Floats,
     damaged_block,
     parse_posting_lists,
     read_blocks,
@@ -25,7 +24,7 @@ from index.lexical.posting_blocks import (
     term_hash,
 )
 from index.lexical.postings import Bytes, Numbers, PostingList, Postings, unpack
-from index.lexical.scoring import bm25, idf, length_norms, select_highest
+from index.lexical.scoring import Floats, bm25, idf, length_norms, select_highest
 from index.storage.rows import damaged
 
 _MAX_CACHED_TERMS = 500

@@ -26,7 +26,6 @@ HASHES = 8192
 _MAP_BYTES = HASHES // 8
 _MAX_NUMBER = 1 << 32
 
-Floats = npt.NDArray[np.float64]
 PostingLists = dict[bytes, PostingList]
 
 

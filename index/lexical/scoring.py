@@ -11,7 +11,7 @@ _K1 = 1.2
 _B = 0.75
 _MIN_IDF = 1e-6
 
-_Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 _Counts = npt.NDArray[np.integer[Any]]
 
 
@@ -20,20 +20,20 @@ def idf(passages: int, frequency: int) -> float:
     return max(float(np.log((passages - frequency + 0.5) / (frequency + 0.5))), _MIN_IDF)
 
 
-def length_norms(lengths: _Counts, mean: float) -> _Floats:
+def length_norms(lengths: _Counts, mean: float) -> Floats:
     """Return the length norm of passages, by their lengths in words: a summand of the divisor of their scores."""
-    norms: _Floats = _K1 * (1 - _B + _B * lengths.astype(np.float64) / mean)
+    norms: Floats = _K1 * (1 - _B + _B * lengths.astype(np.float64) / mean)
     return norms
 
 
-def bm25(weight: float, counts: _Counts | _Floats, norms: _Floats) -> _Floats:
+def bm25(weight: float, counts: _Counts | Floats, norms: Floats) -> Floats:
     """Return the scores of a term for passages that have it `counts` times; `weight` includes its idf."""
-    scores: _Floats = np.multiply(counts, weight * (_K1 + 1), dtype=np.float64)
+    scores: Floats = np.multiply(counts, weight * (_K1 + 1), dtype=np.float64)
     scores /= norms + counts
     return scores
 
 
-def select_highest(ids: npt.NDArray[np.int64], scores: _Floats, limit: int) -> tuple[npt.NDArray[np.int64], _Floats]:
+def select_highest(ids: npt.NDArray[np.int64], scores: Floats, limit: int) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return the `limit` ids with the highest scores, and all that tie with the last, in the order given."""
     if len(ids) <= limit:
         return ids, scores

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from index.lexical.posting_blocks import Floats
 from index.lexical.postings import Numbers
-from index.lexical.scoring import bm25, idf, length_norms, select_highest
+from index.lexical.scoring import Floats, bm25, idf, length_norms, select_highest
 from index.postgres.connection import Row
 from index.postgres.rows import ids_text
 from index.storage.rows import damaged

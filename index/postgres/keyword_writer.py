@@ -134,9 +134,7 @@ def _weigh(fields: Fields) -> tuple[dict[str, int], int]:
     return weights, length
 
 
-@lru_cache(maxsize=64)
-def _shared_terms(text: str) -> tuple[Sequence[str], Sequence[str]]:
-    return terms(text)
+_shared_terms = lru_cache(maxsize=64)(terms)
 
 
 def _merge_postings(

@@ -214,7 +214,7 @@ def _is_unchanged(file: FoundFile, recorded: StoredDocument | FileStat | None) -
 
 
 def _matches_stat(file: FoundFile, recorded: StoredDocument | FileStat | SkippedRow | None) -> bool:
-    """Whether a file has the recorded size and time, and was read long after that time."""
+    """Whether a file has the recorded size and time, and was read at a time far from that one."""
     if recorded is None or recorded.checked_ns is None or recorded.mtime_ns is None:
         return False
     same_stat = (file.size, file.mtime_ns) == (recorded.size, recorded.mtime_ns)

@@ -80,10 +80,7 @@ class Embedding:
 
     def offer(self, digests: Sequence[bytes], texts: Sequence[str], size: float) -> None:
         """Queue those texts of a file of `size` bytes whose vectors are neither stored nor queued."""
-        skipped = {
-            *self._store.known_vectors(digests, self._dimension),
-            *filter(self._pending.__contains__, digests),
-        }
+        skipped = {*self._store.known_vectors(digests, self._dimension), *self._pending.intersection(digests)}
         for digest, text in zip(digests, texts, strict=True):
             if digest in skipped:
                 self._report_done(size / len(texts))

@@ -97,7 +97,7 @@ def join_paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
 
 
 def _group_lines(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
-    """Yield the lines of each paragraph and each table; see `paragraphs`."""
+    """Yield the lines of each paragraph and each table; see `join_paragraphs`."""
     pending: list[Line] = []
     held: list[list[Line]] = []
     skip_to = 0

@@ -86,4 +86,4 @@ def _split_fields(line: str) -> list[str]:
 
 
 def _plain_value(value: str) -> str:
-    return " ".join(plain_tex(value.replace("%", r"\%")).strip(" ,").strip('" ').split())
+    return " ".join(plain_tex(value).strip(" ,").strip('" ').split())

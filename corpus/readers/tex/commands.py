@@ -69,8 +69,7 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 
 def plain_tex(line: str) -> str:
-    """Return one line of LaTeX as plain text, with formulas as by `plain_formula`, without delimiters."""
-    line = strip_comment(line)
+    """Return a line of LaTeX without comments as plain text, with formulas as by `plain_formula`, undelimited."""
     if "$" not in line and "\\" not in line:
         return _strip_markup(line)
     parts = []

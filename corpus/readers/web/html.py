@@ -81,8 +81,8 @@ def _decode(data: bytes) -> tuple[str, str]:
     return decode(data)
 
 
-def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
-    """Write the content of a page below headings of `level`, and return its title, or ""."""
+def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> None:
+    """Write the content of a page below headings of `level`; the title of a page alone is that of its document."""
     page = _PageReader(builder, level, has_main=_MAIN.search(text) is not None)
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
@@ -93,10 +93,8 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
         parser.feed(line)
     if data:  # the parser reports empty input as damaged
         parser.close()
-    title = _strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
     if not level:
-        builder.title = title
-    return title
+        builder.title = _strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
 
 
 def _strip_site_name(title: str, heading: str) -> str:
