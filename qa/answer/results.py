@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 
 # How many passages are returned for a question, by default and at most.
 DEFAULT_K, MAX_HITS = 5, 1000
+# Characters of a question, at most.
+LONGEST_QUESTION = 10_000
+# Fields that `json_value` leaves out at their defaults, as few answers have them.
+OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "Alternative": ("time",),
+    "Answer": ("more", "prose", "cited_by_line"),
+    "IndexInfo": ("note",),
+    "Source": ("outdated",),
+}
 
 
 class State(StrEnum):
@@ -305,23 +314,18 @@ class Result:
 
 
 def json_value(value: Any) -> Any:
-    """Convert dataclasses to objects and tuples to lists, leaving out boxes that were not requested."""
+    """Convert dataclasses to objects and tuples to lists, without boxes that were not requested; see `OPTIONAL`."""
     if isinstance(value, Highlight):
         boxes = {"boxes": [{"page": page, "box": box} for page, *box in value.boxes]} if value.boxes else {}
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
-        members = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
-        # Few answers have these, so the others omit them.
-        omitted = {}
-        if isinstance(value, Answer):
-            omitted = {"more": not value.more, "prose": value.prose is None, "cited_by_line": not value.cited_by_line}
-        elif isinstance(value, IndexInfo):
-            omitted = {"note": not value.note}
-        elif isinstance(value, Alternative):
-            omitted = {"time": not value.time}
-        elif isinstance(value, Source):
-            omitted = {"outdated": not value.outdated}
-        return {name: member for name, member in members.items() if not omitted.get(name)}
+        members = {field: getattr(value, field.name) for field in fields(value)}
+        optional = OPTIONAL.get(type(value).__name__, ())
+        return {
+            field.name: json_value(member)
+            for field, member in members.items()
+            if not (field.name in optional and member == field.default)
+        }
     if isinstance(value, tuple):
         return [json_value(part) for part in value]
     return value.value if isinstance(value, StrEnum) else value

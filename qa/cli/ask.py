@@ -16,7 +16,7 @@ import click
 
 from corpus.errors import UsageError
 from qa import locate
-from qa.answer.results import DEFAULT_K, Result
+from qa.answer.results import DEFAULT_K, LONGEST_QUESTION, Result
 from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of
 from qa.cli.errors import FOUND, NOT_FOUND, run_guarded
@@ -24,7 +24,6 @@ from qa.cli.options import COLLECTION_TO_ASK, COUNT, JSON, RANKING, READER, STOR
 from qa.cli.views import show_place, show_view
 from qa.cli.writing import ProseWriter, prose_options
 from qa.filters import Filter, without_file
-from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 from qa.terminal.text import clean, clean_name
 
@@ -106,7 +105,7 @@ def ask(
 
     settings = read_settings(root)
     arguments = settings.ask_arguments(k=k, mode=mode, rerank=session.rerank_choice(rerank, rerank_model))
-    arguments |= {"only": only} | ({} if topic is None else {"topic": topic})
+    arguments |= {"only": only, "topic": topic}
     opening = session.open_retriever(
         root,
         corpus=corpus is not None,

@@ -70,8 +70,8 @@ class Served:
 
     def ask(self, request: Mapping[str, Any]) -> Result:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
-        topic = {"topic": request["topic"]} if "topic" in request else {}
-        return self.boxes.fill(self.retriever.ask(request["question"], **self.ask_arguments(request), **topic))
+        arguments = self.ask_arguments(request) | {"topic": request.get("topic")}
+        return self.boxes.fill(self.retriever.ask(request["question"], **arguments))
 
     def body(self, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a command prints with `--json`; "search" has the passages of "ask" alone.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from corpus.errors import UsageError
-from qa.answer.results import MAX_HITS, Mode, Result
+from qa.answer.results import LONGEST_QUESTION, MAX_HITS, Mode, Result
 from qa.conversation.follow_up import Turn, next_turn
 from qa.filters import Filter
 from qa.require import either
-from qa.retrieval.question_text import LONGEST_QUESTION, ask_text
+from qa.retrieval.question_text import ask_text
 
 if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
@@ -48,9 +48,8 @@ class AskOptions:
 
     def ask(self, retriever: Retriever, question: str, **overrides: Any) -> Result:
         """Ask a question with these options."""
-        topic = {} if self.topic is None else {"topic": self.topic}
-        arguments = {"k": self.k, "mode": self.mode, "only": self.only, "rerank": self.rerank, **topic, **overrides}
-        return retriever.ask(question, **arguments)
+        chosen = {name: getattr(self, name) for name in ("k", "mode", "only", "topic", "rerank")}
+        return retriever.ask(question, **chosen | overrides)
 
 
 @dataclass(frozen=True, slots=True)

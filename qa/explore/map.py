@@ -20,7 +20,7 @@ from qa.explore.grouping import Grouping
 from qa.explore.items import PASSAGES, Items
 from qa.explore.layout import lay_out
 from qa.explore.similar import cite_passages
-from qa.filters import EVERYTHING, Filter, select
+from qa.filters import Filter, select
 
 # Of a larger collection, evenly spread items are drawn; more points would hide each other.
 MAX_POINTS = 50_000
@@ -64,7 +64,7 @@ class CollectionMap:
     texts: tuple[tuple[str, str, str], ...]
 
 
-def make_map(snapshot: Index, title: str, grouping: Grouping, only: Filter = EVERYTHING) -> CollectionMap:
+def make_map(snapshot: Index, title: str, grouping: Grouping, only: Filter) -> CollectionMap:
     """Lay out the grouped items of all files, or of those that pass a filter, and read their texts."""
     items = Items.read(snapshot, grouping.unit, select(snapshot, only))
     chosen = evenly_spaced(items.count, MAX_POINTS)

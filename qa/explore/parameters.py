@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qa.answer.results import MAX_HITS, Mode
+from qa.answer.results import LONGEST_QUESTION, MAX_HITS, Mode
 
 MAX_TOPICS = 200
-# Characters; equals LONGEST_QUESTION of `qa.retrieval.question_text`, which cannot be imported here (a cycle).
-_LONGEST_QUESTION = 10_000
 _TEXT = {"type": "string"}
 _BOOLEAN = {"type": "boolean"}
 
@@ -39,7 +37,7 @@ class Parameter:
 QUESTION = Parameter(
     "question",
     "In plain language, and complete: name who, what and when.",
-    {**_TEXT, "minLength": 1, "maxLength": _LONGEST_QUESTION},
+    {**_TEXT, "minLength": 1, "maxLength": LONGEST_QUESTION},
     required=True,
     example="who gave the keynote?",
 )

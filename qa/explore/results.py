@@ -13,6 +13,7 @@ class Subject:
     """What passages or documents are compared with: a place or a text.
 
     Attributes:
+        given: What the user gave.
         place: The place, as cited; None for a text.
         title: The title of its document or record, or "".
         passages: How many passages of the collection it consists of; 0 for a text.

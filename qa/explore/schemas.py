@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from corpus.types import PageBox
-from qa.answer.results import Hit, IndexInfo, Result, State
+from qa.answer.results import OPTIONAL, Hit, IndexInfo, Result, State
 from qa.explore.results import Similar, Topics
 
 Schema = dict[str, Any]
@@ -27,8 +27,7 @@ _VERSION: Schema = {"const": 1}
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 # Fields that may be absent.
 _OPTIONAL = {
-    "Result": ("writing",), "Answer": ("more", "prose", "cited_by_line"), "Highlight": ("boxes",),
-    "IndexInfo": ("note",), "Source": ("outdated",), "Similar": ("passages", "documents"),
+    **OPTIONAL, "Result": ("writing",), "Highlight": ("boxes",), "Similar": ("passages", "documents")
 }  # fmt: skip
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 _STATES: Schema = {"enum": [*(state.value for state in State), None]}

@@ -57,7 +57,7 @@ def find_topics(
     return grouping
 
 
-def scope_of(snapshot: Index, topic: str, only: Filter = EVERYTHING) -> Among:
+def scope_of(snapshot: Index, topic: str, only: Filter) -> Among:
     """Return the passages of a topic by its id, such as "3" or "3.1", as the scope of a search.
 
     The topics are the saved ones, brought up to date; if there are none, they are found with default settings.

@@ -130,7 +130,8 @@ def prefer_span_about_items(
         answer_span: The answering sentence.
         scored: All sentences of the passage, best first.
     """
-    missing = [item for item in items if _has_other_item(_items_of_span(passage, answer_span), item)]
+    named = _items_of_span(passage, answer_span) if items else []
+    missing = [item for item in items if _has_other_item(named, item)]
     for span in scored if missing else ():
         span_items = _items_of_span(passage, span)
         if all(_has_item(span_items, item) for item in missing):

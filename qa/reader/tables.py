@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -52,28 +53,29 @@ class Readable(NamedTuple):
     origin: npt.NDArray[np.int32]
 
 
-def tables(text: str, context: str = "") -> list[TextTable]:
+@lru_cache(maxsize=64)  # rules and the reader ask for those of the same passages
+def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
     """Return the tables of a text: two or more consecutive lines with bars, or else those of aligned cells.
 
     If a table continues from another passage, the column names are the last part of the context, and one line is
     enough.
     """
     if "|" not in text and not _ALIGNED.search(text):
-        return []
+        return ()
     from_context = tuple(name.strip() for name in context.rsplit(" › ", 1)[-1].split("|"))
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
         at += len(line) + 1
     if "|" not in text:
-        return list(_aligned(lines, from_context if len(from_context) > 1 else ()))
+        return tuple(_aligned(lines, from_context if len(from_context) > 1 else ()))
     blocks = [list(block) for has_bars, block in groupby(lines, key=lambda line: "|" in line[1]) if has_bars]
     text_tables = []
     for block in blocks:
         names = from_context if len(from_context) > 1 and not block[0][0] else ()
         if len(block) > 1 or (names and len(_cells(*block[0])) == len(names)):
             text_tables.append(_table(block, names))
-    return text_tables
+    return tuple(text_tables)
 
 
 def _aligned(lines: Sequence[tuple[int, str]], names: tuple[str, ...]) -> Iterator[TextTable]:

@@ -91,7 +91,7 @@ class PassageJudge:
             self.judgements[passage.id] = replace(matched[passage.id], reading=readings.get(passage.id))
         self.clock.lap("read")
 
-    def put(self, passage: StoredPassage, reading: Reading | None) -> None:
+    def put(self, passage: StoredPassage, reading: Reading) -> None:
         """Add a judgement on a passage that has been read."""
         (match,) = match_tokens(self.tokens, [passage], self.models.encoder)
         self.judgements[passage.id] = Judgement(match, reading)

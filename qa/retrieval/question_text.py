@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from corpus.errors import UsageError
-from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
+from qa.answer.results import DEFAULT_K, LONGEST_QUESTION, MAX_HITS, Mode
 from qa.choices import ModeName
 from qa.require import require_member, require_type
-
-LONGEST_QUESTION = 10_000
 
 
 def ask_text(text: str) -> tuple[str, int]:

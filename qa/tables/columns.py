@@ -134,7 +134,8 @@ def _top_column(explained: Explanation, top: Superlative) -> int:
 def _can_rank(explained: Explanation, top: Superlative, column: int) -> bool:
     """Whether a superlative can apply to the values of a column."""
     names = set(words_of(explained.table.columns[column]))
-    fits = explained.question[slice(*top.span)].lower() in _OF_ANYTHING or not names.isdisjoint(top.what.all_names)
+    holds_it = not names.isdisjoint(top.what.names | top.what.reverse)
+    fits = holds_it or explained.question[slice(*top.span)].lower() in _OF_ANYTHING
     return fits and explained.measures(column) is not None
 
 

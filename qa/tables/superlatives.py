@@ -27,11 +27,6 @@ class Property:
     kinds: frozenset[str] = frozenset()
     reverse: frozenset[str] = frozenset()
 
-    @property
-    def all_names(self) -> frozenset[str]:
-        """Words in the names of columns that hold the property or its opposite."""
-        return self.names | self.reverse
-
 
 def _property(names: str, kinds: str = "", reverse: str = "") -> Property:
     return Property(*(frozenset(words.split()) for words in (names, kinds, reverse)))

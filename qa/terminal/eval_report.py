@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from qa.answer.display import count
+from qa.answer.results import LONGEST_QUESTION
 from qa.evaluation.comparison import Comparison, Difference
 from qa.evaluation.evaluate import EvalReport, Evaluation, Missing
 from qa.evaluation.metrics import RunMetrics
 from qa.evaluation.questions import EvalQuestion
-from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal.answers import BOLD, DIM, TerminalStyle, first_few
 from qa.terminal.text import clean_name
 

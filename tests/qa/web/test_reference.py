@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 
 from corpus import errors
-from qa.retrieval.question_text import LONGEST_QUESTION
+from qa.answer.results import LONGEST_QUESTION, Alternative, Answer, json_value
+from qa.explore.schemas import Schemas
 from qa.web.api.endpoints import ENDPOINTS
 from qa.web.api.openapi import describe
 from qa.web.service.problems import problem_of
@@ -58,6 +59,16 @@ def test_responses_match_their_schemas(
     responses = description["paths"][f"/api/v1/{name}"]["get"]["responses"]
     schema = responses["200"]["content"]["application/json"]["schema"]
     check(server.api(name, **query).json, schema, description)
+
+
+@pytest.mark.parametrize("time", ["", "earlier"])
+def test_answers_with_other_values_match_their_schema(time: str) -> None:
+    """A value that contradicts the answer has no time."""
+    schemas = Schemas("#/$defs/")
+    answer = Answer("£5", (1,), alternatives=(Alternative("£6", (2,), time),))
+    body = json_value(answer)
+    assert ("time" in body["alternatives"][0]) == bool(time)
+    jsonschema.Draft202012Validator(schemas.of(Answer) | {"$defs": schemas.definitions}).validate(body)
 
 
 def test_problems_match_their_schema(server: RunningServer, description: dict[str, Any]) -> None:
