@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,6 +25,11 @@ _DATES = re.compile(
 )
 # "May" at the beginning of a question is not a month unless a number follows.
 _MONTH = re.compile(rf"(?!^May\b(?! \d))\b{MONTH}")
+
+
+# A month by its name, without a day but perhaps with a year, and in figures, perhaps with a day.
+_NAMED_MONTH = re.compile(rf"(?!^May\b)(?<!\d )\b(?P<month>{MONTH})(?:\.?,? (?P<year>\d{{4}})\b|(?!\.? ?\d))")
+_MONTH_IN_FIGURES = re.compile(r"(?<![\w./-])(\d{4})-(0[1-9]|1[0-2])(?:-\d\d)?(?![\w/-]|[.:]\d)")
 
 
 class WrittenDate(NamedTuple):
@@ -94,7 +99,18 @@ def spell_out_dates(text: str) -> str:
 
 
 def write_dates_as_in(text: str, question: str) -> str | None:
-    """Write each date of a question as a text does, unless that also has the question's form; None if it has none."""
+    """Write each date of a question as a text does, unless that also has the question's form; None if it has none.
+
+    A month is written in figures if the text has it only so, and of one year: "2025-03" for "March".
+    """
+    named = {month_of(month["month"]) for month in _NAMED_MONTH.finditer(text)}
+
+    def only_figures(month: re.Match[str]) -> str:
+        figures = [] if month_of(month["month"]) in named else _in_figures(month, text)
+        return figures[0] if len(figures) == 1 else month[0]
+
+    if (question_in_figures := _NAMED_MONTH.sub(only_figures, question)) != question:
+        return question_in_figures
     dates = list(dates_in(text))
     if not any(written.is_same_day(date) for date in dates_in(question) for written in dates):
         return None
@@ -110,15 +126,35 @@ def add_date_forms(question: str, snapshot: Index, among: Among) -> str:
     """Add to each date of a question, in brackets, the other forms in which the collection writes it."""
 
     def with_forms(date: WrittenDate) -> str:
-        terms = {term: 1.0 for word in date.words for term in word_terms(word)}
-        hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
-        passages = snapshot.passages([hit.passage for hit in hits])
-        texts = (f"{it.document.path.replace('/', ' ')}\n{it.context}\n{it.text}" for it in passages)
-        dates = (written for text in texts for written in dates_in(text))
+        dates = (written for text in _texts_with(date.words, snapshot, among) for written in dates_in(text))
         forms = Counter(written.text for written in dates if written.is_other_form_of(date)).most_common(_MAX_FORMS)
         return f"{date.text} ({', '.join(form for form, _ in forms)})" if forms else date.text
 
     return _with_dates(question, with_forms, most=_MAX_DATES)
+
+
+def months_in_figures(question: str, snapshot: Index, among: Among) -> list[str]:
+    """Return the months that a question names, as the collection writes them in figures: "2025-03" for "March"."""
+    forms: list[str] = []
+    for month in islice(_NAMED_MONTH.finditer(question), _MAX_DATES):
+        words = [f"{month_of(month['month']):02}", *filter(None, [month["year"]])]
+        forms += _in_figures(month, "\n".join(_texts_with(words, snapshot, among)))[:_MAX_FORMS]
+    return forms
+
+
+def _texts_with(words: Iterable[str], snapshot: Index, among: Among) -> Iterator[str]:
+    """Yield the passages, with their paths and headings, that have the most of some words."""
+    terms = {term: 1.0 for word in words for term in word_terms(word)}
+    hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
+    for passage in snapshot.passages([hit.passage for hit in hits]):
+        yield f"{passage.document.path.replace('/', ' ')}\n{passage.context}\n{passage.text}"
+
+
+def _in_figures(month: re.Match[str], text: str) -> list[str]:
+    """Return a month, of its year or any, as a text writes it in figures, most frequent first."""
+    number = month_of(month["month"])
+    found = Counter(year for year, figures in _MONTH_IN_FIGURES.findall(text) if int(figures) == number)
+    return [f"{year}-{number:02}" for year, _ in found.most_common() if month["year"] in {None, year}]
 
 
 def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | None = None) -> str:

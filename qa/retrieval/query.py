@@ -12,7 +12,7 @@ import numpy.typing as npt
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import topic_of_documents
-from qa.questions.dates import add_date_forms
+from qa.questions.dates import add_date_forms, months_in_figures
 from qa.questions.lookup import Lookup, lookup_of
 from qa.retrieval.spelling import correct_spelling
 from qa.stopwatch import Stopwatch
@@ -101,8 +101,10 @@ def analyse_question(
     lookup = None if mode is Mode.DENSE else lookup_of(topic or question)
     question = topic if topic and lookup else question
     text = add_date_forms(question, snapshot, documents)
-    if text != original:
-        analysis = analyse(text)
+    # Only keywords are searched for with these: with other forms of a month, the reader is less sure of its answers.
+    figures = months_in_figures(question, snapshot, documents)
+    if text != original or figures:
+        analysis = analyse(" ".join([text, *figures]))
     clock.lap("spell")
     unknown = encoder.unknown_token_ratio(text) > MAX_UNKNOWN
     content_words = {part.text: word_terms(part.text) for part in _parts(analysis.words) if part.text not in STOP_WORDS}

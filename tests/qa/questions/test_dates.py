@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from qa.questions.dates import add_date_forms, dates_in, names_month, spell_out_dates, write_dates_as_in
+from qa.questions.dates import (
+    add_date_forms,
+    dates_in,
+    months_in_figures,
+    names_month,
+    spell_out_dates,
+    write_dates_as_in,
+)
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
@@ -89,10 +96,30 @@ def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
         ("On 4 June. Log of 2024-06-04.", "on 4 June", "on 4 June"),
         ("2023-06-04", "on 4 June 2024", None),
         ("no dates", "on 4 June", None),
+        ("Month: 2025-03; Gas: 1210", "how much gas in March?", "how much gas in 2025-03?"),
+        ("2025-01-21 | 4.7", "cholesterol in January 2025", "cholesterol in 2025-01"),
+        ("2025-01-21 | 4.7", "cholesterol in January 2024", None),
+        ("2025-03 and 2024-03", "in March", None),
+        ("March 2025-03", "in March", None),
+        ("2025-03", "on 4 March", None),
     ],
 )
 def test_dates_of_a_question_are_written_as_in_the_passage(text: str, question: str, read: str | None) -> None:
     assert write_dates_as_in(text, question) == read
+
+
+@pytest.mark.parametrize(
+    ("question", "figures"),
+    [
+        ("the hall in April?", ["2024-04"]),
+        ("the hall in June 2024", ["2024-06"]),
+        ("the hall in June 2023", []),
+        ("the hall on 4 June", []),
+        ("May I have the hall?", []),
+    ],
+)
+def test_months_are_searched_for_in_figures(retriever: Retriever, question: str, figures: list[str]) -> None:
+    assert months_in_figures(question, retriever.snapshot, None) == figures
 
 
 @pytest.mark.parametrize(
