@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from corpus import digest, read_file
+from corpus import digest, read_file, to_os_name
 from corpus.errors import Unreadable
 from corpus.formats import PDF
-from index import Index, StoredPassage
+from index import Index, StoredDocument, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Hit, Location, Result, Source, State
 
@@ -39,11 +39,7 @@ def cited(
         extracts: The answering sentences, by row number of their passage.
     """
     duplicates = snapshot.duplicates([passage for passage, _ in ranked])
-    files = {(passage.document.path, passage.document.sha256) for passage, _ in ranked}
-    if snapshot.folder is None:  # the files are on another machine
-        states = dict.fromkeys((path for path, _ in files), State.UNCHECKED)
-    else:
-        states = {path: file_state(root, path, sha256) for path, sha256 in sorted(files)}
+    states = file_states(root, snapshot, [passage.document for passage, _ in ranked])
     return tuple(
         Hit(
             rank=rank,
@@ -67,7 +63,8 @@ def cited(
             also_in=tuple(
                 Location(duplicate.document.path, (duplicate.start, duplicate.end), duplicate.lines, duplicate.page)
                 for duplicate in duplicates[passage.id]
-                if not passage.is_front_matter  # even identical front matter describes only its own note
+                # Even identical front matter describes only its own note.
+                if not passage.is_front_matter and _may_be_cited(root, snapshot, duplicate.document)
             ),
         )
         for rank, (passage, score) in enumerate(ranked, start=1)
@@ -89,6 +86,25 @@ def file_state(root: Path, path: str, sha256: str) -> State:
     except Unreadable as error:
         return state_without(path, error)
     return State.VERIFIED if digest(data) == sha256 else State.CHANGED
+
+
+def file_states(root: Path, snapshot: Index, documents: Iterable[StoredDocument]) -> dict[str, State]:
+    """Return the state of each document's file, by path; each file is read once."""
+    files = {document.path: document.sha256 for document in documents}
+    if snapshot.folder is None:  # the files are on another machine
+        return dict.fromkeys(files, State.UNCHECKED)
+    return {path: file_state(root, path, sha256) for path, sha256 in sorted(files.items())}
+
+
+def _may_be_cited(root: Path, snapshot: Index, document: StoredDocument) -> bool:
+    """Whether a file is on another machine, or as it was indexed, by its size and time or else by its bytes."""
+    if snapshot.folder is None:
+        return True
+    with contextlib.suppress(OSError):
+        stat = Path(root, to_os_name(document.path)).stat()
+        if (stat.st_size, stat.st_mtime_ns) == (document.size, document.mtime_ns):
+            return True
+    return file_state(root, document.path, document.sha256) is State.VERIFIED
 
 
 class BoxFinder(ExitStack):

@@ -29,6 +29,7 @@ from index import (
     unknown_files,
     wait_for_writer,
 )
+from qa.answer.display import count
 from qa.collection.settings import settings_difference
 from qa.locate import folder_gone_error, index_command
 from qa.retrieval.retriever import Retriever
@@ -181,7 +182,8 @@ def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeL
     """Return why a change is too large to index now, or ""; moved files do not count as new."""
     documents = snapshot.info.documents
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
-        return f"all {documents:,} documents are missing (is the folder mounted?)"
+        missing = "the only document is" if documents == 1 else f"all {documents:,} documents are"
+        return f"{missing} missing (is the folder mounted?)"
     files = [*diff.added, *diff.suspect]
     if _exceeds(limit, files):
         files = [*unknown_files(root, diff.added, snapshot.documents(), limit=_MAX_MOVED_BYTES), *diff.suspect]
@@ -189,7 +191,8 @@ def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeL
         return ""
     noun = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
-    return f"{len(files):,} new or changed {noun} not indexed yet ({size / 1e6:,.1f} MB)"
+    deleted = f", and {count(len(diff.removed), 'deleted file')} still in the index" if diff.removed else ""
+    return f"{len(files):,} new or changed {noun} not indexed yet ({size / 1e6:,.1f} MB){deleted}"
 
 
 def _exceeds(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:

@@ -150,3 +150,8 @@ def unit_rows(vectors: Vectors) -> Vectors:
 def evenly_spaced(count: int, limit: int) -> Labels:
     """Return at most `limit` of the numbers below `count`, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, limit)).astype(np.int64))
+
+
+def score_of(cosine: float) -> float:
+    """Return a cosine as a score from 0 to 1; those of unit vectors may exceed 1 by rounding."""
+    return round(min(max(float(cosine), 0.0), 1.0), 6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from qa.answer.results import Hit, json_value
+from qa.answer.results import Hit, State, json_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class SimilarDocument:
         path: The path of its file.
         title: Its title, or "".
         place: The document's path, or the record's citation.
+        state: Whether the file is still as it was indexed.
         because: The best-matching pairs of passages, as cited: the subject's ("" for a text), then the document's.
     """
 
@@ -43,6 +44,7 @@ class SimilarDocument:
     path: str
     title: str
     place: str
+    state: State
     because: tuple[tuple[str, str], ...]
 
 

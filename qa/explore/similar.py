@@ -13,9 +13,9 @@ from corpus import split
 from corpus.errors import UsageError
 from corpus.types import Block, BlockKind, Document
 from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
-from qa.answer.citation import cited
+from qa.answer.citation import cited, file_states
 from qa.answer.results import DEFAULT_K, MAX_HITS, cite
-from qa.explore.clusters import evenly_spaced, unit_rows
+from qa.explore.clusters import evenly_spaced, score_of, unit_rows
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
@@ -105,7 +105,7 @@ def _without_duplicates(
             words = words_of(passage)
             if passage.text_digest not in texts and not any(nearly_same(words, seen) for seen in excluded_words):
                 texts.add(passage.text_digest)
-                yield passage, round(max(candidate.score, 0.0), 6)
+                yield passage, score_of(candidate.score)
 
 
 def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
@@ -122,13 +122,15 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
         vectors = stored_vectors(snapshot, passages)
         ranked.append((float(unit_mean(vectors) @ query.mean), passages, vectors))
     ranked.sort(key=lambda entry: (-entry[0], entry[1][0].key))
+    states = file_states(root, snapshot, [passages[0].document for _, passages, _ in ranked[: request.k]])
     documents = tuple(
         SimilarDocument(
             rank=rank,
-            score=round(max(score, 0.0), 6),
+            score=score_of(score),
             path=passages[0].document.path,
             title=passages[0].title,
             place=cite_passages(passages[:1]) if passages[0].document.records else passages[0].document.path,
+            state=states[passages[0].document.path],
             because=tuple(_best_pairs(query, passages, vectors)),
         )
         for rank, (score, passages, vectors) in enumerate(ranked[: request.k], 1)

@@ -12,7 +12,7 @@ from corpus.errors import UsageError
 from index import Among, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.explore import labels
-from qa.explore.clusters import Cosines, Labels, evenly_spaced, find_centroids, floors, nearest, refine
+from qa.explore.clusters import Cosines, Labels, evenly_spaced, find_centroids, floors, nearest, refine, score_of
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items, columns_of
 from qa.explore.parameters import MAX_TOPICS
@@ -86,7 +86,7 @@ def topics_of(root: Path, snapshot: Index, grouping: Grouping) -> Topics:
     def topic(cluster: int, parts: Sequence[Topic] = ()) -> Topic:
         central = [passages[number] for number in grouping.central[cluster].tolist() if number]
         centroid = grouping.centroids[cluster] if cluster < count else grouping.parts[cluster - count]
-        scores = [round(max(float(cosine), 0.0), 6) for cosine in stored_vectors(snapshot, central) @ centroid]
+        scores = [score_of(cosine) for cosine in stored_vectors(snapshot, central) @ centroid]
         hits = cited(root, snapshot, list(zip(central, scores, strict=True)), {})
         terms = grouping.terms[cluster]
         return Topic(grouping.ids[cluster], ", ".join(terms), terms, int(grouping.sizes[cluster]), hits, tuple(parts))

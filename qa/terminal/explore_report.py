@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.formats import page_label
-from qa.answer.display import count
+from qa.answer.display import FLAGS, count, flags
 from qa.explore.results import Similar, SimilarDocument, Topic, Topics
-from qa.terminal.answers import BOLD, DIM, Places, TerminalStyle, render_hits
+from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, render_hits
 from qa.terminal.reports import format_size
 from qa.terminal.text import clean_line, clean_name
 
@@ -27,7 +27,8 @@ def render_similar(similar: Similar, style: TerminalStyle, places: Places) -> st
 def _render_document(document: SimilarDocument, style: TerminalStyle) -> str:
     name = clean_line(document.title) or clean_name(document.path)
     lines = [f"{style.paint(f'[{document.rank}] {name}', BOLD)}  {style.paint(f'{document.score:.2f}', DIM)}"]
-    lines.append(_INDENT + clean_name(document.place))
+    remark = f"  {style.paint(f'! {FLAGS[document.state]}', WARN)}" if document.state in FLAGS else ""
+    lines.append(_INDENT + clean_name(document.place) + remark)
     for source, target in document.because:
         pair = f"{source} and {target}" if source else target
         lines.append(_INDENT + style.paint(f"alike: {clean_name(pair)}", DIM))
@@ -57,7 +58,8 @@ def _topic_lines(topic: Topic, noun: str, style: TerminalStyle, places: Places) 
         # A sheet has many rows.
         is_sheet = hit.source.page is not None and page_label(hit.source.path) == "sheet"
         row = "  " + style.separator.join(map(clean_line, hit.heading)) if is_sheet and hit.heading else ""
-        yield _INDENT + style.paint(places.cited(hit) + row, DIM)
+        remarks = "".join(f"  {style.paint(f'! {flag}', WARN)}" for flag in flags(hit))
+        yield _INDENT + style.paint(places.cited(hit) + row, DIM) + remarks
 
 
 def render_map_written(file: Path, size: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from corpus import LineMap, load, read_file
 from corpus.errors import Unreadable
 from corpus.formats import MARKDOWN, PDF
-from qa.answer.display import with_marks
+from qa.answer.display import flags, with_marks
 from qa.answer.results import Hit, Result, State
 from qa.terminal.answers import Places
 from qa.terminal.text import clean, clean_line, clean_name
@@ -35,7 +35,8 @@ def markdown(result: Result, places: Places) -> str:
         citation = _escape_markdown(places.cited(hit))
         trail = " › ".join(map(clean_line, hit.heading))
         headings = f" — {_escape_markdown(trail)}" if trail else ""
-        lines.append(f"{hit.rank}. [{citation}](<{_link_target(hit, places)}>){headings}")
+        remarks = "".join(f" **({_escape_markdown(clean_line(flag))})**" for flag in flags(hit))
+        lines.append(f"{hit.rank}. [{citation}](<{_link_target(hit, places)}>){headings}{remarks}")
         # Markdown is quoted verbatim, other text is escaped.
         text = clean(hit.text.strip("\n"))
         text = text if hit.source.media_type == "text/markdown" else _escape_markdown(text)
@@ -72,7 +73,7 @@ def bibtex(result: Result, places: Places) -> str:
         fields = {
             "title": title or Path(path).name,
             "howpublished": places(path),
-            "note": "; ".join(dict.fromkeys(map(places.cited, hits))),
+            "note": "; ".join(dict.fromkeys([*map(places.cited, hits), *flags(first)])),
             "annotation": clean_line(first.highlights[0].text if first.highlights else first.text),
         }
         body = ",\n".join(f"  {name} = {{{_escape_bibtex(clean_line(value))}}}" for name, value in fields.items())
@@ -81,13 +82,17 @@ def bibtex(result: Result, places: Places) -> str:
 
 
 def vimgrep(result: Result, places: Places) -> str:
-    """Return `path:line:column:text` of the answering sentence in each passage that has line numbers."""
+    """Return `path:line:column:text` of the answering sentence in each passage that has line numbers.
+
+    The text begins with remarks such as "(file is missing)".
+    """
     rows = []
     for hit in result.passages:
         lines = hit.source.lines
         if lines is not None and hit.source.page is None:
             line, column, text = _position(hit, places.root, lines[0])
-            rows.append(f"{clean_name(places(hit.source.path))}:{line}:{column}:{clean_line(text)}\n")
+            remarks = "".join(f"({clean_line(flag)}) " for flag in flags(hit))
+            rows.append(f"{clean_name(places(hit.source.path))}:{line}:{column}:{remarks}{clean_line(text)}\n")
     return "".join(rows)
 
 

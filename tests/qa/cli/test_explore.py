@@ -34,6 +34,14 @@ def test_similar_documents(indexed: Path) -> None:
         assert part in done.stdout
 
 
+@pytest.mark.parametrize("command", [("similar", "whales", "--documents"), ("topics", "-n", "2")])
+def test_files_that_are_gone_are_marked(indexed: Path, command: tuple[str, ...]) -> None:
+    (indexed / "talks.md").unlink()
+    lines = [line for line in qa(*command, "--no-update").stdout.splitlines() if "talks.md" in line]
+    assert lines
+    assert all(line.endswith("! file is missing") for line in lines if "alike" not in line)
+
+
 @pytest.mark.parametrize("command", [("similar", "talks.md:3"), ("topics", "-n", "2")])
 def test_output_saved_in_the_collection_is_no_document(indexed: Path, command: tuple[str, ...]) -> None:
     with pytest.raises(Unreadable, match="output of qa"):

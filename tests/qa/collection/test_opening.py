@@ -160,6 +160,14 @@ def test_files_that_were_moved_and_changed_are_not_indexed_at_once(retriever: Re
     assert opening.refresh_if_small(retriever).note.startswith("66 new or changed files are not indexed yet")
 
 
+def test_deleted_files_are_named_if_they_stay_in_the_index(retriever: Retriever) -> None:
+    for number in range(66):
+        (retriever.root / f"new{number}.txt").write_text(f"new {number}\n")
+    for name in sorted(MANY)[:2]:
+        (retriever.root / name).unlink()
+    assert "(0.0 MB), and 2 deleted files still in the index. " in opening.refresh_if_small(retriever).note
+
+
 def test_only_a_limited_amount_of_moved_files_is_read(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_MAX_MOVED_BYTES", 5 * 20_100)
     (retriever.root / "old").mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import shutil
 from functools import partial
 from hashlib import sha256
@@ -75,6 +76,20 @@ def test_duplicate_text_cites_both_places(root: Path) -> None:
             alone = retriever.search("when does the harbour close", k=1)[0]
         assert (alone.source.path, alone.text, alone.also_in) == (kept, SHARED.strip(), ())
         build(root, {gone: SHARED})
+
+
+@pytest.mark.parametrize("change", ["gone", "changed", "touched"])
+def test_only_unchanged_places_have_the_same_text(root: Path, change: str) -> None:
+    with opened(root) as retriever:
+        hit = retriever.search("when does the harbour close", k=1)[0]
+        other = root / hit.also_in[0].path
+        if change == "gone":
+            other.unlink()
+        else:
+            other.write_text("Something else.\n" if change == "changed" else other.read_text())
+            os.utime(other, (1, 1))
+        again = retriever.search("when does the harbour close", k=1)[0]
+    assert (again.source.path, bool(again.also_in)) == (hit.source.path, change == "touched")
 
 
 def test_copies_do_not_crowd_out_the_rest(root: Path) -> None:

@@ -49,6 +49,14 @@ def test_vimgrep(place: Places) -> None:
     )
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_files_that_are_gone_are_marked(name: str, place: Places) -> None:
+    hit = _hit("a.md", "text/markdown", lines=(2, 3))
+    assert "file is missing" not in FORMATS[name](_result(hit), place)
+    gone = replace(hit, source=replace(hit.source, state=State.MISSING))
+    assert "file is missing" in FORMATS[name](_result(gone), place)
+
+
 def test_markdown(place: Places) -> None:
     """Markdown is quoted unchanged; other text is escaped, so that it reads as in its file."""
     hits = [_hit("a b.md", "text/markdown", lines=(2, 3)), _hit("c.pdf", "application/pdf", page=3)]
