@@ -19,6 +19,8 @@ from corpus.text.path_words import path_words
         ("v1.2/readme", "v 1 2 readme"),
         ("papers/Schrödinger_überblick.md", "papers Schrödinger überblick"),
         ("論文/要約.txt", "論文 要約"),
+        ("Ku\u0308ndigung Mu\u0308ller.md", "Kündigung Müller"),
+        ("हिन्दी-कहानी.md", "हिन्दी कहानी"),
         ("---.md", ""),
     ],
 )
