@@ -126,8 +126,11 @@ def index(
     included, excluded = include or None, exclude or None
     answers.write_stderr("" if quiet else clean_name(collection.note))
     mode = BuildMode.FULL if full else BuildMode.INCREMENTAL
+    on_empty = build.OnEmpty.ALLOW if allow_empty else build.OnEmpty.FAIL
     if dry_run:
-        report = build.preview_index(root, include=included, exclude=excluded, paths=collection.paths, mode=mode)
+        report = build.preview_index(
+            root, include=included, exclude=excluded, paths=collection.paths, mode=mode, on_empty=on_empty
+        )
         answers.write_stdout(session.json_line(report.as_json()) if as_json else reports.render_preview(report, style))
         return FOUND
     with session.progress() as progress:
@@ -135,7 +138,7 @@ def index(
             root,
             model=model,
             mode=mode,
-            on_empty=build.OnEmpty.ALLOW if allow_empty else build.OnEmpty.FAIL,
+            on_empty=on_empty,
             on_locked=build.OnLocked.WAIT if wait else build.OnLocked.FAIL,
             include=included,
             exclude=excluded,

@@ -237,12 +237,20 @@ def preview_index(
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
     mode: BuildMode = BuildMode.INCREMENTAL,
+    on_empty: OnEmpty = OnEmpty.FAIL,
 ) -> BuildReport:
-    """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
+    """Return what `build_index` would do, without writing, or raise its CorpusError; `embedded` and `reused` are 0."""
     from index import preview_update
 
     root = require_root(path)
-    return preview_update(root, read_settings(root).choice(include, exclude, paths_in(root, paths)), mode)
+    choice = read_settings(root).choice(include, exclude, paths_in(root, paths))
+    if on_empty is OnEmpty.FAIL:
+        _require_files(root, choice, is_new=mode is BuildMode.FULL or not is_built(root / INDEX_FOLDER))
+    report = preview_update(root, choice, mode)
+    is_empty = not (report.added or report.changed or report.unchanged) and (report.removed or not report.documents)
+    if is_empty and on_empty is OnEmpty.FAIL:
+        raise _nothing_to_index(root, report.skipped, choice)
+    return report
 
 
 def require_root(path: str | os.PathLike[str]) -> Path:

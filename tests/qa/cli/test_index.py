@@ -143,11 +143,20 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
     assert json.loads(qa("index", "--dry-run", "--json").stdout)["added"] == 2
 
 
+def test_dry_run_refuses_what_the_build_would(notes: Path) -> None:
+    """Also if the patterns leave none of the documents."""
+    assert qa("index").exit_code == 0
+    for options in (("--include", "*.none"), ("--include", "*.none", "--full")):
+        assert [qa("index", *options, *more).exit_code for more in ((), ("--dry-run",))] == [2, 2]
+    assert qa("index", "--include", "*.none", "--dry-run", "--allow-empty").exit_code == 0
+
+
 def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
     """It gives the reason, and no index is created."""
     empty = notes / "empty"
     empty.mkdir()
-    assert qa("index", empty).stderr == f"qa: nothing to index in {empty}: the folder is empty.\n"
+    for options in ((), ("--dry-run",)):
+        assert qa("index", empty, *options).stderr == f"qa: nothing to index in {empty}: the folder is empty.\n"
     (empty / "a.png").write_bytes(b"\x89PNG")
     done = qa("ask", "--corpus", empty, "soup")
     assert (done.exit_code, done.stdout) == (2, "")
