@@ -68,9 +68,9 @@ class Gold:
         """The spans of all pieces."""
         return (span for piece in self.evidence for span in piece)
 
-    def is_hit(self, path: str, chars: tuple[int, int]) -> bool:
+    def is_hit(self, path: str, start: int, end: int) -> bool:
         """Return whether the text hits any span of the evidence."""
-        return any(span.is_hit(path, *chars) for span in self.spans)
+        return any(span.is_hit(path, start, end) for span in self.spans)
 
 
 class DocumentLookup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from qa.answer.results import Hit, Result
@@ -65,7 +65,7 @@ def _score(timed: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float],
     values = {f"hit@{k}": float(first <= k) for k in cutoffs}
     if gold.evidence:
         files = {span.path for span in gold.spans}
-        values |= {f"file@{k}": float(any(hit.source.path in files for hit in hits[:k])) for k in cutoffs}
+        values |= {f"file@{k}": float(any(_paths(hit) & files for hit in hits[:k])) for k in cutoffs}
         values[f"covered@{BUDGET}"] = float(_is_covered(gold, hits))
         values["highlight@1"] = float(_is_highlighted(gold, hits))
     return replace(row, right=_is_shown(gold, run, hits), values=values | ranked)
@@ -86,8 +86,8 @@ def _rank_pieces(gold: Gold, hits: Sequence[Hit]) -> Run:
     missing = dict(enumerate(gold.evidence))
     units: list[tuple[str, int]] = []
     for rank, hit in enumerate(hits, 1):
-        path, (start, end) = hit.source.path, hit.source.chars
-        pieces = [number for number, piece in missing.items() if any(span.is_hit(path, start, end) for span in piece)]
+        places = list(_places(hit, *hit.source.chars))
+        pieces = [at for at, piece in missing.items() if any(span.is_hit(*to) for span in piece for to in places)]
         for number in pieces:
             del missing[number]
         names = [f"piece {number}" for number in pieces] or [f"passage {rank}"]
@@ -110,7 +110,7 @@ def _is_covered(gold: Gold, hits: Sequence[Hit]) -> bool:
         last = min(end, start + budget)
         if last <= start:
             return False
-        if any(span.is_covered(hit.source.path, start, last) for span in gold.spans):
+        if any(span.is_covered(*place) for span in gold.spans for place in _places(hit, start, last)):
             return True
         budget -= end - start
     return False
@@ -121,4 +121,17 @@ def _is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
     if not hits or not hits[0].highlights:
         return False
     start, end = hits[0].highlights[0].chars
-    return end - start <= MOST_HIGHLIGHTED and gold.is_hit(hits[0].source.path, (start, end))
+    is_hit = any(gold.is_hit(*place) for place in _places(hits[0], start, end))
+    return end - start <= MOST_HIGHLIGHTED and is_hit
+
+
+def _places(hit: Hit, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the places of a part of a passage: its own, and those where the same text is."""
+    yield hit.source.path, start, end
+    for other in hit.also_in:
+        shift = other.chars[0] - hit.source.chars[0]
+        yield other.path, start + shift, end + shift
+
+
+def _paths(hit: Hit) -> set[str]:
+    return {hit.source.path, *(other.path for other in hit.also_in)}

@@ -101,6 +101,20 @@ def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
     assert run.partly[0].reason == "ffffffffffffffff is not in the collection"
 
 
+def test_the_same_text_in_another_file_is_a_hit(root: Path, tmp_path: Path) -> None:
+    """Also its sentence, at its place in that file."""
+    write(root, {"copy.md": f"\n\n{TRAVEL}"})
+    build_index(root, encoder=BagEncoder())
+    evidence = [{"file": name, "text": "The train to Lyon leaves at nine."} for name in ("travel.md", "copy.md")]
+    rows = [{"question": "when does the train to Lyon leave", "evidence": [piece]} for piece in evidence]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Retriever.open(root, encoder=BagEncoder()) as retriever:
+        scores = evaluate(retriever, read_questions(file)).scores
+    measures = ("hit@1", "file@1", "covered@1000", "highlight@1")
+    assert [[score.values[name] for name in measures] for score in scores] == [[1.0] * 4] * 2
+
+
 def test_two_runs_share_one_progress(retriever: Retriever, questions: Path) -> None:
     steps: list[Progress] = []
     both = EvalSettings(), EvalSettings(rerank=False)
