@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-# Bidirectional controls, which would make "gpj.exe" read as "exe.jpg".
+# Bidirectional controls, which would make "gpj.exe" read as "exe.jpg", and other control characters.
 _REORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile(f"{_REORDERING.pattern}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @cache
@@ -32,6 +33,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: _CONTROLS.sub("", value) if type(value) is str else value,
         auto_reload=False,
     )
     functions = (citation, confidence_word, count, is_code, passage, percent, picture, sentence, subject, trail)

@@ -48,6 +48,13 @@ def test_a_hostile_document_stays_text(library: RunningServer, number: int) -> N
     assert [reply.status for reply in replies[4:]] == [404, 400, 400]
 
 
+def test_text_is_shown_without_control_characters(library: RunningServer) -> None:
+    """Neither those that reorder it nor those that a terminal obeys."""
+    word = word_of([name for name, _ in DOCUMENTS].index("reordered.txt"))
+    body = library.get(f"/?q={word}").body.decode()
+    assert "A code of 4321 and 31m." in body
+
+
 def test_names_are_shown_without_reordering(library: RunningServer) -> None:
     """A right-to-left override cannot make a program look like a document."""
     name = "hostile/\u202efdp.exe.txt"
