@@ -67,7 +67,8 @@ def find_place(
         spellings[from_os_name(location)] = None
     for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
         for candidate in candidate_paths(root, path, here):
-            document = snapshot.document(candidate)
+            # Only files with names in UTF-8 are indexed.
+            document = snapshot.document(candidate) if _is_unicode(candidate) else None
             with suppress(OSError, UnicodeEncodeError):  # not a valid name, such as one of 5,000 characters
                 if document is not None or (not indexed_only and (root / to_os_name(candidate)).is_file()):
                     passages = _section_passages(snapshot, candidate, section, page) if section else ()
@@ -135,6 +136,11 @@ def _section_passages(snapshot: Index, path: str, section: str, page: int | None
         subject = section[1:-1] if section.startswith("(row ") else f"passage at {section}"
         raise UsageError(f"{path} has no {subject}{similar}")
     return tuple(takewhile(is_in_section, stored[start:]))
+
+
+def _is_unicode(path: str) -> bool:
+    """Whether a path has no lone surrogates, which stand for bytes that are not UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def _words(text: str) -> list[str]:

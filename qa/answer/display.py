@@ -24,8 +24,8 @@ _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 
 def confidence_word(probability: float) -> str:
-    """Return a probability as a word: high, fair or low."""
-    return next(word for least, word in _CONFIDENCE if probability >= least)
+    """Return a probability, rounded as it is shown, as a word: high, fair or low."""
+    return next(word for least, word in _CONFIDENCE if round(probability, 2) >= least)
 
 
 def confidence_line(result: Result) -> str:

@@ -72,6 +72,14 @@ class Boundary(click.Group):
         with _logging_to_stderr():
             sys.exit(run_guarded(lambda: super(Boundary, self).main(*args, **extra)))
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Parse the command line; it is no error if `--help` is written into a closed pipe."""
+        try:
+            return super().make_context(*args, **extra)
+        except BrokenPipeError:
+            _flush_or_discard(sys.stdout)
+            raise click.exceptions.Exit(FOUND) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors are handled here, before click prints them in its own way."""
         return run_guarded(lambda: super(Boundary, self).invoke(ctx))

@@ -37,7 +37,7 @@ from qa.require import either, require_encoder, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
-from qa.retrieval.question_text import AskRequest
+from qa.retrieval.question_text import AskRequest, without_surrogates
 from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -273,9 +273,12 @@ class Retriever:
         """
         from qa.explore import similar
 
+        require_type("what", what, str)
         find = similar.similar_documents if _checked(unit) == "documents" else similar.similar_passages
         with self._generations.pinned() as pipeline:
-            request = similar.SimilarRequest(what, k, add_path(path, only), here, keep_all, indexed_only)
+            request = similar.SimilarRequest(
+                without_surrogates(what), k, add_path(path, only), here, keep_all, indexed_only
+            )
             return find(self.root, pipeline.snapshot, pipeline.models.encoder, request)
 
     def topics(

@@ -22,6 +22,7 @@ from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, is_
 _MAX_WIDTH = 100
 _MIN_WIDTH = 30
 _INDENT = "    "
+_WORD = re.compile(r"\w+")
 BOLD, DIM, WARN = "\x1b[1m", "\x1b[2m", "\x1b[33m"
 _OFF = "\x1b[0m"
 
@@ -137,7 +138,7 @@ def _render_verdict(result: Result, style: TerminalStyle) -> str:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
     answer = result.answer
     lines = [_render_answer(answer, _answer_text(answer, result.passages), style)]
-    if answer.sentence.strip() not in ("", answer.text.strip()):
+    if _WORD.findall(answer.sentence) not in ([], _WORD.findall(answer.text)):
         # On one line, since a sentence may begin in the middle of a line of the file.
         lines.append(style.fit(" ".join(answer.sentence.split()), indent=_INDENT))
     if answer.more:

@@ -127,6 +127,12 @@ def test_head_ends_quietly(encoding: str, line: bytes) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, line, b"")
 
 
+def test_help_into_a_closed_pipe_ends_quietly() -> None:
+    command = ["bash", "-c", 'set -o pipefail; "$0" -m qa --help | true', sys.executable]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=600)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_a_discarded_stream_cannot_fail_again() -> None:
     """Its output for a reader that is gone is dropped, so that closing the stream succeeds."""
     reading, writing = os.pipe()

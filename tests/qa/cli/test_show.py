@@ -16,6 +16,14 @@ def test_show_lines(indexed: Path) -> None:
     assert qa("show", "talks.md:3", "-C", "0").stdout.endswith("\n> 3  The keynote on Monday is about whales.\n")
 
 
+@pytest.mark.parametrize("command", ["show", "similar"])
+def test_names_that_are_not_utf_8(indexed: Path, command: str) -> None:
+    """They are never indexed; a text with such bytes is compared without them."""
+    assert qa(command, "bad\udcff.md").exit_code == 2
+    assert "is not in the collection" in qa(command, "bad\udcff.md:3").stderr
+    assert qa("similar", "train to Lyon \udcff").exit_code == 0
+
+
 def test_show_a_passage(indexed: Path) -> None:
     """Its text is shown where it is now or, if it is gone, from the index."""
     key = json.loads(qa("ask", "--json", "soup").stdout)["passages"][0]["id"]

@@ -105,6 +105,11 @@ Confidence: high (87%)
     assert _shown(first, second, answer=answer) == expected
 
 
+def test_a_sentence_is_left_out_if_it_adds_no_word() -> None:
+    shown = _shown(_hit("**Apache 2.0**."), answer=Answer("Apache 2.0", (1,), "**Apache 2.0**."))
+    assert shown.startswith("Apache 2.0 [1]\nConfidence: ")
+
+
 def test_other_values_are_below_the_answer() -> None:
     alternatives = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
     answer = Answer("5", (1,), "Put 5 for 4.", alternatives)
@@ -130,7 +135,7 @@ No passage answers this with confidence (12%). The closest passages:
 @pytest.mark.parametrize(
     ("confidence", "words"),
     [
-        *((1.0, "high (over 99%)"), (0.8, "high (80%)"), (0.79, "fair (79%)")),
+        *((1.0, "high (over 99%)"), (0.8, "high (80%)"), (0.797, "high (80%)"), (0.79, "fair (79%)")),
         *((0.49, "low (49%)"), (0.0, "low (under 1%)")),
     ],
 )
