@@ -55,6 +55,7 @@ _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
 _MARKED = re.compile(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
+_CODE = re.compile(r"`[^`\n]+`")
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
@@ -203,7 +204,8 @@ def _passage_answer(
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
     words = replace_if_outdated(question, text, include_parallel_values(text, words, within), within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
-    start, end = _balance_brackets(text, _strip_unpaired_mark(text, words, within), within)
+    words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)
+    start, end = _balance_brackets(text, words, within)
     answer = text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
         answer = _strip_quotation_marks(answer, text)
@@ -252,6 +254,15 @@ def _extend_to_title(text: str, words: Span, sentence: Span) -> Span:
         if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
             return start, end
     return words
+
+
+def _extend_to_code(text: str, words: Span, sentence: Span) -> Span:
+    """Extend the words to the whole of code in backticks in which they begin or end, unless all of them are in it."""
+    start, end = words
+    for code in _CODE.finditer(text, *sentence):
+        if (code.start() < start < code.end()) is not (code.start() < end < code.end()):
+            start, end = min(start, code.start()), max(end, code.end())
+    return start, end
 
 
 def _strip_unpaired_mark(text: str, words: Span, sentence: Span) -> Span:

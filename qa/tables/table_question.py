@@ -32,7 +32,8 @@ _ENDS = AUXILIARIES | frozenset({
 })  # fmt: skip
 # "Staff no 7" is a number, but "have no 4 wheel drive" is none.
 _NEGATION = re.compile(
-    r"\b(?:(?:(?<=have )|(?<=has )|(?<=with ))no|no(?!\. ?\w| \d+\b)|not|without|lack(?:s|ing)?|never|except)\b"
+    r"\b(?:(?:(?<=have )|(?<=has )|(?<=with ))no|no(?!\. ?\w| \d+\b)|not|without|lack(?:s|ing)?|never|except"
+    r"|out of(?! \d))\b"
     r"|\b\w+n['’]t\b",
     re.IGNORECASE,
 )

@@ -23,6 +23,8 @@ _MAX_WIDTH = 100
 _MIN_WIDTH = 30
 _INDENT = "    "
 _WORD = re.compile(r"\w+")
+# A line of a record, a name with its value.
+_FIELD = re.compile(r"[^:]{1,60}: ")
 BOLD, DIM, WARN = "\x1b[1m", "\x1b[2m", "\x1b[33m"
 _OFF = "\x1b[0m"
 
@@ -140,7 +142,8 @@ def _render_verdict(result: Result, style: TerminalStyle) -> str:
     lines = [_render_answer(answer, _answer_text(answer, result.passages), style)]
     if _WORD.findall(answer.sentence) not in ([], _WORD.findall(answer.text)):
         # On one line, since a sentence may begin in the middle of a line of the file.
-        lines.append(style.fit(" ".join(answer.sentence.split()), indent=_INDENT))
+        between = "; " if all(map(_FIELD.match, answer.sentence.strip().split("\n"))) else " "
+        lines.append(style.fit(" ".join(between.join(answer.sentence.strip().split("\n")).split()), indent=_INDENT))
     if answer.more:
         lines.append(style.fit(f"and {answer.more:,} more; -k {len(answer.citations) + answer.more} shows them"))
     for value in answer.alternatives:

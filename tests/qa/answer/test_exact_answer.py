@@ -89,6 +89,8 @@ def test_a_sentence_is_quoted_if_the_reader_prefers_no_answer(none: float, expec
         ("The award went to *Adam* by Kingma.", "*Adam*", "*Adam*"),
         ("Extra arguments are in *args and **kwargs there.", "*args", "*args"),
         ("Set `first` and `second` here.", "`first` and `second`", "`first` and `second`"),
+        ("It lacked an index on `orders.id`, so", "an index on `orders", "an index on `orders.id`"),
+        ("Set `timeout = 20s` here.", "20s", "20s"),
         ("It is 5* of them.", "5*", "5*"),
         ("It was 71 of 307 (23%), most often then.", "71 of 307 (23%", "71 of 307 (23%)"),
         ("It was 71 of 307 (23%), most often then.", "(23%", "23%"),

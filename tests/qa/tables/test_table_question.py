@@ -135,6 +135,7 @@ DUTY = table(
     "2025-11-03 | Weiss | Marchetti | 7",
     "2025-11-04 | Okafor | Weiss | 8",
 )
+WORKTOPS = table("worktops.csv", "Article | Wood | Stock", "W1 | oak | yes", "W2 | walnut | no", "W3 | ash | no")
 BOXES = table("boxes.csv", "box | shelf | colour", "369 | 123 | red", "12 | 5 | red")
 # What a machine is for says little about what it is.
 MACHINES = table(
@@ -222,6 +223,8 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (VEHICLES, "Which vehicle has the largest fuel?", ["Truck 3"]),
         (DUTY, "which night doctor has room 8?", ["Weiss"]),
         (ROOMS, "Which rooms have no projector?", ["Birch", "Dogwood"]),
+        (WORKTOPS, "Which worktops are out of stock?", ["W2", "W3"]),
+        (WORKTOPS, "Which worktops are in stock?", ["W1"]),
         (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
         (ROOMS, "which rooms have a lift", ["Alder", "Birch", "Cedar", "Dogwood", "Elm"]),
         (ROOMS, "which rooms without a camera have a whiteboard", ["Alder"]),

@@ -110,6 +110,12 @@ def test_a_sentence_is_left_out_if_it_adds_no_word() -> None:
     assert shown.startswith("Apache 2.0 [1]\nConfidence: ")
 
 
+def test_fields_of_a_record_are_told_apart() -> None:
+    record = "Article: WT-101\nMaterial: Oak, oiled\nStock: yes"
+    shown = _shown(_hit(record), answer=Answer("WT-101", (1,), record))
+    assert shown.startswith("WT-101 [1]\n    Article: WT-101; Material: Oak, oiled; Stock: yes\nConfidence: ")
+
+
 def test_other_values_are_below_the_answer() -> None:
     alternatives = (Alternative("4", (2,), "earlier"), Alternative("6", (2,), "later"), Alternative("9", (1, 2)))
     answer = Answer("5", (1,), "Put 5 for 4.", alternatives)
