@@ -116,7 +116,7 @@ class Conversation:
         word, _, argument = text.partition(" ")
         if text.isdecimal():
             self._screen.show(self._place(text))
-        elif command := self._commands.get(word):
+        elif command := self._commands.get("/help" if text.lower() == "help" else word):
             command(argument.strip())
         elif word.startswith("/"):
             raise UsageError(f"no command {word}. Commands: {', '.join(self._commands)}.")

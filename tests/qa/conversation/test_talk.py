@@ -85,6 +85,7 @@ def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
 
 def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
     """Changes last until they are undone; the prompt shows which files are searched."""
+    assert output_lines(terminal.say("help")) == output_lines(terminal.say("/help"))
     terminal.say("/path talks/")
     # An invalid value changes nothing.
     assert "Similar: talks/" in terminal.say("/path tlaks/")
