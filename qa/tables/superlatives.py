@@ -71,6 +71,12 @@ _LESS = {
 }  # fmt: skip
 # At the end of a question: "who joined first?"
 _AT_END = re.compile(r"\b(?:(?P<first>first)|last)(?=\W*$)", re.IGNORECASE)
+# "The last reading" is the newest, unlike "last year", "the last two" and "the last name".
+_LAST = re.compile(
+    r"(?<=\bthe )last(?= \w)(?! (?:\d|century|day|decade|few|five|four|month|name|night|one|season|six|three|time|two"
+    rf"|week|year|{MONTH}))",
+    re.IGNORECASE,
+)
 _WORDS = {word: (what, 1) for words, what in _MORE.items() for word in words.split()}
 _WORDS |= {word: (what, -1) for words, what in _LESS.items() for word in words.split()}
 _EXPENSIVE, _RECENT = "expensive", "recent"
@@ -141,7 +147,7 @@ class Bound:
 
 
 def superlatives(question: str) -> list[Superlative]:
-    """Return the superlatives of a question, in order: not "at least", and "first" and "last" only at its end."""
+    """Return the superlatives of a question, in order: not "at least", and "first" only at its end."""
     results = []
     for match in _SUPERLATIVE.finditer(question):
         what, sign = _WORDS[match["word"].lower()]
@@ -150,6 +156,8 @@ def superlatives(question: str) -> list[Superlative]:
         if not question[: match.start()].lower().endswith("at "):
             what = {_EXPENSIVE: PRICE, _RECENT: _AGE}.get((match["of"] or "").lower(), what)
             results.append(Superlative(what, sign, match.span()))
+    if not results and (last := _LAST.search(question)):
+        results.append(Superlative(_AGE, 1, last.span()))
     if not results and (end := _AT_END.search(question)):
         results.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
     return results

@@ -135,6 +135,7 @@ DUTY = table(
     "2025-11-03 | Weiss | Marchetti | 7",
     "2025-11-04 | Okafor | Weiss | 8",
 )
+READINGS = table("health.md", "Date | Blood pressure | Pulse", "2023-05-09 | 158/96 | 71", "2025-06-10 | 128/80 | 64")
 WORKTOPS = table("worktops.csv", "Article | Wood | Stock", "W1 | oak | yes", "W2 | walnut | no", "W3 | ash | no")
 BOXES = table("boxes.csv", "box | shelf | colour", "369 | 123 | red", "12 | 5 | red")
 # What a machine is for says little about what it is.
@@ -224,6 +225,8 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (DUTY, "which night doctor has room 8?", ["Weiss"]),
         (ROOMS, "Which rooms have no projector?", ["Birch", "Dogwood"]),
         (WORKTOPS, "Which worktops are out of stock?", ["W2", "W3"]),
+        (READINGS, "what was the last blood pressure?", ["128/80"]),
+        (READINGS, "what was the last pulse in 2023?", ["71"]),
         (WORKTOPS, "Which worktops are in stock?", ["W1"]),
         (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
         (ROOMS, "which rooms have a lift", ["Alder", "Birch", "Cedar", "Dogwood", "Elm"]),
