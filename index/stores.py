@@ -16,6 +16,7 @@ from index.postgres.address import (
     accept_address,
     accepted_address,
     collection_name,
+    forget_address,
     is_accepted,
     parse_address,
     remember_address,
@@ -207,6 +208,11 @@ def _new_collection(address: StoreAddress, name: str) -> StoreAddress:
             "or give another name after the #."
         )
     return named
+
+
+def use_files_in_folder(folder: Path) -> None:
+    """Keep an index folder's collection in its own files from now on."""
+    forget_address(folder)
 
 
 def make_index_folder(folder: Path) -> None:

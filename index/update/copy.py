@@ -9,11 +9,10 @@ from pathlib import Path
 from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
 from index.commit.change import BuildMode, ChangeSet, SplitFile
-from index.postgres.address import forget_address
 from index.protocol import Index, IndexWriter
 from index.storage.metadata import Info
 from index.storage.vectors import vector_digest
-from index.stores import is_same_collection, open_index, open_store, open_store_writer, open_writer
+from index.stores import is_same_collection, open_index, open_store, open_store_writer, open_writer, use_files_in_folder
 from index.update.report import Progress, ProgressCallback
 from index.update.update import lock_index_folder
 
@@ -55,7 +54,7 @@ def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCall
         _copy_vectors(index, writer, batch)
         info = writer.commit(ChangeSet(BuildMode.FULL, index.info.config, skipped=index.skipped()))
     if isinstance(target, Path):
-        forget_address(target / INDEX_FOLDER)
+        use_files_in_folder(target / INDEX_FOLDER)
     return info
 
 
