@@ -222,7 +222,9 @@ def open_segments(
             parts.append(load_segment(folder, segment, dimension=dimension))
         except (OSError, ValueError) as error:
             _LOG.warning(
-                "%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, describe_failure(error)
+                "%s is unusable (%s); the vectors are taken from the database until `qa check --repair` writes it",
+                folder / segment.name,
+                describe_failure(error),
             )
             parts.append(build_segment(read_live_ids(segment), fetch, dimension=dimension))
     return VectorIndex(parts, fetch)
