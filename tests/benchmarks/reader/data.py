@@ -23,12 +23,13 @@ from .batches import tokenise
 from .cloze import cloze_groups, heading_groups
 from .edits import edit_groups
 from .examples import UNKNOWN, Example, passages_of, unanswered
+from .human import human_groups
 from .notes import pages
 from .off_topic import add_off_topic
 from .pages import page_groups
 from .paragraphs import paragraph_groups
 from .sources import DATA, trained_contracts
-from .squad import HARD_NEGATIVE, NEAR_MISS, Squad, human_groups, near_miss, squad_groups
+from .squad import HARD_NEGATIVE, NEAR_MISS, Squad, near_miss, squad_groups
 from .tables import table_groups
 from .wording import paraphrase
 
@@ -96,9 +97,8 @@ def training_groups(options: argparse.Namespace) -> list[list[Example]]:
         groups += _renamed(heading_groups(sample_passages, random), f"sample-{turn}")
     for turn in range(options.page_times):
         groups += _renamed(page_groups(page_passages, random), f"page-{turn}")
-    for turn in range(options.collection_times):
-        collections = page_groups(page_passages, random, collections=options.collections)
-        groups += _renamed(collections, f"collection-{turn}")
+    for turn, pattern in enumerate(options.collections):
+        groups += _renamed(page_groups(page_passages, random, collections=pattern), f"collection-{turn}")
     for turn in range(options.yes_no_times):
         groups += _renamed(page_groups(page_passages, random, yes_no=True), f"yes-no-{turn}")
     groups += paragraph_groups(squad.passages, random, files=options.paragraphs)
@@ -142,8 +142,9 @@ def main() -> None:
     parser.add_argument("--near", type=float, default=NEAR_MISS, help="share of these with a near miss made by rules")
     parser.add_argument("--times", type=int, default=3, help="repetitions of human near misses, contracts etc.")
     parser.add_argument("--page-times", type=int, default=6, help="repetitions of questions on pages")
-    parser.add_argument("--collection-times", type=int, default=0, help="more repetitions of those on collections")
-    parser.add_argument("--collections", default="*", help="pattern of the names of these")
+    parser.add_argument(
+        "--collections", nargs="*", default=(), metavar="PATTERN", help="names of collections, once for each pattern"
+    )
     parser.add_argument("--yes-no-times", type=int, default=1, help="repetitions of yes/no questions on collections")
     parser.add_argument("--paragraphs", default="*", help="pattern of the names of the files of `paragraphs/`")
     parser.add_argument("--edits", type=float, default=1.0, help="share of the questions with changed words")

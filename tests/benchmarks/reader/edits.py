@@ -18,11 +18,21 @@ from .squad import Squad
 from .wording import as_typed
 
 EDITS = Path(__file__).parent / "edits"
-_BETWEEN = " | "
+BETWEEN = " | "
 _ANSWERED = "="
 
 # Start and end of the replaced words, and their replacement.
 Change = tuple[int, int, str]
+
+
+def read_changes(parts: list[str]) -> list[Change]:
+    """Read changes such as `3:5 words`."""
+    changes = []
+    for part in parts:
+        place, _, words = part.partition(" ")
+        start, end = map(int, place.split(":"))
+        changes.append((start, end, words))
+    return changes
 
 
 def changed(question: str, changes: list[Change]) -> str:
@@ -46,11 +56,9 @@ def read_edits(folder: Path = EDITS) -> dict[str, list[Edit]]:
     found: dict[str, list[Edit]] = defaultdict(list)
     for file in sorted(folder.glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
-            question, *changes = line.split(_BETWEEN)
+            question, *changes = line.split(BETWEEN)
             is_answered = changes[0] == _ANSWERED
-            parts = [change.partition(" ") for change in changes[is_answered:]]
-            places = [(*map(int, place.split(":")), words) for place, _, words in parts]
-            found[question].append(Edit(places, is_answered))  # type: ignore[arg-type]
+            found[question].append(Edit(read_changes(changes[is_answered:]), is_answered))
     return found
 
 

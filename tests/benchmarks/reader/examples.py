@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,8 @@ from tests.benchmarks.common import read_lines
 
 # The relevance of a passage on the subject that does not answer: it is not trained on.
 UNKNOWN = -1
+# Share of their words that two questions have in common from which on they are compared in training.
+_ALIKE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,29 @@ def with_hard_negatives(example: Example, ranked: list[dict[str, Any]], kind: st
     answer = example.text[example.start : example.end]
     negatives = [part for part in ranked if answer not in part["text"]][:3]
     return [example, *(unanswered(example, part, 0, kind) for part in negatives if random.random() < 0.7)]
+
+
+def with_near_misses(groups: Iterable[list[Example]]) -> list[list[Example]]:
+    """Put each question without an answer into the group of the answered one that has most words in common with it.
+
+    It stays alone if less than `_ALIKE` of the words of both are in common.
+    """
+    groups = list(groups)
+    result = [group for group in groups if group[0].answered]
+    for miss in [group for group in groups if not group[0].answered]:
+        alike = [group for group in result if group[0].answered and _overlap(miss[0], group[0]) >= _ALIKE]
+        if alike:
+            most = max(alike, key=lambda group: _overlap(miss[0], group[0]))
+            most += [replace(example, group=most[0].group) for example in miss]
+        else:
+            result.append(miss)
+    return result
+
+
+def _overlap(example: Example, other: Example) -> float:
+    """The share of the words of two questions that both have."""
+    words, others = _words(example.question), _words(other.question)
+    return len(words & others) / len(words | others)
 
 
 @lru_cache(50_000)  # a collection's passages are compared with each of its questions

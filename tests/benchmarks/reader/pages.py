@@ -24,7 +24,7 @@ from typing import Any
 
 from tests.benchmarks.common import path_parser, write_lines
 
-from .examples import Example, Passages, answered, most_similar, no_answer, with_hard_negatives
+from .examples import Example, Passages, answered, most_similar, no_answer, with_hard_negatives, with_near_misses
 from .wording import as_typed
 
 PAGES = Path(__file__).parent / "pages"
@@ -90,6 +90,8 @@ def page_groups(
 ) -> Iterator[list[Example]]:
     """Each question with the passage that answers it or the most similar one, and with others of the same collection.
 
+    Those without an answer are beside the one of their page that is most like them.
+
     `collections` is a pattern of names that limits them to collections of several pages; `yes_no` limits them to yes/no
     questions.
     """
@@ -101,18 +103,23 @@ def page_groups(
     for page in read_yes_no() if yes_no else pages:
         if collections and not (sizes[page.collection] > 1 and fnmatch(page.collection, collections)):
             continue
-        parts = by_collection[page.collection]
-        for number, (question, answer) in enumerate(page.questions):
-            ranked = most_similar(question, parts)
-            typed = as_typed(question, random)
-            group = f"page-{page.name}-{number}"
-            if answer is None:
-                chosen = [part for part in ranked[:2] if part is ranked[0] or random.random() < 0.3]
-                yield [no_answer(group, typed, part, "page-miss") for part in chosen]
-                continue
-            answering = [part for part in ranked if answer in part["text"] and part in passages[page.name]]
-            if not answering:
-                continue
+        yield from with_near_misses(_groups_of(page, by_collection[page.collection], passages[page.name], random))
+
+
+def _groups_of(
+    page: Page, parts: list[dict[str, Any]], own_parts: list[dict[str, Any]], random: Random
+) -> Iterator[list[Example]]:
+    """A page's questions with passages of its collection."""
+    for number, (question, answer) in enumerate(page.questions):
+        ranked = most_similar(question, parts)
+        typed = as_typed(question, random)
+        group = f"page-{page.name}-{number}"
+        if answer is None:
+            chosen = [part for part in ranked[:2] if part is ranked[0] or random.random() < 0.3]
+            yield [no_answer(group, typed, part, "page-miss") for part in chosen]
+            continue
+        answering = [part for part in ranked if answer in part["text"] and part in own_parts]
+        if answering:
             example = answered(group, typed, answering[0], answer, "page")
             yield with_hard_negatives(example, ranked, "page-hard", random)
 

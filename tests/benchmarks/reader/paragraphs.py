@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from tests.benchmarks.common import read_lines
 
-from .examples import Example, Passages, answered, most_similar, no_answer, unanswered
+from .examples import Example, Passages, answered, most_similar, no_answer, unanswered, with_near_misses
 from .sources import DATA, article_of
 from .wording import as_typed
 
@@ -41,22 +42,31 @@ def read_questions(folder: Path = PARAGRAPHS, *, files: str = "*") -> Iterator[t
 def paragraph_groups(passages: Passages, random: Random, *, files: str = "*") -> Iterator[list[Example]]:
     """Each question with the passage of its paragraph that answers it, or the most similar one.
 
-    Answered questions also get another passage of the article.
+    Answered questions also get another passage of the article, and the most similar questions that have no answer.
     """
     texts = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-train-v1/corpus.jsonl")}
     for paragraph, questions in read_questions(files=files):
         article = passages[article_of(paragraph) + ".md"]
         parts = [part for part in article if part["text"].strip() in texts[paragraph]]
-        for number, (question, answer) in enumerate(questions if parts else ()):
-            group = f"paragraph-{paragraph}-{number}"
-            typed = as_typed(question, random)
-            ranked = most_similar(question, parts)
-            if answer is None:
-                yield [no_answer(group, typed, ranked[0], "paragraph-miss")]
-                continue
-            answering = [part for part in ranked if answer in part["text"]]
-            if not answering:
-                continue
+        yield from with_near_misses(_groups_of(paragraph, questions if parts else [], parts, article, random))
+
+
+def _groups_of(
+    paragraph: str,
+    questions: list[Question],
+    parts: list[dict[str, Any]],
+    article: list[dict[str, Any]],
+    random: Random,
+) -> Iterator[list[Example]]:
+    for number, (question, answer) in enumerate(questions):
+        group = f"paragraph-{paragraph}-{number}"
+        typed = as_typed(question, random)
+        ranked = most_similar(question, parts)
+        if answer is None:
+            yield [no_answer(group, typed, ranked[0], "paragraph-miss")]
+            continue
+        answering = [part for part in ranked if answer in part["text"]]
+        if answering:
             example = answered(group, typed, answering[0], answer, "paragraph")
             negatives = [part for part in most_similar(question, article) if answer not in part["text"]]
             yield [example, *(unanswered(example, part, 0, "paragraph-hard") for part in negatives[:1])]

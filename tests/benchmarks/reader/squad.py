@@ -1,4 +1,4 @@
-"""Examples from SQuAD: questions with their answers, hard negatives, and near misses by rules and by people."""
+"""Examples from SQuAD: questions with their answers, hard negatives, and near misses by rules."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.benchmarks.common import read_lines
 
-from .examples import UNKNOWN, Example, most_similar, no_answer, passages_of, unanswered
+from .examples import UNKNOWN, Example, most_similar, passages_of, unanswered
 from .paragraphs import read_questions
-from .sources import DATA, GUESSED, article_of, article_text, held_out_articles, squad_paragraphs, trained_articles
+from .sources import DATA, GUESSED, article_of, article_text, held_out_articles, squad_paragraphs
 from .wording import (
     Entity,
     about_another,
@@ -157,21 +157,3 @@ def _reshape(example: Example, pool: list[Entity], random: Random) -> Example:
         if changed is not None:
             return replace(example, text=changed[0], start=changed[1], end=changed[2])
     return example
-
-
-def human_groups(work: Path) -> Iterator[list[Example]]:
-    """The unanswerable questions of the 20 articles, each with the most similar passage of its paragraph."""
-    passages = passages_of(work, "squad-dev")
-    texts = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/corpus.jsonl")}
-    trained = set(trained_articles()[0])
-    files = {row["id"]: row["file"] for row in read_lines(DATA / "squad-dev-v2/questions.jsonl")}
-    questions = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/queries.jsonl")}
-    for row in read_lines(DATA / "squad-dev-v2/answers.jsonl"):
-        file = files[row["_id"]]
-        if row["answerable"] or file not in trained:
-            continue
-        question = " ".join(questions[row["_id"]].split())
-        parts = [part for part in passages[file] if part["text"].strip() in texts[row["doc"]]]
-        if not parts:
-            continue
-        yield [no_answer(row["_id"], question, most_similar(question, parts)[0], "human")]

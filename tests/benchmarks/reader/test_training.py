@@ -10,9 +10,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from tests.benchmarks.common import write_lines
+
+from . import human
 from .articles import read_articles
 from .edits import changed, read_edits
-from .examples import Example
+from .examples import Example, answered, no_answer, with_near_misses
+from .human import human_groups
 from .notes import pages
 from .off_topic import add_off_topic
 from .pages import PAGES, RESERVED, page_groups, read_pages, read_yes_no
@@ -154,6 +158,45 @@ def test_changes_turn_one_question_into_the_other(tmp_path: Path, expected: str,
     assert list(found) == ["t1-001-002-q0"]
     assert edit.is_answered is ("=" in line)
     assert changed("When did she move to Paris?", edit.changes) == expected
+
+
+def test_a_question_without_an_answer_has_its_twin_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin has the passage with its answer; questions of other articles and answerable ones are left out."""
+    parts = ["The mill was built in 1704 by two brothers.", "The mill burnt down in 1801."]
+    monkeypatch.setattr(human, "DATA", tmp_path)
+    monkeypatch.setattr(human, "trained_articles", lambda: (["Mill.md"], ["Dam.md"]))
+    monkeypatch.setattr(human, "TWINS", tmp_path / "twins")
+    questions = {"q1": "Who built the mill in 1801?", "q2": "Who burnt the mill?", "q3": "Why?", "q4": "Who?"}
+    files = {"q1": "Mill.md", "q2": "Mill.md", "q3": "Mill.md", "q4": "Dam.md"}
+    data = tmp_path / "squad-dev-v2"
+    (tmp_path / "passages").mkdir()
+    (tmp_path / "twins").mkdir()
+    data.mkdir()
+    (tmp_path / "twins/Mill.txt").write_text("q1 | two brothers | 5:6 1704?\n", encoding="utf-8")
+    rows = [{"file": "Mill.md", "context": "Mill", "text": part} for part in parts]
+    write_lines(tmp_path / "passages/squad-dev.jsonl", rows)
+    write_lines(data / "corpus.jsonl", [{"_id": "p", "text": " ".join(parts)}])
+    write_lines(data / "queries.jsonl", [{"_id": name, "text": text} for name, text in questions.items()])
+    write_lines(data / "questions.jsonl", [{"id": name, "file": file} for name, file in files.items()])
+    write_lines(data / "answers.jsonl", [{"_id": name, "doc": "p", "answerable": name == "q3"} for name in questions])
+    (miss, twin), (alone,) = human_groups(tmp_path)
+    assert (miss.question, miss.answered, miss.group) == ("Who built the mill in 1801?", False, "q1")
+    assert (twin.question, twin.answered, twin.group) == ("Who built the mill in 1704?", True, "q1")
+    assert twin.text[twin.start : twin.end] == "two brothers"
+    assert (alone.question, alone.answered) == ("Who burnt the mill?", False)
+
+
+def test_near_misses_are_beside_the_answered_question_most_like_them() -> None:
+    """One that resembles none, or only another near miss, stays alone."""
+    passage = {"context": "", "text": TEXT}
+    first = answered("a", "When did she win the prize?", passage, "1903", "page")
+    second = answered("b", "When did she move to Paris?", passage, "1891", "page")
+    asked = ("When did he move to Paris?", "Why is there no laboratory in Oslo?", "Why is there no laboratory in Rome?")
+    misses = [no_answer(name, question, passage, "page-miss") for name, question in zip("cde", asked, strict=True)]
+    groups = with_near_misses([[first], *([miss] for miss in misses), [second]])
+    expected = [["a"], ["b", "b"], ["d"], ["e"]]
+    assert [[example.group for example in group] for group in groups] == expected
+    assert groups[1][1].question == asked[0]
 
 
 def test_off_topic_examples_have_a_passage_of_another_file_that_is_not_relevant() -> None:
