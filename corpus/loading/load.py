@@ -46,20 +46,20 @@ def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = N
     if not is_sandboxed:
         # A reader of text is for several formats; only the reader of an archive knows its type.
         fields["media_type"] = file_format.media_type
-    if notice := _outdated_notice(extracted, fields["media_type"]):
+    if notice := _outdated_notice(path, extracted, fields["media_type"]):
         fields["metadata"] = (*extracted.metadata, (OUTDATED, notice))
     if name and extracted.title == PurePosixPath(inner).name:
         fields["title"] = PurePosixPath(path).name
     return Document(**fields, path=path, sha256=digest(data))
 
 
-def _outdated_notice(extracted: Extracted, media_type: str) -> str:
-    """Return the words in which a document says that it is outdated; "" for records, and for mail about documents."""
+def _outdated_notice(path: str, extracted: Extracted, media_type: str) -> str:
+    """Return the words or name by which a document is outdated; "" for records, and for mail about documents."""
     if extracted.records or media_type in MAIL:
         return ""
-    from corpus.loading.outdated import outdated_notice  # noqa: PLC0415 - questions load no files
+    from corpus.loading.outdated import outdated_name, outdated_notice  # noqa: PLC0415 - questions load no files
 
-    return outdated_notice(extracted.text, extracted.title)
+    return outdated_notice(extracted.text, extracted.title) or outdated_name(path)
 
 
 def _read_in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:

@@ -6,6 +6,7 @@ Only its opening counts, since a text about other documents says such things too
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
 # The opening: so many characters, and for lines that are not sentences so many lines that are not blank.
 _CHARACTERS = 1500
@@ -102,6 +103,10 @@ _REMARK = re.compile(
     r"[^:]{0,40}::?\s*",
     re.IGNORECASE,
 )
+# "leave-policy-2021-OLD.md", "rota (superseded).txt", and a folder "old", unlike "old-mills.md".
+_NAME_WORD = "old|superseded|obsolete|outdated|deprecated"
+_NAME = re.compile(rf"(?:^|[\W_])(?:{_NAME_WORD.upper()})(?:[\W_]|$)|[\W_](?i:{_NAME_WORD})\W*$")
+_FOLDER = re.compile(_NAME_WORD, re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _HEADING = re.compile(r"(#+)\s+")
 _MARKS = " \t>*_#|[](){}!:~`\"'⚠️️–—-=+."
@@ -118,6 +123,14 @@ def outdated_notice(text: str, title: str = "") -> str:
     notice = _in_lines(opening) or _in_sentences(opening) or (title if _TITLE.search(title) else "")
     words = " ".join(notice.replace("**", "").split()).strip(" >#|*_-")
     return words if len(words) <= _MAX_NOTICE else f"{words[:_MAX_NOTICE].rsplit(' ', 1)[0]} …"
+
+
+def outdated_name(path: str) -> str:
+    """Return the name of a file or the innermost folder that says that the file is outdated; "" if none does."""
+    *folders, name = PurePosixPath(path).parts
+    if _NAME.search(PurePosixPath(name).stem):
+        return name
+    return next((f"{folder}/" for folder in reversed(folders) if _FOLDER.fullmatch(folder)), "")
 
 
 def _in_lines(opening: str) -> str:

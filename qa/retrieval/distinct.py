@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from index import Index, StoredPassage
+from index import Among, Index, Scope, StoredPassage
 from qa.near_duplicates import nearly_same, words_of
 from qa.questions.lookup import Lookup
 from qa.retrieval.hybrid import Pool
@@ -107,15 +107,20 @@ def _passages(snapshot: Index, pool: Pool, positions: Sequence[int]) -> Iterator
             yield RankedPassage(passage, float(pool.scores[i]), float(pool.cosines[i]))
 
 
-def in_current_documents(snapshot: Index, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Replace passages of outdated documents by the same text in a current document, if there is one."""
+def in_current_documents(snapshot: Index, ranked: Sequence[RankedPassage], among: Among) -> list[RankedPassage]:
+    """Replace passages of outdated documents by the same text in a current document that is searched, if any."""
+    searched = among.documents if isinstance(among, Scope) else among
     outdated = [hit.passage for hit in ranked if hit.passage.document.outdated]
     duplicates = snapshot.duplicates(outdated) if outdated else {}
     current = {
-        row_id: next((passage for passage in passages if not passage.document.outdated), None)
+        row_id: next((passage for passage in passages if _is_current(passage, searched)), None)
         for row_id, passages in duplicates.items()
     }
     return [replace(hit, passage=current.get(hit.passage.id) or hit.passage) for hit in ranked]
+
+
+def _is_current(passage: StoredPassage, searched: frozenset[int] | None) -> bool:
+    return not passage.document.outdated and (searched is None or passage.document.id in searched)
 
 
 def one_per_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

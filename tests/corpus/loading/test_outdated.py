@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.loading.outdated import outdated_notice
+from corpus.loading.load import parse
+from corpus.loading.outdated import outdated_name, outdated_notice
+from corpus.types import OUTDATED
 
 
 @pytest.mark.parametrize(
@@ -94,3 +96,30 @@ def test_a_title_counts_and_a_long_notice_is_cut() -> None:
     notice = outdated_notice("This page is outdated, " + "since so much has changed, " * 20 + "sorry.")
     assert len(notice) <= 162
     assert notice.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("hr/leave-policy-2021-OLD.md", "leave-policy-2021-OLD.md"),
+        ("TN-0988-SUPERSEDED-queue.md", "TN-0988-SUPERSEDED-queue.md"),
+        ("rota (superseded).txt", "rota (superseded).txt"),
+        ("prices_old.csv", "prices_old.csv"),
+        ("hr/old/2021/leave.md", "old/"),
+        ("Obsolete/leave.md", "Obsolete/"),
+        ("old-mills.md", ""),
+        ("the OLDEST.md", ""),
+        ("threshold.md", ""),
+        ("old mails/band.txt", ""),
+        ("deprecated-calls.md", ""),
+        ("old.md", ""),
+    ],
+)
+def test_names_that_say_so(path: str, name: str) -> None:
+    assert outdated_name(path) == name
+
+
+def test_the_words_of_a_document_come_before_its_name() -> None:
+    assert dict(parse("old/fees.md", b"Fees\n").metadata)[OUTDATED] == "old/"
+    assert dict(parse("old/fees.md", b"OBSOLETE since May\n\nFees\n").metadata)[OUTDATED] == "OBSOLETE since May"
+    assert OUTDATED not in dict(parse("fees.md", b"Fees\n").metadata)
