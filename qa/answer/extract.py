@@ -16,7 +16,7 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import prefer_row_with_band
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
-from qa.questions.sender import without_greetings
+from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
     asks_how_to,
     has_bare_number,
@@ -100,6 +100,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if passage.is_front_matter:
         question_terms = terms(question)
         scored.sort(key=lambda it: not _is_field_named(text[it[1] : text.find(":", it[1])], question_terms))
+    if topic := terms(topic_of_sender(question, passage)):
+        scored.sort(key=lambda it: not topic <= terms(text[it[1] : it[2]]))
     if looked_up is not None:
         scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
     best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]

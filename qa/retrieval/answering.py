@@ -130,7 +130,9 @@ class Answerer:
             probability = confidence.adjust_for_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
         answer_span = extracted.answer_span
         if self.ranking.rows is None and (
-            is_about_other_item(numbered_items_in(query.original), best, answer_span)
+            # Front matter has words about everything: "number" in a title is no telephone number.
+            (best.is_front_matter and query.lookup is not None and not is_found)
+            or is_about_other_item(numbered_items_in(query.original), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or names_sibling(self.snapshot, query.original, best)
             or is_by_other_sender(query.question, best)
