@@ -12,7 +12,7 @@ from operator import itemgetter
 
 # The first word of the heading of text that a message quotes from an earlier one.
 QUOTED = "Quoted"
-# The name in a document's metadata of the words in which it says that it is outdated.
+# The name in a document's metadata of the words, or the name, by which it is outdated.
 OUTDATED = "outdated notice"
 
 

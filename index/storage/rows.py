@@ -47,7 +47,7 @@ class StoredDocument:
 
     @property
     def outdated(self) -> str:
-        """The words in which the document says that it is outdated ("Superseded by ADR 9"); "" if it does not."""
+        """The words or the name by which the document is outdated ("Superseded by ADR 9", "old/"); "" if it is not."""
         return "" if OUTDATED not in self.metadata else dict(json.loads(self.metadata)).get(OUTDATED, "")
 
 

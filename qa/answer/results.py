@@ -57,7 +57,7 @@ class Source:
         sha256: Hex digest of the file's bytes when it was indexed.
         state: Whether the file is still the same.
         anchor: The nearest link target before the passage, for `page.html#anchor`, else None.
-        outdated: The words in which the document says that it is outdated ("Superseded by ADR 9"), else "".
+        outdated: The words or the name by which the document is outdated ("Superseded by ADR 9", "old/"), else "".
     """
 
     path: str

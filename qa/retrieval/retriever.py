@@ -275,10 +275,9 @@ class Retriever:
 
         require_type("what", what, str)
         find = similar.similar_documents if _checked(unit) == "documents" else similar.similar_passages
+        what, only = without_surrogates(what), add_path(path, only)
+        request = similar.SimilarRequest(what, k, only, here, keep_all, indexed_only)
         with self._generations.pinned() as pipeline:
-            request = similar.SimilarRequest(
-                without_surrogates(what), k, add_path(path, only), here, keep_all, indexed_only
-            )
             return find(self.root, pipeline.snapshot, pipeline.models.encoder, request)
 
     def topics(
