@@ -1,6 +1,6 @@
 """Find where a document says of itself that it is outdated, as in "Status: superseded by ADR 9".
 
-Of its text only the opening counts, since a text about other documents says such things too. Its name may say it as well.
+Of its text only the opening counts, since a text about other documents says such things too. Its name may say so, too.
 """
 
 from __future__ import annotations
