@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
@@ -21,6 +23,8 @@ NOT_FOUND = 1
 INTERRUPTED = 130
 # A bug in the tool itself (EX_SOFTWARE of sysexits.h), so that it is not mistaken for "not found".
 BUG = 70
+# Seconds until a lost Ctrl-C is repeated.
+_INTERRUPT_AGAIN = 0.05
 _PACKAGES = ("qa", "index", "corpus")
 
 _log = logging.getLogger(__name__)
@@ -69,7 +73,7 @@ class Boundary(click.Group):
         """Run the command line and exit; raises nothing but SystemExit."""
         _make_streams_safe()
         extra["standalone_mode"] = False
-        with _logging_to_stderr():
+        with _logging_to_stderr(), _no_interrupt_lost():
             sys.exit(run_guarded(lambda: super(Boundary, self).main(*args, **extra)))
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
@@ -153,6 +157,28 @@ def _logging_to_stderr() -> Iterator[None]:
         for logger, level in zip(loggers, levels, strict=True):
             logger.removeHandler(handler)
             logger.setLevel(level)
+
+
+@contextmanager
+def _no_interrupt_lost() -> Iterator[None]:
+    """Interrupt the main thread again if Ctrl-C came in a callback, such as a weak reference's.
+
+    There, Python prints the exception and goes on.
+    """
+    previous = sys.unraisablehook
+
+    def report(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            # Later, as it would be raised, and ignored, right here.
+            threading.Timer(_INTERRUPT_AGAIN, interrupt_main).start()
+        else:
+            previous(unraisable)
+
+    sys.unraisablehook = report
+    try:
+        yield
+    finally:
+        sys.unraisablehook = previous
 
 
 class _StderrHandler(logging.Handler):

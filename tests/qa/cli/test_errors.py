@@ -17,6 +17,7 @@ from corpus import errors
 from qa.cli import errors as errors_module
 from qa.cli.errors import Boundary
 from tests.paths import REPOSITORY
+from tests.robustness.program import allow_interrupts
 
 
 def _run(action: Callable[[], object], *args: str) -> Result:
@@ -115,6 +116,38 @@ def go():
 
 app(prog_name="qa")
 """
+
+
+_INTERRUPTED = """
+import click, time, weakref
+from qa.cli.errors import Boundary
+
+class Thing: pass
+
+def interrupt(_):
+    raise KeyboardInterrupt
+
+@click.group(cls=Boundary)
+def app(): pass
+
+@app.command()
+def go():
+    thing = Thing()
+    reference = weakref.ref(thing, interrupt)
+    del thing
+    for _ in range(400):
+        time.sleep(0.1)
+
+app(prog_name="qa")
+"""
+
+
+def test_ctrl_c_in_a_callback_is_not_lost() -> None:
+    """Python only prints an exception in a weak reference's callback, and would go on."""
+    allow_interrupts()
+    command = [sys.executable, "-c", _INTERRUPTED, "go"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"qa: interrupted\n")
 
 
 @pytest.mark.parametrize(("encoding", "line"), [("utf-8", "line 0 ›\n".encode()), ("ascii", b"line 0 \\u203a\n")])
