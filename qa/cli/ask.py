@@ -47,6 +47,7 @@ _CONTEXT = 6
     type=click.Choice(["text", "json", "markdown", "bibtex", "vimgrep"]),
     help="Output format; vimgrep is path:line:column:text, for editors.  [default: text]",
 )
+@click.option("--full", "in_full", is_flag=True, help="Show all passages in full, not only the one that answers.")
 @click.option(
     "--batch",
     metavar="FILE",
@@ -65,6 +66,7 @@ def ask(
     k: int | None,
     as_json: bool,
     form: str | None,
+    in_full: bool,
     batch: str | None,
     mode: str | None,
     rerank: bool | None,
@@ -120,7 +122,7 @@ def ask(
     with opening as retriever, BoxFinder(root) as boxes:
         if batch is not None and store is None:
             arguments["only"] = without_file(only, retriever.snapshot, root, batch)
-        printer = AnswerPrinter(retriever, boxes, form, writer)
+        printer = AnswerPrinter(retriever, boxes, form, writer, in_full)
         if is_conversation:
             is_followed = store is None and not no_update
             refresh = session.Refresher(retriever, device) if is_followed else retriever.reload
@@ -138,17 +140,20 @@ class AnswerPrinter:
         boxes: Locates sentences on the pages of PDFs.
         form: Output format, one of `--format`.
         writer: Adds prose; None without `--write`.
+        in_full: Whether to show all passages in full.
     """
 
     retriever: Retriever
     boxes: BoxFinder
     form: str
     writer: ProseWriter | None
+    in_full: bool
 
     def answer(self, item: BatchItem, arguments: dict[str, Any]) -> bool:
         """Print the answer to a question, and return whether there was one."""
         result = self.retriever.ask(item.text, question_id=item.id, **arguments)
-        return self.show(result, self.form, item.prefix, answers.render_result).found
+        as_text = partial(answers.render_result, in_full=self.in_full)
+        return self.show(result, self.form, item.prefix, as_text).found
 
     def show(self, result: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
         """Print an answer in a format, and return it with any prose that was added."""

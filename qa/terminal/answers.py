@@ -17,11 +17,13 @@ from corpus.formats import PDF
 from qa.answer import display
 from qa.answer.results import Answer, Hit, Result, State, cite
 from qa.terminal.hyperlinks import file_url, hyperlink, terminal_shows_links
-from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, is_item, wrap
+from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, excerpt, is_item, wrap
 
 _MAX_WIDTH = 100
 _MIN_WIDTH = 30
 _INDENT = "    "
+# Lines shown of a passage that the answer is not from.
+_EXCERPT = 3
 _WORD = re.compile(r"\w+")
 # A line of a record, a name with its value.
 _FIELD = re.compile(r"[^:]{1,60}: ")
@@ -106,9 +108,11 @@ class Places:
         return file_url(os.path.normpath(Path(self._base, path)), host=self._host, fragment=fragment)
 
 
-def render_result(result: Result, style: TerminalStyle, places: Places) -> str:
-    """Return the answer to a question, then the passages it comes from."""
-    return "\n\n".join([_render_verdict(result, style), *render_hits(result.passages, style, places)]) + "\n"
+def render_result(result: Result, style: TerminalStyle, places: Places, *, in_full: bool = False) -> str:
+    """Return the answer to a question, the passage it comes from, and a few lines of the others, or all of them."""
+    answering = ((result.answer and result.answer.citations) or (1,))[:1] if result.found else ()
+    hits = [_render_hit(hit, style, places, in_full=in_full or hit.rank in answering) for hit in result.passages]
+    return "\n\n".join([_render_verdict(result, style), *hits]) + "\n"
 
 
 def render_brief(result: Result, style: TerminalStyle, places: Places) -> str:
@@ -175,14 +179,30 @@ def _rank_marks(ranks: Sequence[int]) -> str:
     return "".join(f" [{rank}]" for rank in ranks)
 
 
-def _render_hit(hit: Hit, style: TerminalStyle, places: Places) -> str:
+def _render_hit(hit: Hit, style: TerminalStyle, places: Places, *, in_full: bool = True) -> str:
     lines = _title_lines(hit, style, places)
     text, bold = _body_and_highlights(hit)
-    lines.append(style.fit(text, indent=_INDENT, bold=bold))
+    lines.append(style.fit(text, indent=_INDENT, bold=bold) if in_full else _render_excerpt(text, bold, style))
     if hit.also_in:
         locations = [clean_name(cite(places(location.path), location.lines, location.page)) for location in hit.also_in]
         lines.append(style.paint(style.fit("also in " + first_few(locations, 3), indent=_INDENT), DIM))
     return "\n".join(lines)
+
+
+def _render_excerpt(text: str, bold: Sequence[tuple[int, int]], style: TerminalStyle) -> str:
+    """Return the lines of a passage from its best sentence on."""
+    more = "…" if style.separator == " › " else "..."
+    lines = wrap(clean(text), style.width - len(_INDENT) - len(more) - 1)
+    in_best = [BOLD in line for line in embolden(lines, text, bold[:1], BOLD, "")]
+    start, end = excerpt(lines, in_best, _EXCERPT)
+    if style.styled and bold:
+        lines = embolden(lines, text, bold, BOLD, _OFF)
+    shown = [(_INDENT + line).rstrip() for line in lines[start:end]]
+    if start:
+        shown[0] = more.ljust(len(_INDENT)) + lines[start]
+    if end < len(lines):
+        shown[-1] += f" {more}"
+    return "\n".join(shown)
 
 
 def _title_lines(hit: Hit, style: TerminalStyle, places: Places) -> list[str]:

@@ -117,6 +117,17 @@ def wrap(text: str, width: int) -> list[str]:
     return out
 
 
+def excerpt(lines: Sequence[str], marked: Sequence[bool], most: int) -> tuple[int, int]:
+    """Return which lines of a text to show, start and end: at most `most` of the paragraph with the first marked line.
+
+    They begin with that line, or with the text if none is marked. If at most one line would be left out, all are shown.
+    """
+    if len(lines) <= most + 1:
+        return 0, len(lines)
+    start = marked.index(True) if True in marked else 0
+    return start, next((at for at in range(start, start + most) if not "".join(lines[at : at + 1])), start + most)
+
+
 def is_item(line: str) -> bool:
     """Return whether a line begins a list item or a quotation."""
     return _ITEM.match(line) is not None

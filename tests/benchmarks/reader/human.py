@@ -1,8 +1,8 @@
 """Questions by people that a paragraph only seems to answer, each with twins that it does answer, or only seems to.
 
 The questions are those of 20 articles of squad-dev-v2 without an answer. A line of `twins/` has such a question's id,
-the answer of its twin, or nothing if it has none, and the twin's changes as in `edits/`. Without twins the reader learns
-by heart that these questions have no answer.
+the answer of its twin, or nothing if it has none, and the twin's changes as in `edits/`. Without twins the reader
+learns by heart that these questions have no answer.
 """
 
 from __future__ import annotations

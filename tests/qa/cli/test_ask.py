@@ -34,6 +34,14 @@ def test_ask_prints_an_answer(indexed: Path) -> None:
     assert done.stdout.startswith("No passage answers this with confidence ")
 
 
+def test_ask_shows_passages_in_full(indexed: Path) -> None:
+    """With `--full` even those that do not answer."""
+    text = "\n".join(f"Line {number} on tea." for number in range(9))
+    (indexed / "tea.md").write_text(text, encoding="utf-8")
+    shown = [qa("ask", "xylophone tea", *options).stdout for options in ([], ["--full"])]
+    assert ["    " + text.replace("\n", "\n    ") in output for output in shown] == [False, True]
+
+
 def test_ask_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths are relative to the working directory."""
     monkeypatch.chdir(indexed / "sub")

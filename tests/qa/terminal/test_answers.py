@@ -105,6 +105,59 @@ Confidence: high (87%)
     assert _shown(first, second, answer=answer) == expected
 
 
+LONG = "First.\n\nSecond line,\nthird line.\nFourth.\nFifth.\n\nLast."
+
+
+def test_other_passages_are_shown_from_their_best_sentence_on() -> None:
+    """The one that answers is shown in full, and all are with `in_full`; a cut is marked, and keeps to a paragraph."""
+    first, second = _hit(LONG), _hit(LONG, rank=2, bold="third line.")
+    end, near = _hit(LONG, rank=3, bold="Last."), _hit("First.\nSecond.\nThird.\nFourth.", rank=4, bold="Fourth.")
+    answer = Answer("Fifth.", (1,))
+    indented = "\n".join(f"    {line}".rstrip() for line in LONG.split("\n"))
+    whole = "    First.\n    Second.\n    Third.\n    Fourth.\n"
+    expected = f"""\
+Fifth. [1]
+Confidence: high (87%)
+
+[1] a.md:3-9
+{indented}
+
+[2] a.md:3-9
+…   third line.
+    Fourth.
+    Fifth. …
+
+[3] a.md:3-9
+…   Last.
+
+[4] a.md:3-9
+{whole}"""
+    assert _shown(first, second, end, near, answer=answer) == expected
+    refused = _shown(first, second, found=False, confidence=0.1)
+    assert "[1] a.md:3-9\n    First. …\n\n[2] a.md:3-9\n…   third line.\n" in refused
+    value = result(first, second, found=False, confidence=0.1)
+    assert answers.render_result(value, TerminalStyle(), Places(ROOT, ROOT), in_full=True).count(indented) == 2
+
+
+def test_the_passage_that_is_cited_is_shown_in_full() -> None:
+    """Even if another ranks above it."""
+    shown = _shown(_hit(LONG), _hit(LONG, rank=2), answer=Answer("Fifth.", (2,)))
+    assert "[1] a.md:3-9\n    First. …\n\n[2] a.md:3-9\n    First.\n\n    Second line," in shown
+
+
+@pytest.mark.parametrize(("width", "separator", "more"), [(80, " > ", "..."), (30, " › ", "…")])
+def test_an_excerpt_fits_the_width(width: int, separator: str, more: str) -> None:
+    """Sentences are marked in it as in a passage in full."""
+    words = "\n".join("word " * 40 for _ in range(3)) + "harbour " * 40
+    style = TerminalStyle(width, styled=True, separator=separator)
+    shown = _shown(_hit("x"), _hit(words, rank=2, bold="harbour " * 3), style=style).partition("[2]")[2]
+    plain = re.sub(r"\x1b\[\d*m", "", shown)
+    assert f"{more}   ".replace("...   ", "... ") in plain
+    assert f" {more}\n" in plain
+    assert max(map(len, plain.split("\n"))) <= width
+    assert BOLD in shown.partition("\n")[2]
+
+
 def test_a_sentence_is_left_out_if_it_adds_no_word() -> None:
     shown = _shown(_hit("**Apache 2.0**."), answer=Answer("Apache 2.0", (1,), "**Apache 2.0**."))
     assert shown.startswith("Apache 2.0 [1]\nConfidence: ")
