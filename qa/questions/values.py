@@ -169,7 +169,8 @@ def include_parallel_values(text: str, words: Span, within: Span) -> Span:
 def extend_to_field_value(question: str, text: str, words: Span, sentence: Span) -> Span:
     """In a field, extend the words to whole names or codes between commas, or to a whole list of names.
 
-    A number in the field's name is replaced by the value if that begins with a number, too.
+    A number in the field's name is replaced by the value if that begins with a number, too; words that begin within the
+    name and end in the value are cut to the latter.
     """
     field = _FIELD.fullmatch(text, *sentence)
     if field is None:
@@ -178,6 +179,8 @@ def extend_to_field_value(question: str, text: str, words: Span, sentence: Span)
     # "28" in "Price per 28 (EUR): 38.27" belongs to the name.
     if words[1] <= value[0] and _NUMBERED.fullmatch(text, *words) and _NUMBERED.match(text, *value):
         return value
+    if field.start() < words[0] < value[0] < words[1]:
+        words = value[0], words[1]
     return words if words[0] < value[0] else extend_to_list_items(question, text, words, value)
 
 

@@ -14,6 +14,8 @@ from qa.questions.values import extend_to_field_value, include_bound
         ("What size are they?", "Tyres: 205/55 R16 M+S, on shelf 14", "205/55", "205/55 R16 M+S"),
         ("Where are they?", "Tyres: 205/55 R16 M+S, on shelf 14", "shelf 14", "shelf 14"),
         ("What does it cost?", "Price per 28 (EUR): 38.27", "28", "38.27"),
+        ("What is the total?", "Total £: 205.70", "£: 205.70", "205.70"),
+        ("What is the total?", "Total £: 205.70", "Total £: 205.70", "Total £: 205.70"),
         ("How many are in a pack?", "Pack of 28: in stock", "28", "28"),
         ("Who came?", "Present: Ann Lee, Tom Ash", "Ann Lee", "Ann Lee, Tom Ash"),
         ("Who came?", "**Present:** Ann Lee; Tom van Ash and Ida Ek.", "Tom", "Ann Lee; Tom van Ash and Ida Ek"),
