@@ -120,6 +120,8 @@ def index(
         raise UsageError("name the folder once: as an argument or with --index.")
     if quiet and (as_json or dry_run):
         raise UsageError("--quiet prints no report; leave out --json and --dry-run.")
+    if dry_run and (model or store):
+        raise UsageError("--dry-run compares files with the index in the folder; leave out --model and --store.")
     collection = named_files.Collection(locate.root_of(index)) if index else named_files.collection_of(path)
     root, style = collection.root, session.style()
     # Without patterns, those of the last build apply; empty ones clear them.

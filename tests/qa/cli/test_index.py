@@ -143,6 +143,14 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
     assert json.loads(qa("index", "--dry-run", "--json").stdout)["added"] == 2
 
 
+@pytest.mark.parametrize("option", ["--model", "--store"])
+def test_dry_run_compares_only_files(notes: Path, option: str) -> None:
+    """Another model would embed everything again, and another store has an index of its own."""
+    done = qa("index", "--dry-run", option, "other")
+    assert done.exit_code == 2
+    assert "leave out --model and --store" in done.stderr
+
+
 def test_dry_run_refuses_what_the_build_would(notes: Path) -> None:
     """Also if the patterns leave none of the documents."""
     assert qa("index").exit_code == 0
