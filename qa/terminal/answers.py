@@ -119,7 +119,7 @@ def render_brief(result: Result, style: TerminalStyle, places: Places) -> str:
     """Return the answer to a question, the first passage, and only the locations of the others."""
     locations = ["\n".join(_title_lines(hit, style, places)) for hit in result.passages[1:]]
     shown = [
-        _render_verdict(result, style),
+        _render_verdict(result, style, option="/k"),
         *render_hits(result.passages[:1], style, places),
         *(["\n".join(locations)] if locations else []),
     ]
@@ -131,7 +131,7 @@ def render_hits(passages: Sequence[Hit], style: TerminalStyle, places: Places) -
     return [_render_hit(hit, style, places) for hit in passages]
 
 
-def _render_verdict(result: Result, style: TerminalStyle) -> str:
+def _render_verdict(result: Result, style: TerminalStyle, option: str = "-k") -> str:
     percent = display.percent(result.confidence)
     if not result.passages:
         return style.fit("No passage matches the question.")
@@ -149,7 +149,7 @@ def _render_verdict(result: Result, style: TerminalStyle) -> str:
         between = "; " if all(map(_FIELD.match, answer.sentence.strip().split("\n"))) else " "
         lines.append(style.fit(" ".join(between.join(answer.sentence.strip().split("\n")).split()), indent=_INDENT))
     if answer.more:
-        lines.append(style.fit(f"and {answer.more:,} more; -k {len(answer.citations) + answer.more} shows them"))
+        lines.append(style.fit(f"and {answer.more:,} more; {option} {len(answer.citations) + answer.more} shows them"))
     for value in answer.alternatives:
         lines.append(style.fit(f"{display.OTHER_VALUE[value.time]} {value.text}{_rank_marks(value.citations)}"))
     return "\n".join([*lines, confidence])

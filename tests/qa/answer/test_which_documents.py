@@ -9,7 +9,7 @@ import pytest
 
 from qa import Retriever
 from qa.answer.which_documents import topic_of_documents
-from qa.terminal.answers import Places, TerminalStyle, render_result
+from qa.terminal.answers import Places, TerminalStyle, render_brief, render_result
 from tests.qa.indexes import build, opened
 
 
@@ -87,7 +87,9 @@ def test_documents_that_are_not_shown_are_counted(notes: Retriever) -> None:
     assert (len(answer.answer.text.split("\n")), answer.answer.more) == (2, 4)
     assert answer.as_json()["answer"]["more"] == 4
     assert "more" not in answered.as_json()["answer"]
-    assert "and 4 more; -k 6 shows them" in render_result(answer, TerminalStyle(), Places(notes.root, notes.root))
+    places = Places(notes.root, notes.root)
+    assert "and 4 more; -k 6 shows them" in render_result(answer, TerminalStyle(), places)
+    assert "and 4 more; /k 6 shows them" in render_brief(answer, TerminalStyle(), places)  # in a conversation
     assert answered.answer is not None
     assert (answered.answer.text, answered.answer.citations) == ("Bees", (1,))
 
