@@ -15,13 +15,14 @@ import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from qa.answer.confidence import READ, Features
 from qa.evaluation import metrics
 from tests.benchmarks.common import read_lines, result_parser, write_result
 
@@ -30,8 +31,8 @@ from .examples import passages_of
 from .model import Reader, best_spans, load_reader
 from .sources import DATA, trained_articles, trained_contracts
 
-# Weight of the span in the decision whether there is an answer; the other logit is `answered`.
-SPAN_SHARE = 0.25
+# The weights of the reader's logits in the product's confidence, which was not fitted on any data used here.
+WEIGHTS = dict(zip((field.name for field in fields(Features)), READ.weights, strict=True))
 # Tokens of the longest answer, and number of spans compared.
 LONGEST, SPANS = 30, 20
 
@@ -58,12 +59,12 @@ class Reading:
 
     @property
     def both(self) -> float:
-        """The logit `answered` combined with a share of the span's logit."""
-        return (1 - SPAN_SHARE) * self.answered + SPAN_SHARE * self.span
+        """The logits `answered` and `relevant` as in the product's confidence."""
+        return WEIGHTS["answered"] * self.answered + WEIGHTS["relevant"] * self.relevant
 
     @property
     def decision(self) -> float:
-        """Whether to answer: the logit less for an answer that competes with others, as it may be a wrong one."""
+        """Whether to answer: less likely if the answer competes with others, as it may be a wrong one."""
         return self.both + math.log(self.share)
 
 
