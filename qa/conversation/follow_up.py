@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 
 _BE = r"(?:is|are|was|were)"
-_AUXILIARY_OF_VERB = r"(?:do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)"
+_AUXILIARY_OF_VERB = r"(?:do|does|did|has|have|had|can|could|will|would|shall|should|might|must"
+_AUXILIARY_OF_VERB += r"|may(?=\s+(?!and\b|or\b)[^\W\d]))"  # not the month
 _AUXILIARY = rf"(?:{_BE}|am|be|{_AUXILIARY_OF_VERB})"
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _PREPOSITION = r"(?:in|on|at|from|to|for|of|by|with|during|about|before|after|near|into)"
@@ -20,7 +21,7 @@ _DETERMINER = r"(?:the|an?|my|our)"
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 _CONJUNCTION = re.compile(r"(?:(?:and|also|but)\b[\s,]*)+(?:(?:what|how) about\s+)?|(?:what|how) about\s+", re.I)
 _PERSON = re.compile(r"he|him|his|she|hers?", re.I)
-_PLURAL_PRONOUN = re.compile(r"they|them|theirs?|these|those", re.I)
+_PLURAL_PRONOUN = re.compile(r"they|them|theirs?|(?:these|those)(?!\s+\w+s\b)", re.I)
 _THING = re.compile(r"its?", re.I)
 _POSSESSIVE = re.compile(r"his|its|theirs?|hers", re.I)
 # "it" without an antecedent.
@@ -30,16 +31,29 @@ _IMPERSONAL = re.compile(
 )
 # "this" and "that" as pronouns, not as the beginning of a clause.
 _DEMONSTRATIVE = re.compile(
-    r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bwill ))th(?:is|at)\b|\bth(?:is|at)$", re.I
+    r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bwill ))th(?:is|at)\b"
+    r"(?!\s+(?:year|month|week|day|morning|afternoon|evening|quarter|term|season)\b)|\bth(?:is|at)$",
+    re.I,
 )
 _OTHER_ONE = re.compile(r"\b(?:another|other|which|that|this) ones?\b|\belse$", re.I)
+_DAY_OR_MONTH = (
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december"
+)
+# A date or time is not what "it" refers to.
+_DATE = re.compile(rf"(?:{_DAY_OR_MONTH}|[\d.,:\s]|and|to)+", re.I)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_PHRASE_WITH_YEAR = re.compile(rf"\s*(?:\b{_PREPOSITION}\s+)?{_YEAR.pattern}", re.I)
+# A numbered thing: "1044", "B-14", "room 14".
+_NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d]+)\s+)?(?P<number>\S*\d\S*)")
 _COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
 # A bare question word, as in "since when?".
 _BARE_QUESTION_WORD = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
 # A noun phrase at the end of a question: "the rent", "my sick leave".
 _LAST_PHRASE = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
 _BEFORE_VERB = re.compile(rf"\b{_AUXILIARY_OF_VERB}\s+$", re.I)
+# The verb of "how many days of leave do I get".
+_VERB_OF_PERSON = re.compile(rf"(?<=\s)\b{_AUXILIARY_OF_VERB}\s+(?:i|we|you|they|he|she|it)\b.*", re.I)
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
@@ -49,7 +63,8 @@ _DEFINITION = re.compile(rf"(?:who|what)(?:'s|\s+{_BE})\s+(?!{_DETERMINER}\b)", 
 # Possible antecedents of "it" and "they" in their own question.
 _SINGULAR = re.compile(rf"\b{_DETERMINER}\s+\S*[^s\s](?=\s|$)", re.I)
 _PLURAL = re.compile(rf"\b(?!{_BE}\b)\w+s(?=\s)", re.I)
-_NAME = r"(?:[A-Z]|\d[\d.,]*\b)[\w.'’&+-]*"
+_SOMEBODY = re.compile(r"\b(?:(?:an?|each|every|any|no)\s+\w|(?:some|every)(?:one|body)\b)", re.I)
+_NAME = r"(?<!\w)(?:[A-Z]|\d[\d.,]*\b)[\w.'’&+-]*"
 _NAMES = re.compile(rf"{_NAME}(?:\s+(?:(?:and|of|de|van|von|for|in|the|to|&)\s+)*{_NAME})*")
 # Words that may begin with a capital at the start of a question without being names.
 _NON_NAME = re.compile(rf"(?:{_AUXILIARY}|{_ASKING}|{_PREPOSITION}|{_DETERMINER}|and|also|but|so|then|or|i)\b\s*", re.I)
@@ -96,6 +111,8 @@ def next_turn(question: str, previous: Turn | None) -> Turn:
     elif replaced := _replace_counterpart(text, standalone):
         text = replaced
     else:
+        # The topic's own year would be another one.
+        topic = _PHRASE_WITH_YEAR.sub("", topic) if _YEAR.search(text) else topic
         text, topic_question = f"{text}, {topic}?", previous.standalone
     return Turn(text, topic_question=topic_question)
 
@@ -132,14 +149,15 @@ def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str:
         return f"in {name}" if is_place and name else ""
     if _PERSON.fullmatch(word):
         # Abbreviations, such as "GPUs", are not people.
-        is_in_question = any(re.search(r"[A-Z][a-z]{2}", name) for name in names_in(preceding))
+        is_named = any(re.search(r"[A-Z][a-z]{2}", name) for name in names_in(preceding))
+        is_in_question = is_named or bool(_SOMEBODY.search(preceding))
         antecedent = _answer_if_name(previous, "who") or _first_name(previous)
-    elif _PLURAL_PRONOUN.fullmatch(word):
+    elif (plural := _PLURAL_PRONOUN.match(question, match.start())) and plural.end() == match.end():
         is_in_question = bool(names_in(preceding) or _PLURAL.search(preceding))
         antecedent = _answer_if_name(previous, "who") or _topic(previous)
     elif _IMPERSONAL.match(question, match.start()):
         return ""
-    elif _THING.fullmatch(word) or _DEMONSTRATIVE.match(question, match.start()):
+    elif (_THING.fullmatch(word) and word != "IT") or _DEMONSTRATIVE.match(question, match.start()):
         is_in_question = bool(names_in(preceding) or _SINGULAR.search(preceding))
         antecedent = _answer_if_name(previous, "which", "what") or _topic(previous)
     else:
@@ -152,7 +170,8 @@ def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str:
 
 def _answer_if_name(previous: Turn, *question_words: str) -> str:
     """Return the previous answer if it is a name and its question began with one of these words, else ""."""
-    is_name = re.match(r"[A-Z]", previous.answer) and len(previous.answer.split()) <= _MAX_NAME_WORDS
+    is_date = _DATE.fullmatch(previous.answer)
+    is_name = re.match(r"[A-Z]", previous.answer) and not is_date and len(previous.answer.split()) <= _MAX_NAME_WORDS
     is_requested = previous.question.lower().startswith(question_words) and not _DEFINITION.match(previous.question)
     return previous.answer if is_name and is_requested else ""
 
@@ -164,34 +183,79 @@ def _first_name(previous: Turn) -> str:
 def _topic(previous: Turn) -> str:
     """Return a question's topic: its first name, or else its subject, or what follows "the" or a preposition."""
     question = _without_end_mark(previous.standalone)
-    if names := names_in(question):
+    if names := [name for name in names_in(question) if not _DATE.fullmatch(name)]:
         return names[0]
     subject = _SUBJECT.fullmatch(question)
     if subject:
         return subject["subject"]
+    question = _VERB_OF_PERSON.sub("", question).rstrip() or question
     determined, prepositional = _DETERMINED.search(question), _AFTER_PREPOSITION.search(question)
+    if determined and _BEFORE_VERB.search(question, 0, determined.start()):
+        return _without_verb(determined[0])
     return determined[0] if determined else prepositional["object"] if prepositional else question
+
+
+def _without_verb(clause: str) -> str:
+    """Return the subject of "the course start on Monday": up to a preposition, less the last word."""
+    words = re.split(rf"\s+{_PREPOSITION}\b", clause, maxsplit=1, flags=re.I)[0].split()
+    return " ".join(words[:-1] if len(words) > 2 else words)
 
 
 def _replace_counterpart(fragment: str, standalone: str) -> str:
     """Return the previous question with a fragment in place of its counterpart, or ""."""
-    years = _YEAR.findall(fragment), _YEAR.findall(standalone)
-    if len(years[0]) == len(years[1]) == 1:
-        return _YEAR.sub(years[0][0], standalone) + "?"
-    if not years[1] and (year := re.fullmatch(rf"({_PREPOSITION}\s+)?{_YEAR.pattern}", fragment, re.I)):
-        return f"{standalone} {'' if year[1] else 'in '}{fragment}?"
-    if preposition := re.match(rf"{_PREPOSITION}\b", fragment, re.I):
-        phrase = re.search(rf"\b{preposition[0]}\s+.+?(?=\s+{_PREPOSITION}\b|$)", standalone, re.I)
-        start, end = phrase.span() if phrase else (len(standalone), len(standalone))
-        return f"{standalone[:start].rstrip()} {fragment}{standalone[end:]}?"
+    replace = _replace_after_preposition if re.match(rf"{_PREPOSITION}\b", fragment, re.I) else _replace_phrase
+    return _replace_year(fragment, standalone) or _replace_number(fragment, standalone) or replace(fragment, standalone)
+
+
+def _replace_year(fragment: str, standalone: str) -> str:
+    """Return the question with the year that the fragment consists of, or ""."""
+    year = re.fullmatch(rf"({_PREPOSITION}\s+)?({_YEAR.pattern})", fragment, re.I)
+    old_years = _YEAR.findall(standalone)
+    if year is None or len(old_years) > 1:
+        return ""
+    with_preposition = f"{year[1] or 'in '}{year[2]}"
+    return f"{_YEAR.sub(year[2], standalone)}?" if old_years else f"{standalone} {with_preposition}?"
+
+
+def _replace_number(fragment: str, standalone: str) -> str:
+    """Return the question with the fragment for the only number that is written like it, "room 14" or "B-14", or ""."""
+    new = _NUMBERED.fullmatch(fragment)
+    if new is None:
+        return ""
+    before = rf"\b{new['noun']}\s+" if new["noun"] else r"(?<!\S)"
+    written = r"\d+".join(map(re.escape, re.split(r"\d+", new["number"])))
+    replaced, count = re.subn(rf"{before}{written}(?!\S)", lambda _: fragment, standalone, flags=re.I)
+    return f"{replaced}?" if count == 1 else ""
+
+
+def _replace_after_preposition(fragment: str, standalone: str) -> str:
+    """Return the question with the fragment for the phrase after the same preposition, or at the end."""
+    preposition, years = fragment.split(maxsplit=1)[0], _YEAR.findall(standalone)
+    phrase = re.search(rf"\b{preposition}\s+.+?(?=\s+{_PREPOSITION}\b|$)", standalone, re.I)
+    start, end = phrase.span() if phrase else (len(standalone), len(standalone))
+    is_month = re.fullmatch(rf"{preposition}\s+(?:{_DAY_OR_MONTH})", fragment, re.I)
+    # A month is one of the same year.
+    year = f" {years[0]}" if is_month and len(years) == 1 and years[0] in standalone[start:end] else ""
+    return f"{standalone[:start].rstrip()} {fragment}{year}{standalone[end:]}?"
+
+
+def _replace_phrase(fragment: str, standalone: str) -> str:
+    """Return the question with the fragment for its only name, its last phrase, or what it counts, or ""."""
+    new_years, old_years = _YEAR.findall(fragment), _YEAR.findall(standalone)
+    if len(new_years) == len(old_years) == 1:
+        replaced = _replace_phrase(*(_PHRASE_WITH_YEAR.sub("", it).strip() for it in (fragment, standalone)))
+        return f"{_without_end_mark(replaced)} in {new_years[0]}?" if replaced else ""
     new_names, old_names = names_in(fragment), names_in(standalone)
-    if new_names == [fragment] and len(old_names) == 1:
-        return standalone.replace(re.sub(r"['’]s$", "", old_names[0]), fragment) + "?"
-    if not old_names and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_PHRASE.search(standalone)):
+    is_determined = re.match(rf"{_DETERMINER}\s+", fragment, re.I)
+    is_one_of_same = is_determined and re.search(r"\bones?$", fragment)
+    if new_names == [fragment[is_determined.end() if is_determined else 0 :]] and len(old_names) == 1:
+        return standalone.replace(re.sub(r"['’]s$", "", old_names[0]), new_names[0]) + "?"
+    if not old_names and is_determined and not is_one_of_same and (phrase := _LAST_PHRASE.search(standalone)):
         # After "does" and the like, the last word is the verb: "when does the tour start".
         verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(standalone, 0, phrase.start()) else ""
         return f"{standalone[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
-    return _COUNTED.sub(fragment, standalone, count=1) + "?" if _COUNTED.search(standalone) else ""
+    is_counted = _COUNTED.search(standalone) and not is_determined
+    return _COUNTED.sub(fragment, standalone, count=1) + "?" if is_counted else ""
 
 
 def _without_end_mark(question: str) -> str:

@@ -41,6 +41,25 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("who chaired the meeting in Oslo?"), "and in 2025?", "who chaired the meeting in Oslo in 2025?"),
         (Turn("how much did Herr Kolb charge?"), "what about 2021?", "how much did Herr Kolb charge in 2021?"),
         (Turn("how much is the ticket?"), "and for children?", "how much is the ticket for children?"),
+        # The year of the fragment, or else of the question.
+        (Turn("What was the revenue in 2024?"), "and the budget in 2023?", "What was the budget in 2023?"),
+        (Turn("What was the revenue in 2024?"), "and spend for 2023?", "spend for 2023, the revenue?"),
+        (Turn("What did we earn in April 2024?"), "and in May 2023?", "What did we earn in May 2023?"),
+        (Turn("What did we earn in April 2024?"), "and in May?", "What did we earn in May 2024?"),
+        (Turn("What is planned for June?"), "and May?", "What is planned for May?"),
+        # Numbers take the place of numbers of their kind.
+        (Turn("What is the status of invoice 1043?"), "and 1044?", "What is the status of invoice 1044?"),
+        (Turn("Who sits in room B-12?"), "and room B-14?", "Who sits in room B-14?"),
+        (Turn("Who sits in room 12 at 9?"), "and 14?", "14, room 12 at 9?"),
+        (Turn("What does the Alba 200 cost?"), "and the Alba 300?", "What does the Alba 300 cost?"),
+        # A date or a part of a word is no topic, nor is the verb.
+        (Turn("When is the fair on Monday?", "Monday, 4 May"), "where is it?", "where is the fair on Monday?"),
+        (Turn("What day is the fair?", "Saturday"), "where is it?", "where is the fair?"),
+        (Turn("When does the desk open on Monday?"), "and when does it close?", "when does the desk close?"),
+        (Turn("How much does a 12V battery cost?"), "is it in stock?", "is a 12V battery in stock?"),
+        (Turn("How many days of sick leave do I get?"), "is it paid?", "is sick leave paid?"),
+        (Turn("How many days of sick leave do I get?"), "and my boss?", "my boss, sick leave?"),
+        (Turn("what is the wifi password?"), "and the guest one?", "the guest one, the wifi password?"),
     ],
 )  # fmt: skip
 def test_a_follow_up_is_completed(previous: Turn, question: str, completed: str) -> None:
@@ -81,6 +100,10 @@ def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], completed: str
         "Do reviewers change their scores?",
         "Did Zhu say who sets his value function?",
         "is there a pharmacy nearby, and is it open?",
+        "What happens when an employee loses her badge?",
+        "Who took these courses?",
+        "Is this year's budget approved?",
+        "How do I contact IT?",
         "the paper that won",
         "Then and now: what changed?",
         "and",
@@ -89,6 +112,7 @@ def test_follow_ups_in_a_row_do_not_pile_up(questions: list[str], completed: str
 )
 def test_complete_or_first_question_is_unchanged(question: str) -> None:
     assert next_turn(question, AWARD).question == question
+    assert next_turn(question, KEYNOTE).question == question
     assert next_turn("and who wrote it?", None).question == "and who wrote it?"
 
 
