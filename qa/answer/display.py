@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,19 @@ def with_marks(answer: Answer, text: str) -> list[tuple[str, str]]:
     lines = text.split("\n")
     has_own = len(lines) == len(answer.cited_by_line)
     cited = zip(lines, answer.cited_by_line, strict=True) if has_own else [(text, answer.citations)]
-    return [(part, "".join(f" [{rank}]" for rank in ranks)) for part, ranks in cited]
+    return [(part, _marks(ranks)) for part, ranks in cited]
+
+
+def remarks_below(answer: Answer, option: str = "") -> list[str]:
+    """Return what is said below an answer: how many more items it has, which an option would show, and other values."""
+    hint = f"; {option} {len(answer.citations) + answer.more} shows them" if option else ""
+    more = [f"and {answer.more:,} more{hint}"] if answer.more else []
+    others = (f"{OTHER_VALUE[value.time]} {value.text}{_marks(value.citations)}" for value in answer.alternatives)
+    return [*more, *others]
+
+
+def _marks(ranks: Sequence[int]) -> str:
+    return "".join(f" [{rank}]" for rank in ranks)
 
 
 def trail(hit: Hit) -> tuple[str, ...]:
@@ -140,7 +153,8 @@ def _answer(result: Result) -> str:
         return "No passage matches the question."
     if not result.found or result.answer is None:
         return "No passage answers this with confidence." if not result.found else "These passages should answer it."
-    return "\n".join(line + marks for line, marks in with_marks(result.answer, result.answer.text))
+    answer = result.answer
+    return "\n".join([*(line + marks for line, marks in with_marks(answer, answer.text)), *remarks_below(answer)])
 
 
 def _marked(hit: Hit) -> str:

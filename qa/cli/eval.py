@@ -67,14 +67,20 @@ def evaluate(
     questions = choose(read_questions(file), sample)
     root = session.collection_root(corpus, index, folder=next(iter(folders), None), no_update=no_update)
     reranks, default_k = session.rerank_choice(rerank, rerank_model), evaluation.EvalSettings().k
-    arguments = read_settings(root).ask_arguments(k=k, mode=mode, rerank=reranks, default_k=default_k)
+    configured = read_settings(root)
+    arguments = configured.ask_arguments(k=k, mode=mode, rerank=reranks, default_k=default_k)
     settings = evaluation.EvalSettings(**arguments)
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
     second = evaluation.apply_changes(compare, settings) if compare is not None and not is_file else None
     with (
         session.open_retriever(
-            root, corpus=corpus is not None, update=not no_update, rerank_model=rerank_model, device=device
+            root,
+            corpus=corpus is not None,
+            update=not no_update,
+            reader=configured.reader is not False,
+            rerank_model=rerank_model,
+            device=device,
         ) as retriever,
         session.progress("Asking", "") as progress,
     ):

@@ -148,11 +148,7 @@ def _render_verdict(result: Result, style: TerminalStyle, option: str = "-k") ->
         # On one line, since a sentence may begin in the middle of a line of the file.
         between = "; " if all(map(_FIELD.match, answer.sentence.strip().split("\n"))) else " "
         lines.append(style.fit(" ".join(between.join(answer.sentence.strip().split("\n")).split()), indent=_INDENT))
-    if answer.more:
-        lines.append(style.fit(f"and {answer.more:,} more; {option} {len(answer.citations) + answer.more} shows them"))
-    for value in answer.alternatives:
-        lines.append(style.fit(f"{display.OTHER_VALUE[value.time]} {value.text}{_rank_marks(value.citations)}"))
-    return "\n".join([*lines, confidence])
+    return "\n".join([*lines, *map(style.fit, display.remarks_below(answer, option)), confidence])
 
 
 def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
@@ -173,10 +169,6 @@ def _render_answer(answer: Answer, text: str, style: TerminalStyle) -> str:
         bold.append((len(marked), len(marked) + len(line)))
         marked += line + marks
     return style.fit(marked, bold=bold)
-
-
-def _rank_marks(ranks: Sequence[int]) -> str:
-    return "".join(f" [{rank}]" for rank in ranks)
 
 
 def _render_hit(hit: Hit, style: TerminalStyle, places: Places, *, in_full: bool = True) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from corpus import LineMap, load, read_file
 from corpus.errors import Unreadable
 from corpus.formats import MARKDOWN, PDF
-from qa.answer.display import flags, with_marks
+from qa.answer.display import flags, remarks_below, with_marks
 from qa.answer.results import Hit, Result, State
 from qa.terminal.answers import Places
 from qa.terminal.text import clean, clean_line, clean_name
@@ -29,6 +29,8 @@ def markdown(result: Result, places: Places) -> str:
     if result.found and result.answer is not None:
         marked = with_marks(result.answer, clean(result.answer.text))
         lines += [*_quote_lines(_escape_markdown("\n".join(line + marks for line, marks in marked))), ""]
+        for remark in remarks_below(result.answer):
+            lines += [_escape_markdown(clean_line(remark)), ""]
     else:
         lines += ["No passage answers this with confidence.", ""]
     for hit in result.passages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Result, Source, State
+from qa.answer.results import Alternative, Answer, Highlight, Hit, IndexInfo, Result, Source, State
 
 _TEXT = "Soup <b>is</b> served & eaten at noon."
 _SOURCE = Source("a<b>.md", "text/markdown", (10, 10 + len(_TEXT)), (3, 4), None, "0" * 64, State.VERIFIED)
@@ -21,6 +21,13 @@ def test_text() -> None:
     )
     assert str(replace(_RESULT, passages=())).startswith("No passage matches the question.")
     assert str(replace(_RESULT, answer=None)).startswith("These passages should answer it.")
+
+
+def test_other_values_and_the_number_of_further_items_are_below_the_answer() -> None:
+    answer = Answer("noon", (1,), alternatives=(Alternative("1 pm", (1,)),), more=3)
+    shown = replace(_RESULT, answer=answer)
+    assert str(shown).startswith("noon [1]\nand 3 more\nBut another passage says 1 pm [1]\nConfidence: ")
+    assert "But another passage says 1 pm [1]" in shown._repr_html_()
 
 
 def test_html_is_escaped() -> None:

@@ -84,6 +84,7 @@ def test_a_question_needs_no_command(indexed: Path) -> None:
     """A misspelt command is not taken for a question."""
     assert "Soup is served at noon." in qa("when is soup served").stdout
     assert "Soup is served at noon." in qa("is", "soup", "served?", "-k", "1").stdout
+    assert "Soup is served at noon." in qa("how", "is", "soup", "served?").stdout  # not a misspelt "show"
     assert qa("stats").stderr == "qa: no command stats. Did you mean: qa status?\n"
     assert qa("stats", "my notes").exit_code == 2
     assert qa("search", "who won").stderr.startswith("qa: no command search. ")

@@ -14,6 +14,7 @@ from corpus.errors import UsageError
 from index.update.report import Progress
 from qa import Retriever, build_index
 from qa.answer.results import Mode
+from qa.cli import session
 from qa.evaluation.comparison import Comparison, Difference, compare
 from qa.evaluation.evaluate import EvalReport, EvalSettings, Evaluation, Missing, evaluate, evaluate_twice
 from qa.evaluation.questions import read_questions
@@ -232,6 +233,23 @@ def test_questions_in_the_collection_are_not_searched(root: Path) -> None:
     value = json.loads(qa("eval", file, "--corpus", root, "--compare", "no-rerank", "--json").stdout)
     for run in (value, value["compare"]["second_run"]):
         assert run["per_question"][0]["values"]["hit@1"] == 1
+
+
+def test_eval_runs_without_the_reader_if_the_collection_does(
+    built: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    open_retriever = session.open_retriever
+
+    def watched(root: Path, **options: Any) -> Any:
+        opened.append(options["reader"])
+        return open_retriever(root, **options)
+
+    monkeypatch.setattr(session, "open_retriever", watched)
+    for setting in ("", "reader = false\n"):
+        (built / "qa.toml").write_text(setting)
+        assert qa("eval", questions, "--index", built).exit_code == 0
+    assert opened == [True, False]
 
 
 def test_eval_uses_the_settings_of_the_collection(built: Path, questions: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qa.answer.results import Answer, Highlight, Hit, Result, Source, State
+from qa.answer.results import Alternative, Answer, Highlight, Hit, Result, Source, State
 from qa.terminal.answers import Places
 from qa.terminal.exports import FORMATS, bibtex, markdown, vimgrep
 from tests.qa.answers import result
@@ -55,6 +55,13 @@ def test_files_that_are_gone_are_marked(name: str, place: Places) -> None:
     assert "file is missing" not in FORMATS[name](_result(hit), place)
     gone = replace(hit, source=replace(hit.source, state=State.MISSING))
     assert "file is missing" in FORMATS[name](_result(gone), place)
+
+
+def test_markdown_has_what_is_below_an_answer(place: Places) -> None:
+    hit = _hit("a.md", "text/markdown", lines=(2, 3))
+    answer = Answer("Soup", (1,), alternatives=(Alternative("*Stew*", (1,)),), more=2)
+    shown = r"> Soup \[1\]", "", "and 2 more", "", r"But another passage says \*Stew\* \[1\]", ""
+    assert tuple(markdown(result(hit, answer=answer), place).splitlines()[2:8]) == shown
 
 
 def test_markdown(place: Places) -> None:
