@@ -24,6 +24,17 @@ _ODD_CAPITAL = re.compile(r"[a-zà-öø-ÿ][À-ÖØ-Þ¼½¾±²³µ°][a-zà-ö
 # Never guessed, as they are rare without a byte order mark.
 _UNLIKELY = ["utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7"]
 _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
+# Codecs for which browsers use a larger one, as most pages do: https://encoding.spec.whatwg.org/#names-and-labels.
+_WEB_CODECS = {
+    "ascii": "windows-1252",
+    "iso8859-1": "windows-1252",
+    "iso8859-9": "windows-1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
 
 
 def decode_lines(data: bytes) -> tuple[str, str]:
@@ -57,6 +68,14 @@ def decode(data: bytes) -> tuple[str, str]:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError:
         return _decode_damaged_utf_8(data) or _decode_guessed(data)
+
+
+def web_codec(name: str) -> str:
+    """Return the codec that browsers use for a charset label: windows-1252 for latin1; unknown labels stay."""
+    try:
+        return _WEB_CODECS.get(codecs.lookup(name).name, name)
+    except LookupError:
+        return name
 
 
 def require_text(data: bytes) -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from enum import Enum, auto
 
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field
-from corpus.readers.web.source_lines import Fragment, LineBuffer
-from corpus.text.encodings import decode
+from corpus.readers.web.source_lines import LineBuffer
+from corpus.readers.web.table_cells import Cell, lay_out, span
+from corpus.text.encodings import decode, web_codec
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
@@ -31,13 +33,15 @@ _SKIPPED_ROLES = frozenset(
 )
 # Elements that may be skipped by their class or id.
 _CLASS_TAGS = frozenset(["div", "ul", "section", "span", "table"])
+# Where such a name begins; "has-sidebar" is the content beside it.
+_NAME_START = r"(?:^|[\s_-])(?<!\bhas-)(?<!\bno-)(?<!\bwith-)"
 _SKIPPED_CLASSES = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
+    _NAME_START + r"(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
     r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
     re.IGNORECASE,
 )
 # Skipped outside the main content; inside, it is part of the text.
-_SIDEBAR = re.compile(r"(?:^|[\s_-])sidebar(?:$|[\s_-])", re.IGNORECASE)
+_SIDEBAR = re.compile(_NAME_START + r"sidebar(?:$|[\s_-])", re.IGNORECASE)
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # Texts of links from a heading to itself.
@@ -76,8 +80,9 @@ def _decode(data: bytes) -> tuple[str, str]:
         declaration = _CHARSET.search(data[:4096])
         name = declaration[1].decode("ascii").lower() if declaration else "utf-8"
         if name not in ("utf-8", "utf8"):
-            with suppress(UnicodeError, LookupError):
-                return data.decode(name), f"read as {name}"
+            for codec in (web_codec(name), name):
+                with suppress(UnicodeError, LookupError):
+                    return data.decode(codec), f"read as {codec}"
     return decode(data)
 
 
@@ -105,6 +110,14 @@ def _strip_site_name(title: str, heading: str) -> str:
     return title[: marks[-1].start()] if marks and _SITE_NAME_END.search(title, marks[-1].end()) else title
 
 
+class _State(Enum):
+    """What is done with the text of an element: a main element is read inside a skipped one, but not a hidden one."""
+
+    READ = auto()
+    SKIPPED = auto()
+    HIDDEN = auto()
+
+
 class _PageReader:
     """Takes the parser's events; the parser closes open elements itself, so starts and ends come in pairs."""
 
@@ -117,13 +130,17 @@ class _PageReader:
         self._has_main = has_main
         self._text = LineBuffer()
         self._title: list[str] | None = None
-        self._rows: list[list[Fragment]] = []
+        self._rows: list[list[Cell]] = []
+        self._span = (1, 1)
         # Whether the terms of each open definition list are headings.
         self._terms_are_headings: list[bool] = []
         # Open block elements except paragraphs, and whether each is the main content.
         self._open: list[tuple[str, bool]] = []
-        # Numbers of open elements: skipped ones with those inside, and others by kind.
-        self._skipped = self._in_main = self._lists = self._tables = self._pre = self._raised = 0
+        # The number of open elements at which each state began, the last one being that of the innermost element.
+        self._states = [(0, _State.READ)]
+        # Numbers of open elements, all and by kind; a page inside another file is main content.
+        self._depth = self._lists = self._tables = self._pre = self._raised = 0
+        self._in_main = int(level > 0)
         self._link = self._text.end()
         self._next_anchor = ""
         # Metadata of the page, and the line of each.
@@ -133,29 +150,28 @@ class _PageReader:
         """Handle the start of an element."""
         self._text.line = self.line
         self._raised += tag == "sup"
-        if self._skipped or self._is_skipped(tag, attributes):
-            self._skipped += 1
-        elif tag in ("title", "meta"):
+        if not self._enter(tag, attributes):
+            return
+        if tag in ("title", "meta"):
             self._start_in_head(tag, attributes)
         elif tag == "br":
             self._text.insert("\n")
         elif tag == "img" and attributes.get("alt"):
             self._text.insert(f" {attributes['alt']} ")
         elif self._tables:
-            self._start_in_table(tag)
+            self._start_in_table(tag, attributes)
         elif tag in _BLOCK_TAGS:
             self._start_block(tag, attributes)
-        if not self._skipped:
-            if tag == "a":
-                self._link = self._text.end()
-            if attributes and (name := attributes.get("id") or (tag == "a" and attributes.get("name"))):
-                self._add_anchor(name)
+        if tag == "a":
+            self._link = self._text.end()
+        if attributes and (name := attributes.get("id") or (tag == "a" and attributes.get("name"))):
+            self._add_anchor(name)
 
     def data(self, text: str) -> None:
         """Handle a text, or a part of it, in the innermost open element."""
         if self._title is not None:
             self._title.append(text)
-        elif not self._skipped:
+        elif self._states[-1][1] is _State.READ:
             self._text.add(to_superscript(text) if self._raised else text, verbatim=self._pre > 0)
         if self.line:
             self._text.line += text.count("\n")
@@ -168,9 +184,9 @@ class _PageReader:
         """Handle the end of an element."""
         self._text.line = self.line
         self._raised -= tag == "sup"
-        if self._skipped:
-            self._skipped -= 1
-        elif tag == "title":
+        if not self._leave():
+            return
+        if tag == "title":
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "head":
@@ -187,18 +203,47 @@ class _PageReader:
         """Handle the end of the page."""
         self._flush()
 
+    def _enter(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Count an open element, and return whether it is read."""
+        self._depth += 1
+        outer = state = self._states[-1][1]
+        if state is not _State.HIDDEN:
+            if self._is_hidden(tag, attributes):
+                state = _State.HIDDEN
+            elif tag == "main" or attributes.get("role") == "main":
+                state = _State.READ
+            elif self._is_skipped(tag, attributes):
+                state = _State.SKIPPED
+            if state is not outer:
+                self._states.append((self._depth, state))
+        return state is _State.READ
+
+    def _leave(self) -> bool:
+        """Count an element that ends, and return whether it was read."""
+        began, state = self._states[-1]
+        if began == self._depth:
+            self._states.pop()
+        self._depth -= 1
+        return state is _State.READ
+
+    def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        if tag == "button" and self._open and self._open[-1][0] in _HEADINGS and self._text.is_blank():
+            return False  # the heading of a part that can be folded
+        if tag in _SKIPPED_TAGS:
+            return True
+        if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+            return True
+        return attributes.get("role") in _SKIPPED_ROLES or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
+
     def _is_skipped(self, tag: str, attributes: Mapping[str, str]) -> bool:
         is_outside = not self._in_main
-        if tag in _SKIPPED_TAGS or (is_outside and (tag == "aside" or (tag == "header" and self._has_main))):
+        if is_outside and (tag == "aside" or (tag == "header" and self._has_main)):
             return True
-        if not attributes:
-            return False
-        role = attributes.get("role")
-        if "hidden" in attributes or attributes.get("aria-hidden") == "true" or role in _SKIPPED_ROLES:
+        if is_outside and attributes.get("role") == "complementary":
             return True
-        if _HIDDEN_STYLE.search(attributes.get("style", "")) or (is_outside and role == "complementary"):
-            return True
-        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"[:1000]
+        # Sections, and old ones in the main content, have their headings as ids, as in "Cookies".
+        page_id = attributes.get("id", "") if is_outside and tag != "section" else ""
+        names = f"{attributes.get('class', '')} {page_id}"[:1000]
         return tag in _CLASS_TAGS and bool(_SKIPPED_CLASSES.search(names) or (is_outside and _SIDEBAR.search(names)))
 
     def _add_anchor(self, name: str) -> None:
@@ -275,13 +320,14 @@ class _PageReader:
             self._builder.anchor(self._next_anchor)
             self._next_anchor = ""
 
-    def _start_in_table(self, tag: str) -> None:
+    def _start_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "table":
             self._tables += 1
         elif tag == "tr" and self._tables == 1:
             self._rows.append([])
         elif tag in ("td", "th") and self._tables == 1:
             self._text.take()
+            self._span = span(attributes, "rowspan"), span(attributes, "colspan")
         elif tag in _BLOCK_TAGS:
             self._text.insert(" ")
 
@@ -289,7 +335,7 @@ class _PageReader:
         if tag in ("td", "th") and self._tables == 1:
             if not self._rows:
                 self._rows.append([])
-            self._rows[-1].append(self._text.take())
+            self._rows[-1].append(Cell(self._text.take(), *self._span))
         elif tag == "caption":
             text, lines = self._text.take()
             self._builder.block(text, lines=lines)
@@ -299,14 +345,16 @@ class _PageReader:
                 self._open.pop()
                 rows, self._rows = self._rows, []
                 self._text.take()
-                self._add_table([row for row in rows if any(cell.text.strip() for cell in row)])
+                self._add_table(rows)
 
-    def _add_table(self, rows: Sequence[Sequence[Fragment]]) -> None:
-        cells = [cell for row in rows for cell in row]
-        if max(map(len, rows), default=0) > 1 and sum(len(cell.text) for cell in cells) < _LAYOUT_CELL * len(cells):
+    def _add_table(self, rows: Sequence[Sequence[Cell]]) -> None:
+        laid_out = list(lay_out(rows))
+        contents = [cells for cells, _ in laid_out]
+        cells = [cell for row in contents for cell in row]
+        if max(map(len, contents), default=0) > 1 and sum(len(cell.text) for cell in cells) < _LAYOUT_CELL * len(cells):
             # A page inside another file has no lines.
-            lines = [next((cell.lines[0][1] for cell in row if cell.lines), self.line) for row in rows if self.line]
-            self._builder.rows([[cell.text for cell in row] for row in rows], lines=lines)
+            lines = [next((cell.lines[0][1] for cell in row if cell.lines), self.line) for row in contents if self.line]
+            self._builder.rows([texts for _, texts in laid_out], lines=lines)
             return
         for cell in cells:
             self._builder.block(cell.text, lines=cell.lines)

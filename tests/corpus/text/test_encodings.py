@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.text.encodings import decode
+from corpus.text.encodings import decode, web_codec
 
 GERMAN = "Die Größe der Brücke über die Müglitz beträgt „zwölf“ Meter – für Fußgänger genügt das.\n"
 RUSSIAN = (
@@ -40,6 +40,24 @@ POLISH = (
 def test_encoding_is_detected_and_reported(text: str, encoding: str, note: str) -> None:
     """Every character is kept, so that offsets are those in the text as Python decodes it."""
     assert decode(text.encode(encoding)) == (text.removeprefix("\ufeff"), note)
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("iso-8859-1", "€5, “fine”"),
+        ("latin1", "€5, “fine”"),
+        ("us-ascii", "€5, “fine”"),
+        ("ISO-8859-9", "“İyi”"),
+        ("gb2312", "朱镕基"),
+        ("Shift_JIS", "①髙橋"),
+        ("utf-8", "“fine”"),
+    ],
+)
+def test_charset_labels_mean_what_browsers_take_them_for(label: str, text: str) -> None:
+    """Each text has letters or signs that the encoding named does not have, though pages use them with that label."""
+    assert text.encode(web_codec(label)).decode(web_codec(label)) == text
+    assert web_codec("x-none") == "x-none"
 
 
 def test_invalid_bytes_affect_only_their_line() -> None:

@@ -56,6 +56,45 @@ def test_asides_are_read_only_inside_the_main_content(tag: str) -> None:
     assert text == "Main.\n\nBeside."
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        # Read the Docs
+        (
+            "<nav class=wy-nav-side>Oars</nav><section class=wy-nav-content-wrap><nav class=wy-nav-top>Top</nav><div "
+            "class=wy-nav-content><div role=main><p>Row.</p><ul class=nav><li>Next</ul></div></div><p>End.</section>",
+            "Row.",
+        ),
+        # VitePress
+        ("<div class='VPContent has-sidebar'><aside class=VPSidebar>Oars</aside><main><p>Row.</main></div>", "Row."),
+        ("<div class='page no-sidebar'><p>Row.</div><div class=left-sidebar>Oars</div>", "Row."),
+        ("<div class=menu><main><p>Row.</main><p>Oars</div><p>End.", "Row.\n\nEnd."),
+        ("<div class=menu><div hidden><main>Soon.</main></div><main>Row.</main></div>", "Row."),
+        ("<template><main>Soon.</main></template><p>Row.", "Row."),
+        # The ids of sections come from their headings.
+        ("<section id=menu><h2>Menu</h2><p>Soup, 5 €.</section><div id=menu>Home</div>", "Menu\n\nSoup, 5 €."),
+        ("<div role=main><div class=section id=cookies><p>Bake.</div><div class=toc>Top</div></div>", "Bake."),
+    ],
+)
+def test_content_inside_what_is_named_like_navigation_is_read(page: str, text: str) -> None:
+    """Unless it is hidden; what is beside the main content is still skipped."""
+    assert read("a.html", page.encode()).text == text
+
+
+def test_a_button_that_unfolds_a_part_is_its_heading() -> None:
+    """Other buttons, even in headings, are not read."""
+    page = (
+        "<h2><button aria-expanded=false>How do I return an oar?</button></h2><div>Within 30 days."
+        "<button>Print</button></div><h2>Costs <button>Copy link</button></h2><p>None.</p>"
+    )
+    assert blocks(page) == [
+        ("heading", "How do I return an oar?", ("How do I return an oar?",)),
+        ("paragraph", "Within 30 days.", ("How do I return an oar?",)),
+        ("heading", "Costs", ("Costs",)),
+        ("paragraph", "None.", ("Costs",)),
+    ]
+
+
 def test_hidden_text_is_not_read() -> None:
     page = (
         b"<p>Seen.</p><script>evil()</script><style>x{}</style><template>not yet</template><p hidden>one</p>"
@@ -87,6 +126,39 @@ def test_empty_cells_keep_columns_aligned() -> None:
     assert read("a.html", page.encode()).text == "– | Meat | Vegan\nMonday | | Curry"
 
 
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ("<tr><td rowspan=2>Ida<td>1990<td>4<tr><td>1995<td>6", "Ida | 1990 | 4\nIda | 1995 | 6"),
+        ("<tr><td>Ida<td rowspan=3>oak<td>4<tr><td>Eva<td>6<tr><td>Tom", "Ida | oak | 4\nEva | oak | 6\nTom | oak"),
+        (
+            "<tr><th rowspan=2>Year<th colspan=2>Oars<th>Price<tr><th>Ash<th>Pine<tr><td>1990<td>4<td>6<td>2",
+            "Year | Oars | | Price\nYear | Ash | Pine\n1990 | 4 | 6 | 2",
+        ),
+        ("<tr><td colspan=2 rowspan=2>Ida<td>4<tr><td>6", "Ida | | 4\nIda | | 6"),
+        # An empty row is still one that a cell spans.
+        ("<tr><td rowspan=2>Ida<td rowspan=2>4<tr></tr><tr><td>Eva<td>6", "Ida | 4\nEva | 6"),
+        ("<tr><td rowspan=1000000>Ida<td colspan=99999999999>4<tr><td>6", "Ida | 4\nIda | 6"),
+        ("<tr><td rowspan=x>Ida<td colspan=-1>4<tr><td>Eva<td>6", "Ida | 4\nEva | 6"),
+        # Long texts are not repeated.
+        (f"<tr><td rowspan=2>{'oar' * 40}<td>4<tr><td>6", f"{'oar' * 40} | 4\n– | 6"),
+    ],
+)
+def test_cells_that_span_rows_or_columns_keep_columns_aligned(rows: str, text: str) -> None:
+    assert read("a.html", f"<table>{rows}</table>".encode()).text == text
+
+
+def test_absurd_spans_hardly_lengthen_a_table() -> None:
+    rows = "<tr><td colspan=1000 rowspan=1000>Ida<td>4" * 2000
+    assert len(read("a.html", f"<table>{rows}</table>".encode()).text) < 4 * len(rows)
+
+
+def test_a_row_has_its_own_line_even_below_a_cell_that_spans_rows() -> None:
+    page = "<table>\n<tr><td rowspan=2>Ida</td>\n<td>1990</td></tr>\n<tr>\n<td>1995</td></tr></table>"
+    document = read("a.html", page.encode())
+    assert (document.text, document.file_lines) == ("Ida | 1990\nIda | 1995", ((0, 2), (11, 5)))
+
+
 def test_text_at_any_depth_is_read() -> None:
     assert read("a.html", b"<div>" * 200_000 + b"The otter sleeps.").text == "The otter sleeps."
 
@@ -106,6 +178,9 @@ def test_too_much_text_is_refused() -> None:
     [
         ("<meta charset=latin1><p>Übigau".encode(), "Übigau", ""),
         ("<meta charset=cp1250><p>Łódź".encode("cp1250"), "Łódź", "read as cp1250"),
+        ("<meta charset=iso-8859-1><p>Übigau – 5 €".encode("cp1252"), "Übigau – 5 €", "read as windows-1252"),
+        # Windows-1252 does not have every byte.
+        ("<meta charset=latin1><p>Übigau \x9d".encode("latin-1"), "Übigau \x9d", "read as latin1"),
         ("<meta charset=none><p>Übigau über".encode("cp1252"), "Übigau über", "read as windows-1252"),
     ],
 )
