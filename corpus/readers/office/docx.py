@@ -1,4 +1,4 @@
-"""Word documents (DOCX): paragraphs, headings by their styles, lists, tables, footnotes."""
+"""Word documents (DOCX): paragraphs, headings by their styles, lists, tables, notes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def read(archive: Archive, main: str) -> Extracted:
             builder.rows([[_text(cell) for cell in find_all(row, "tc")] for row in find_all(element, "tr", skip=_SKIP)])
         else:
             _add_paragraph(builder, element, levels, are_lists)
-    for note in find_all(archive.read_optional(parts.get("footnotes", "")), "footnote"):
-        builder.block(_text(note))
+    for kind in ("footnote", "endnote"):
+        for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind):
+            builder.block(_text(note))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from xml.etree.ElementTree import Element
 
 from corpus.errors import Unreadable
@@ -11,6 +11,7 @@ from corpus.formats import ODT
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
+from corpus.readers.records.sheets import MAX_COLUMNS
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
@@ -49,15 +50,19 @@ def add_elements(builder: DocumentBuilder, parent: Element | None) -> None:
     """Add the headings, paragraphs, lists and tables in an element."""
     for element in find_all(parent, "h", "p", "list", "table", skip=_SKIP):
         if element.tag == "h":
-            level = element.get("outline-level", "1")
-            builder.heading(int(level) if level.isdigit() else 1, text_in(element))
+            _add_heading(builder, element)
         elif element.tag == "list":
             _add_list(builder, element, 0)
         elif element.tag == "table":
             rows = find_all(element, "table-row")
-            builder.rows([[text_in(cell) for cell in find_all(row, "table-cell")] for row in rows])
+            builder.rows([row_texts(row, text_in) for row in rows])
         else:
             builder.block(text_in(element))
+
+
+def _add_heading(builder: DocumentBuilder, element: Element) -> None:
+    level = element.get("outline-level", "1")
+    builder.heading(int(level) if level.isdigit() else 1, text_in(element))
 
 
 def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
@@ -65,8 +70,25 @@ def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
         for part in find_all(item, "p", "h", "list"):
             if part.tag == "list":
                 _add_list(builder, part, depth + 1)
+            elif part.tag == "h":
+                _add_heading(builder, part)
             else:
                 builder.block(text_in(part), BlockKind.ITEM, min(depth, 5))
+
+
+def row_texts(row: Element, text_of: Callable[[Element], str]) -> list[str]:
+    """Return the text in each column of a row of a table, up to `MAX_COLUMNS`."""
+    values: list[str] = []
+    for cell in find_all(row, "table-cell", "covered-table-cell"):
+        repeated = min(repeat_count(cell, "number-columns-repeated"), MAX_COLUMNS - len(values))
+        values.extend([text_of(cell)] * repeated)
+    return values
+
+
+def repeat_count(element: Element, name: str) -> int:
+    """Return how often a row or cell is repeated, by the attribute `name`."""
+    count = element.get(name, "")
+    return int(count) if count.isdecimal() and len(count) < 9 else 1
 
 
 def text_in(element: Element) -> str:

@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element
 
 from corpus.formats import ODP, ODS
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.odt import add_elements, read_content, text_in
+from corpus.readers.office.odt import add_elements, read_content, repeat_count, row_texts, text_in
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
-from corpus.readers.records.sheets import MAX_COLUMNS, add_sheets
+from corpus.readers.records.sheets import add_sheets
 from corpus.types import Extracted
 
 _SKIP = frozenset({"annotation"})
@@ -53,19 +53,11 @@ def read_sheets(archive: Archive) -> Extracted:
 def _rows(table: Element) -> Iterator[tuple[int, list[str]]]:
     number = 1
     for row in find_all(table, "table-row"):
-        values: list[str] = []
-        for cell in find_all(row, "table-cell", "covered-table-cell"):
-            repeated = min(_repeat_count(cell, "number-columns-repeated"), MAX_COLUMNS - len(values))
-            values.extend([_cell_text(cell)] * repeated)
+        values = row_texts(row, _cell_text)
         if any(map(str.strip, values)):
             yield number, values
         # A repeated row is yielded only once.
-        number += _repeat_count(row, "number-rows-repeated")
-
-
-def _repeat_count(element: Element, name: str) -> int:
-    count = element.get(name, "")
-    return int(count) if count.isdecimal() and len(count) < 9 else 1
+        number += repeat_count(row, "number-rows-repeated")
 
 
 def _cell_text(cell: Element) -> str:

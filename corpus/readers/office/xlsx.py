@@ -80,6 +80,8 @@ class _CellReader:
             value = float(text)
             if style.isdigit() and int(style) in self._dates:
                 moment = self._epoch + datetime.timedelta(seconds=round(value * 86400))
+                if 0 <= value < 1:  # a time
+                    return moment.time().isoformat("seconds" if moment.second else "minutes")
                 return moment.date().isoformat() if value == int(value) else moment.isoformat(" ")
         except (ValueError, OverflowError):
             return text

@@ -84,6 +84,51 @@ def test_tables_in_books_have_no_lines_to_cite() -> None:
     assert (document.text, document.file_lines) == ("Oars | 2\nMasts | 1", None)
 
 
+def test_notes_and_chapter_headings_of_books_are_read() -> None:
+    """A book has nothing beside its main content."""
+    page = '<header><h1>Oars</h1></header><article><p>Of ash.</p></article><aside epub:type="footnote">Or pine.</aside>'
+    assert detect.read("a.epub", archives.epub([page])).text == "Oars\n\nOf ash.\n\nOr pine."
+
+
+def test_footnotes_and_endnotes_follow_the_text() -> None:
+    note = f"<w:{{0}}note>{archives.word_paragraph('In the {0}note.')}</w:{{0}}note>"
+    parts = unpack(archives.docx(archives.word_paragraph("Oars."), notes=note.format("foot"))) | {
+        "word/endnotes.xml": f'<w:endnotes xmlns:w="urn:w">{note.format("end")}</w:endnotes>'.encode(),
+        "word/_rels/document.xml.rels": archives.rels(
+            ("footnotes", "footnotes.xml"), ("endnotes", "endnotes.xml")
+        ).encode(),
+    }
+    assert detect.read("a.docx", archives.pack(parts)).text == "Oars.\n\nIn the footnote.\n\nIn the endnote."
+
+
+def test_numbered_headings_of_an_open_document_are_in_lists() -> None:
+    item = "<text:list><text:list-item>{}</text:list-item></text:list>"
+    body = item.format('<text:h text:outline-level="1">Oars</text:h>')
+    body += item.format(item.format('<text:h text:outline-level="2">Costs</text:h>')) + item.format(
+        "<text:p>Ash</text:p>"
+    )
+    document = detect.read("a.odt", archives.open_document(body))
+    assert document.text == "Oars\n\nCosts\n\n- Ash"
+    assert document.blocks[2].heading == ("Oars", "Costs")
+
+
+def test_spanned_and_repeated_cells_of_an_open_document_keep_columns_aligned() -> None:
+    cells = [f"<table:table-cell{{}}><text:p>{text}</text:p></table:table-cell>" for text in ("A", "B", "C")]
+    covered, repeated = "<table:covered-table-cell/>", ' table:number-columns-repeated="2"'
+    rows = ("".join(cells).format("", "", ""), cells[0] + covered + cells[1], covered + cells[0].format(repeated))
+    body = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows).format("", "")
+    document = detect.read("a.odt", archives.open_document(f"<table:table>{body}</table:table>"))
+    assert document.text == "A | B | C\nA | | B\n– | A | A"
+
+
+def test_times_in_a_workbook_have_no_date() -> None:
+    times = {0: "00:00", 9.5 / 24: "09:30", 75 / 86400: "00:01:15", 45414: "2024-05-02", 45414.5: "2024-05-02 12:00:00"}
+    rows: list[list[str | float]] = [["Boat", "Start"]]
+    rows.extend(["Ida", time] for time in times)
+    document = detect.read("a.xlsx", archives.xlsx({"Race": rows}, dates=frozenset([1])))
+    assert [line.partition(": ")[2] for line in document.text.splitlines() if "Start" in line] == list(times.values())
+
+
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
     """The archive states ten bytes for a large part."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
