@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
@@ -16,13 +16,16 @@ from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.records.quotes import body_parts
 from corpus.readers.web.html import add_html
-from corpus.text.encodings import require_text
+from corpus.text.encodings import decode, require_text, web_codec
 from corpus.types import QUOTED, Extracted
 
 MAX_MESSAGES = 20_000
-_FROM = re.compile(rb"(?:\A|(?<=\n)(?:\r?\n)?)From [^\n]+\n")
+# The line above each message has an address, a time or at most two words, unlike most sentences with that first word.
+_FROM = re.compile(
+    rb"(?:\A|(?<=\n)(?:\r?\n)?)From (?=\S*@|[^\n]*\d:\d\d|\S*+ ?\S*+ *\r?\n)[^\n]*+\n"
+    rb"(?:>From [^\n]*\n)?(?=[!-9;-~]+:(?!//))"
+)
 _LINE_ENDS = re.compile(r"[\r\n]")
-_SIGNATURE = "\n-- \n"
 _MAX_PARTS = 200
 _MAX_HEADER = 4000
 # At most this many recipients are named above each passage of a message.
@@ -67,31 +70,45 @@ def _split_mailbox(data: bytes) -> Iterator[bytes]:
 def _add_message(builder: DocumentBuilder, data: bytes, *, in_mailbox: bool = False) -> str:
     """Add a message and return its subject."""
     message = _PARSER.parsebytes(data)
-    # The first of repeated headers is used.
-    raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
-    subject, sender, *recipients = (_decode_header(raw.get(name, "")) for name in ("subject", "from", "to", "cc"))
-    if not (sender or subject):
+    headers = _headers(message)
+    subject, sender, date = headers["Subject"], headers["From"], headers["Date"]
+    if not (sender or subject or in_mailbox):
         raise Unreadable("content does not match its name: not a message")
     builder.section(1, "")
     if in_mailbox:
         builder.begin_record(subject)
     if subject:
         builder.heading(1, subject)
-    date = _parse_date(raw.get("date", ""))
-    # Sender, recipients and date are a heading of all its passages.
-    heading = _correspondence(sender, recipients, date)
-    builder.section(2, heading)
-    labelled = zip(("From", "To", "Cc", "Date"), (sender, *recipients, date), strict=True)
-    if headers := [(name, value) for name, value in labelled if value]:
-        builder.preface(headers)
+    heading = _add_headers(builder, {**headers, "Subject": ""})
     if not in_mailbox:
         fields = (("title", subject), ("author", sender), ("date", date))
         builder.metadata = tuple((name, value) for name, value in fields if value)
-    for part in _text_parts(message):
-        _add_body(builder, part, heading)
+    previous, part_heading = message, heading
+    for part, owner in _text_parts(message):
+        if owner is not previous:
+            previous, part_heading = owner, heading if owner is message else _add_headers(builder, _headers(owner))
+        _add_body(builder, part, part_heading)
+    builder.section(2, heading)
     for name in _attachments(message):
         builder.block(f"Attachment: {name}")
     return subject
+
+
+def _headers(message: Message) -> dict[str, str]:
+    """Return the headers of a message that are shown, decoded, or "" for those that it lacks."""
+    # The first of repeated headers is used.
+    raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
+    headers = {name: _decode_header(raw.get(name.lower(), "")) for name in ("Subject", "From", "To", "Cc")}
+    return {**headers, "Date": _parse_date(raw.get("date", ""))}
+
+
+def _add_headers(builder: DocumentBuilder, headers: Mapping[str, str]) -> str:
+    """Add headers, of which sender, recipients and date are a heading of all passages below, and return it."""
+    heading = _correspondence(headers["From"], [headers["To"], headers["Cc"]], headers["Date"])
+    builder.section(2, heading)
+    if fields := [(name, value) for name, value in headers.items() if value]:
+        builder.preface(fields)
+    return heading
 
 
 def _correspondence(sender: str, recipients: list[str], date: str) -> str:
@@ -118,45 +135,45 @@ def _parse_date(raw: str) -> str:
         return ""
 
 
-def _text_parts(message: Message) -> Iterator[Message]:
-    """Yield the text parts of a message; of alternatives, only plain text, if there is any."""
-    pending = [message]
+def _text_parts(message: Message) -> Iterator[tuple[Message, Message]]:
+    """Yield the text parts of a message, each with the message that it is of: this one, or one attached to it.
+
+    Of alternatives, only plain text is yielded, if there is any.
+    """
+    pending = [(message, message)]
     count = 0
     while pending and count < _MAX_PARTS:
-        part = pending.pop()
+        part, owner = pending.pop()
         count += 1
         payload = part.get_payload()
         if isinstance(payload, list):
             parts = [part for part in payload if isinstance(part, Message)]
             if part.get_content_type() == "multipart/alternative":
-                parts = ([part for part in parts if part.get_content_type() == "text/plain"] or parts)[:1]
-            pending.extend(reversed(parts))
+                plain = [part for part in parts if part.get_content_type() == "text/plain"]
+                others = [part for part in parts if part.get_content_type() != "text/plain"]
+                parts = ([part for part in plain if _decode_part(part).strip()] or others or plain)[:1]
+            is_attached = part.get_content_type() == "message/rfc822"
+            pending.extend((inner, inner if is_attached else owner) for inner in reversed(parts))
         elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
-            yield part
+            yield part, owner
 
 
 def _attachments(message: Message) -> Iterator[str]:
     for count, part in enumerate(message.walk()):
         if count > _MAX_PARTS:
             return
-        if (name := part.get_filename()) and not part.is_multipart():
+        if (name := part.get_filename()) and part.get_content_maintype() != "multipart":
             yield _decode_header(name)
 
 
 def _add_body(builder: DocumentBuilder, part: Message, heading: str) -> None:
     """Add the text of a message or of a part of it; `heading` is that of the text which is not quoted."""
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes):
-        return
-    try:
-        text = data.decode(part.get_content_charset() or "utf-8")
-    except (LookupError, UnicodeError):
-        text = data.decode("utf-8", "replace")
+    text = _decode_part(part)
     if part.get_content_type() == "text/html":
         add_html(builder, text, level=2)
         return
     shown_attributions = {""}
-    for body_part in body_parts(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
+    for body_part in body_parts(text.replace("\r\n", "\n")):
         builder.section(2, body_part.heading(heading))
         if body_part.attribution not in shown_attributions:
             shown_attributions.add(body_part.attribution)
@@ -164,3 +181,17 @@ def _add_body(builder: DocumentBuilder, part: Message, heading: str) -> None:
         for paragraph in body_part.paragraphs:
             builder.block(paragraph)
     builder.section(2, heading)
+
+
+def _decode_part(part: Message) -> str:
+    """Return the text of a part of a message, or "" if it has parts itself."""
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    charset = part.get_content_charset() or "utf-8"
+    with contextlib.suppress(LookupError, ValueError):
+        # Text that is not ASCII but labelled so is often UTF-8.
+        return data.decode(charset if charset == "us-ascii" else web_codec(charset))
+    with contextlib.suppress(Unreadable):
+        return decode(data)[0]
+    return data.decode("utf-8", "replace")

@@ -15,6 +15,7 @@ from corpus.types import QUOTED
 # Usually followed by a blank. ">From" in a mailbox is an escaped line of the message itself.
 _MARKS = re.compile(r"(?:>(?!From )[ \t]?)+")
 _PROMPT = ">>> "
+_SIGNATURE = re.compile(r"^-- $", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n\s*\n")
 # "On 3 June 2024, Ida Grün wrote:", "Am 3.6.2024 schrieb Ida Grün:", "Ida Grün <ida@example.org>:"
 _ATTRIBUTION = re.compile(
@@ -32,17 +33,21 @@ _MAX_ATTRIBUTION = 300
 # are in English, German, French, Spanish, Portuguese, Italian, Dutch and Swedish.
 _ORIGINAL = (
     r"(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete Nachricht|Message d['’]origine"
-    r"|Message original|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht"
-    r"|Ursprungligt meddelande)"
+    r"|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada"
+    r"|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande)"
 )
-_SENT = "Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el)?|Enviada em|Data|Inviato|Verzonden|Skickat"
-_SUBJECT = "Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne"
+_SENT = "Sent|Date|Gesendet|Datum|Envoyé|Enviado(?: el)?|Enviada em|Data|Fecha|Inviato|Verzonden|Skickat"
+_SUBJECT = "Subject|Betreff|Objet|Sujet|Asunto|Assunto|Oggetto|Onderwerp|Ämne"
+_OTHER = "To|Cc|Bcc|Reply-To|An|À|A|Pour|Para|Aan|Till|Kopia|Importance|Attachments|Anlagen"
 _COLON = r"\*?[ \xa0]?:\*?[ \xa0\t]*"
+# Thunderbird puts the sender below the subject and date.
+_ABOVE_SENDER = rf"[ \t]*+\*?(?>(?:{_SENT}){_COLON}(?P<date>[^\n]*)|(?:{_SUBJECT}|{_OTHER}){_COLON}[^\n]*)\n"
 _HEADERS = re.compile(
-    rf"(?:^[ \t]*(?:(?P<original>-{{3,20}} ?{_ORIGINAL} ?-+)|(?P<rule>---|___)[^\n]*)[ \t]*\n\s{{0,9}})?"
+    rf"(?:^[ \t]*(?:(?P<original>-{{3,20}} ?{_ORIGINAL} ?-+)[ \t]*\n\s{{0,9}}(?:{_ABOVE_SENDER})*"
+    rf"|(?P<rule>---|___)[^\n]*\n\s{{0,9}}))?"
     rf"^[ \t]*\*?(?:From|Von|De|Da|Van|Från){_COLON}(?P<sender>[^\n]{{1,200}})"
     rf"(?:\n[ \t]*\*?(?:(?:{_SENT}){_COLON}(?P<sent>[^\n]*)|(?:{_SUBJECT}){_COLON}(?P<subject>[^\n]*)"
-    rf"|(?:To|Cc|Bcc|An|À|A|Para|Aan|Till|Kopia|Importance|Attachments|Anlagen){_COLON}[^\n]*))+(?=\n|\Z)"
+    rf"|(?:{_OTHER}){_COLON}[^\n]*))*(?=\n|\Z)"
     rf"|^[ \t]*(?P<alone>-{{3,20}} ?{_ORIGINAL} ?-+)[ \t]*(?=\n|\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -76,7 +81,7 @@ def body_parts(body: str) -> Iterator[BodyPart]:
     attributions: dict[int, str] = {}
     previous: BodyPart | None = None
     for depth, text in _runs(_mark_quotations(body)):
-        part = BodyPart(depth, [paragraph for paragraph in _BLANK_LINES.split(text) if paragraph.strip()])
+        part = BodyPart(depth, _paragraphs(text))
         if previous is not None:
             if depth > previous.depth:
                 # Lines quoted even more often are by somebody else.
@@ -104,7 +109,8 @@ def _mark_quotations(body: str) -> str:
         is_dated = headers["sent"] is not None and (headers["rule"] or headers["subject"] is not None)
         if len(messages) == _MAX_HEADERS or not (headers["original"] or headers["alone"] or is_dated):
             continue
-        date = f" on {headers['sent'].strip()}" if headers["sent"] else ""
+        sent = (headers["sent"] or headers["date"] or "").strip()
+        date = f" on {sent}" if sent else ""
         attribution = f"\n\n{headers['sender'].strip()} wrote{date}:\n" if headers["sender"] else ""
         messages.append((body[message_start : headers.start()] + attribution).replace("\n", f"\n{marks}"))
         message_start, marks = headers.end(), f"{marks}> "
@@ -128,13 +134,21 @@ def _runs(body: str) -> Iterator[tuple[int, str]]:
         yield depth, "\n".join(lines)
 
 
+def _paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of consecutive lines without a signature, below which only an attribution is kept."""
+    text, *signature = _SIGNATURE.split(text, maxsplit=1)
+    last = _BLANK_LINES.split(signature[0].rstrip())[-1:] if signature else []
+    return [paragraph for paragraph in (*_BLANK_LINES.split(text), *filter(_is_attribution, last)) if paragraph.strip()]
+
+
+def _is_attribution(text: str) -> bool:
+    return len(text.strip()) <= _MAX_ATTRIBUTION and _ATTRIBUTION.fullmatch(text.strip()) is not None
+
+
 def _pop_attribution(part: BodyPart) -> str:
     """Remove the attribution that ends a part, if any, and return it."""
-    attribution = part.paragraphs[-1].strip() if part.paragraphs else ""
-    if not (len(attribution) <= _MAX_ATTRIBUTION and _ATTRIBUTION.fullmatch(attribution)):
-        return ""
-    part.paragraphs.pop()
-    return attribution
+    is_attributed = bool(part.paragraphs) and _is_attribution(part.paragraphs[-1])
+    return part.paragraphs.pop().strip() if is_attributed else ""
 
 
 def _pop_inner_attribution(part: BodyPart) -> str:

@@ -60,6 +60,67 @@ def test_attachments_are_named_and_not_read() -> None:
     assert text == "Oars\n\nIt leaks.\n\nAttachment: Rüder.txt\n\nAttachment: Fähre.pdf"
 
 
+def test_a_blank_plain_text_gives_way_to_html() -> None:
+    body = "--a\nContent-Type: text/plain\n\n \n\n--a\nContent-Type: text/html\n\n<p>It <i>leaks</i>.\n--a--\n"
+    assert text_of("Content-Type: multipart/alternative; boundary=a", body) == "Oars\n\nIt leaks."
+
+
+def test_an_attached_message_is_by_its_own_sender() -> None:
+    """What follows it is by the sender of the whole message again."""
+    body = (
+        "--a\n\nSee below.\n--a\nContent-Type: message/rfc822\nContent-Disposition: attachment; filename=Tar.eml\n\n"
+        "From: Bo <b@b.org>\nTo: Eva\nSubject: Tar\nDate: Sun, 02 Jun 2024 10:00:00 +0200\n\nIt is hot.\n"
+        "--a\n\nSent to all.\n--a--\n"
+    )
+    data = f"Subject: Oars\nFrom: Eva\nContent-Type: multipart/mixed; boundary=a\n\n{body}".encode()
+    passages = check_passages(parse("a.eml", data), count_tokens=count_words, max_tokens=254)
+    assert [(passage.heading, passage.text[passage.body :]) for passage in passages] == [
+        (("Oars", "Eva"), "See below."),
+        (("Oars", "Bo <b@b.org> to Eva, 2024-06-02"), "It is hot."),
+        (("Oars", "Eva"), "Sent to all.\n\nAttachment: Tar.eml"),
+    ]
+    headers = "Subject: Tar\nFrom: Bo <b@b.org>\nTo: Eva\nDate: 2024-06-02 10:00:00+02:00"
+    assert passages[1].text.startswith(headers)
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding"),
+    [
+        ("", "cp1252"),
+        ("; charset=x-none", "cp1252"),
+        ("; charset=iso-8859-1", "cp1252"),
+        ("; charset=us-ascii", "cp1252"),
+        ("; charset=us-ascii", "utf-8"),
+    ],
+)
+def test_a_wrong_or_missing_charset_is_mended(charset: str, encoding: str) -> None:
+    body = "Grüße aus München, das macht 5 € – I don’t mind."
+    data = f"Subject: Oars\nContent-Type: text/plain{charset}\n\n{body}".encode(encoding)
+    assert read("a.eml", data).text == f"Oars\n\n{body}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From ida@example.org Fri Nov 21 10:00:00 2025",
+        "From - Fri Nov 21 10:00:00 2025",
+        "From ida at example.org  Fri Nov 21 10:00:00 2025",
+        "From ida",
+        "From ",
+        "From - Fri Nov 21 10:00:00 2025\n>From - Sat Nov 22 10:00:00 2025",
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_messages_begin_only_at_lines_that_programs_write(line: str, newline: str) -> None:
+    """Not all programs escape the sentences that begin with the same word; some messages have no sender."""
+    sentences = ("From the station, take bus 5.", "From here on, see\nhttps://b.org", "From 10:30 on it rains.")
+    body = "\n".join(sentences)
+    data = f"{line}\nSubject: Oars\n\n{body}\n\n{line}\nX-Status: R\n\nOf ash.\n".replace("\n", newline).encode()
+    mailbox = read("a.mbox", data)
+    assert [record.title for record in mailbox.records] == ["Oars", ""]
+    assert mailbox.text == f"Oars\n\n{body}\n\nOf ash."
+
+
 def test_sender_recipients_and_date_are_a_heading_of_each_passage() -> None:
     """The block of headers is part of the first passage."""
     to = ", ".join(f"P{number} <p{number}@b.org>" for number in range(7))
@@ -148,6 +209,27 @@ def test_lines_that_only_look_quoted_are_text_of_the_message(body: str) -> None:
     assert headed_texts(body) == [("Eva", body)]
 
 
+SIGNATURE = "\n-- \nEva Lind\n\n12 High Street\n\n"
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "On 2 June 2024, Bo wrote:\n> Is Tuesday fine?\n>\n> Bo",
+        "On 2 June 2024, Bo\nwrote:\n\n> Is Tuesday fine?\n>\n> Bo\n> -- \n> Bo Dahl",
+        "From: Bo\nSent: 2 June 2024\nSubject: Oars\n\nIs Tuesday fine?\n\nBo\n-- \nBo Dahl",
+        "---- Forwarded Message ----\nFrom: Bo\n\nIs Tuesday fine?\n\nBo",
+    ],
+)
+def test_a_signature_ends_where_a_quotation_begins(quotation: str) -> None:
+    """It is left out, in quotations too."""
+    (sender, own), (heading, text) = headed_texts(f"Yes.{SIGNATURE}{quotation}\n")
+    assert (sender, own, text) == ("Eva", "Yes.", "Is Tuesday fine?\n\nBo")
+    assert heading.startswith("Quoted: ")
+    assert "Bo" in heading
+    assert headed_texts(f"Yes.{SIGNATURE}") == [("Eva", "Yes.")]
+
+
 TO_EVA = "Fine, Friday.\n\nEva\n\n"
 
 
@@ -163,6 +245,15 @@ TO_EVA = "Fine, Friday.\n\nEva\n\n"
         ("*Von:* Ida\n*Gesendet:* 5. März\n*An:* Eva\n*Betreff:* Ruder", "Quoted: Ida wrote on 5. März"),
         ("De\xa0: Ida\nEnvoyé\xa0: 5 mars\nÀ\xa0: Eva\nObjet\xa0: Rames", "Quoted: Ida wrote on 5 mars"),
         ("---------- Forwarded message ---------\nFrom: Ida\nSubject: Oars", "Quoted: Ida wrote"),
+        (
+            "-------- Forwarded Message --------\nSubject: \tOars\nDate: \t5 March 2024\nFrom: \tIda\nTo: \tEva",
+            "Quoted: Ida wrote on 5 March 2024",
+        ),
+        (
+            "-------- Message transféré --------\nSujet\xa0: \tRames\nDate\xa0: \t5 mars\nDe\xa0: \tIda\n"
+            "Pour\xa0: \tEva",
+            "Quoted: Ida wrote on 5 mars",
+        ),
         ("-----Ursprüngliche Nachricht-----", "Quoted by Eva"),
     ],
 )
@@ -200,3 +291,9 @@ def test_the_details_of_a_journey_are_not_headers(body: str) -> None:
 def test_after_twenty_headers_further_ones_are_text() -> None:
     text = text_of("From: Eva", "From: Ida\nDate: 5 May\nSubject: Oars\n" * 2000 + "-" * 100_000)
     assert text.count("Date: 5 May") == 1980
+
+
+def test_very_many_headers_without_a_sender_are_text() -> None:
+    """They are read in linear time."""
+    dates = "\n".join(["Date: 5 May"] * 2000)
+    assert headed_texts(f"---- Forwarded Message ----\n{dates}")[0][0] == "Quoted by Eva"
