@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
+from itertools import islice, zip_longest
+from statistics import median, median_high
 
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
@@ -14,8 +17,12 @@ from corpus.text.encodings import decode_lines
 from corpus.types import Extracted
 
 _SAMPLE = 64 * 1024
-_SAMPLE_LINES = 20
-_LONGEST_NAME = 80
+_SAMPLE_ROWS = 20
+# Maximum length of most names, and of any name, such as a question of a survey.
+_MAX_USUAL_NAME, _MAX_NAME = 80, 300
+_YEAR = re.compile(r"\s*(?:19|20)\d\d\s*")
+# A first line for Excel.
+_SEPARATOR = re.compile(r'sep=([^\w"\r\n])\r?\n', re.IGNORECASE)
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -24,38 +31,57 @@ def read(path: str, data: bytes) -> Extracted:
     text = text.removeprefix("\ufeff")
     is_tsv = path.lower().endswith(".tsv")
     csv.field_size_limit(MAX_BYTES)
+    separator = _SEPARATOR.match(text)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if is_tsv else _guess_delimiter(text)))
+        delimiter = separator[1] if separator else "\t" if is_tsv else _guess_delimiter(text)
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise Unreadable(f"damaged: {error}") from error
-    names, records = to_records(list(enumerate(rows, 1)))
+    names, records = to_records(list(enumerate(rows, 1))[1 if separator else 0 :])
     builder = DocumentBuilder()
     add_records(builder, records, pages=True, documents_from=None if title_field(names) is None else 1)
     return builder.build("text/tab-separated-values" if is_tsv else "text/csv", note=note, title="")
 
 
 def to_records(rows: Sequence[tuple[int, Sequence[str]]]) -> tuple[list[str], list[tuple[int, Row]]]:
-    """Return the column names, or [], and the records of numbered rows; blank cells and rows are left out."""
-    names = _column_names([row for _, row in rows])
+    """Return the column names, or [], and the records of numbered rows; blank cells and rows are left out.
+
+    Rows above the names, such as a title, are records without names.
+    """
+    filled = [sum(map(bool, map(str.strip, row))) for _, row in rows]
+    usual = median([count for count in filled if count] or [0])
+    # In a table of two columns, the first may be unnamed.
+    head = next((i for i, (_, row) in enumerate(rows) if 2 * filled[i] + (not any(row[:1])) > usual), 0)
+    names = _column_names([row for _, row in rows[head:]])
     records: list[tuple[int, Row]] = []
-    for number, row in rows[1:] if names else rows:
-        padded = [*names, *[""] * (len(row) - len(names))]
+    for i, (number, row) in enumerate(rows):
+        if names and i == head:
+            continue
+        padded = [*(names if i > head else []), *[""] * len(row)]
         if fields := [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]:
             records.append((number, fields))
     return names, records
 
 
 def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the first row if it has distinct short names and no numbers, otherwise []."""
+    """Return the first row if it has distinct short names and no numbers but years, otherwise []."""
     names = [name.strip() for name in rows[0]] if len(rows) > 1 else []
     filled = [name for name in names if name]
-    is_distinct = len(set(filled)) == len(filled) and all(len(name) <= _LONGEST_NAME for name in filled)
-    has_number = any(name.replace(".", "").replace(",", "").isdigit() for name in filled)
-    return names if filled and is_distinct and not has_number else []
+    if not filled or len(set(filled)) < len(filled):
+        return []
+    lengths = list(map(len, filled))
+    pairs = zip_longest(names, rows[1][: len(names)], fillvalue="")
+    numbers = [(name, below) for name, below in pairs if name.replace(".", "").replace(",", "").isdigit()]
+    # A single year may be a quantity, and years above years are data.
+    are_years = len(numbers) > 1 and all(_YEAR.fullmatch(name) and not _YEAR.fullmatch(it) for name, it in numbers)
+    is_short = median_high(lengths) <= _MAX_USUAL_NAME and max(lengths) <= _MAX_NAME
+    return names if is_short and (are_years or not numbers) else []
 
 
 def _guess_delimiter(text: str) -> str:
-    """Return the delimiter that is most frequent in all lines of a sample."""
-    lines = [line for line in text[:_SAMPLE].split("\n")[:_SAMPLE_LINES] if line.strip()]
-    counts = {mark: [line.count(mark) for line in lines] for mark in ",;\t|"}
+    """Return the delimiter that is most frequent in all rows of a sample."""
+    counts: dict[str, list[int]] = {}
+    for mark in ",;\t|":
+        rows = csv.reader(io.StringIO(text[:_SAMPLE], newline=""), delimiter=mark)
+        counts[mark] = [len(row) - 1 for row in islice(rows, _SAMPLE_ROWS) if "".join(row).strip()]
     return max(counts, key=lambda mark: (min(counts[mark], default=0), sum(counts[mark])))

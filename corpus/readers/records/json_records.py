@@ -13,8 +13,6 @@ from corpus.readers.assemble.fields import add_records
 from corpus.text.encodings import decode_lines
 from corpus.types import Extracted
 
-_MAX_FIELDS = 2000
-
 
 def read(path: str, data: bytes) -> Extracted:
     """Read JSON or JSON lines; see `corpus.readers`."""
@@ -46,13 +44,18 @@ def read(path: str, data: bytes) -> Extracted:
 def _parse(text: str) -> Any:
     """Parse a whole file, or return [] if it is blank; JSON lines in a file named .json are accepted."""
     try:
-        return json.loads(text) if text.strip() else []
+        return _load(text) if text.strip() else []
     except ValueError as error:
         with suppress(Unreadable):
             values, invalid = _parse_lines(text)
             if not invalid:
                 return values
         raise Unreadable("damaged: not valid JSON") from error
+
+
+def _load(text: str) -> Any:
+    """Parse a value; integers stay text, as Python refuses very long ones."""
+    return json.loads(text, parse_int=str)
 
 
 def _parse_lines(text: str) -> tuple[list[Any], list[int]]:
@@ -70,7 +73,7 @@ def _parse_lines(text: str) -> tuple[list[Any], list[int]]:
     for number, line in enumerate(lines, 1):
         value = None
         try:
-            value = json.loads(line) if line.strip() else None
+            value = _load(line) if line.strip() else None
         except ValueError:
             invalid.append(number)
         values.append(value)
@@ -91,8 +94,7 @@ def _is_record_list(value: object) -> bool:
 def _flatten(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the fields of a record, nested ones by their path: "author.name"."""
     pending: list[tuple[str, Any]] = [("", value)]
-    count = 0
-    while pending and count < _MAX_FIELDS:
+    while pending:
         name, value = pending.pop()
         if isinstance(value, dict):
             fields = [(f"{name}.{key}" if name else str(key), child) for key, child in value.items()]
@@ -100,7 +102,6 @@ def _flatten(value: Any) -> Iterator[tuple[str, str]]:
         elif isinstance(value, list) and any(isinstance(child, dict | list) for child in value):
             pending.extend((name, child) for child in reversed(value))
         elif text := _as_text(value):
-            count += 1
             yield name, text
 
 

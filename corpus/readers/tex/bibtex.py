@@ -52,10 +52,11 @@ def _title(entry: str) -> str:
     if not match:
         return ""
     value = entry[match.end() : match.end() + _MAX_TITLE]
+    ends = '"' if value.startswith('"') else "},"
     depth = 0
     for i, character in enumerate(value):
         depth += (character == "{") - (character == "}")
-        if depth < 0 or (i and not depth and character in '"},'):
+        if depth < 0 or (i and not depth and character in ends):
             return _plain_value(value[: i + 1])
     return _plain_value(value)
 

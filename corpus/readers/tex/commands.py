@@ -41,8 +41,11 @@ _SYMBOLS = {
 _SYMBOL = re.compile(rf"\\({'|'.join(_SYMBOLS)})(?![A-Za-z])")
 _DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
 _POWER = re.compile(r"\^(?:\{([-+]?[0-9]{1,4})\}|([0-9]))")
-_ACCENT = re.compile(r"\\([`'^~=.\"]|[uvHcdkr](?![A-Za-z]))[ \t]*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]*\\))")
-_COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
+_ACCENT = re.compile(
+    r"\\([`'^~=.\"]|[uvHcdkr](?![A-Za-z]))[ \t]*(?:\{\\?([A-Za-z])\}|\\([A-Za-z])(?![A-Za-z])|([A-Za-z]))"
+)
+# A percent sign in an address or in verbatim text does not begin a comment.
+_COMMENT = re.compile(r"(\\(?:url|href)\{[^{}\n]*\}|\\verb\*?([^\w\s*]).{0,500}?\2)|(?<!\\)((?:\\\\)*)%.*")
 _LAYOUT = re.compile(
     r"\\(?:label|vspace|hspace|includegraphics|bibliographystyle|bibliography|usepackage|input|include|pagestyle|"
     r"thispagestyle|setlength|setcounter|addtocounter|newcommand|renewcommand|documentclass|hypersetup|newtheorem|"
@@ -63,8 +66,8 @@ _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _MARKUP = re.compile(r"[\\{}~]|--|``|''")
-_OPENING = re.compile(r"\$|\\[(\[]")
-_DOLLARS = re.compile(r"\$\$?[^$\n]*\$\$?")
+_OPENING = re.compile(r"\\[\\$(\[]|\$")
+_DOLLARS = re.compile(r"\$\$?(?:\\.|[^\\$\n])*\$\$?")
 _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 
@@ -92,13 +95,14 @@ def plain_formula(formula: str) -> str:
 
 def strip_comment(line: str) -> str:
     """Return a line without its comment."""
-    return _COMMENT.sub(r"\1", line) if "%" in line else line
+    return _COMMENT.sub(r"\1\3", line) if "%" in line else line
 
 
 def _formulas(line: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of formulas; search for a missing closing delimiter only once, as there may be a million."""
     at = 0
-    unclosed: set[str] = set()
+    # A line break and a dollar sign open no formula.
+    unclosed = {r"\\", r"\$"}
     for mark in _OPENING.finditer(line):
         if mark.start() < at or mark[0] in unclosed:
             continue
@@ -120,7 +124,7 @@ def _strip_markup(text: str) -> str:
         return text
     if "\\" in text:
         text = _ACCENT.sub(
-            lambda match: unicodedata.normalize("NFC", (match[2] or match[3]) + _ACCENTS[match[1]]), text
+            lambda match: unicodedata.normalize("NFC", (match[2] or match[3] or match[4]) + _ACCENTS[match[1]]), text
         )
         text = _ENVIRONMENT.sub("", _REFERENCE.sub(r"[\1]", _LINK.sub(r"\2 (\1)", _LAYOUT.sub("", text))))
         text = _NOTHING.sub("", _SPACE.sub(" ", _BREAK.sub(" ", text)))

@@ -163,6 +163,42 @@ def test_a_table_of_very_many_rows_is_one_block() -> None:
     assert (len(document.blocks), document.pages) == (1, ())
 
 
+QUESTION = "How likely is it that you would recommend the boat club to a friend or to somebody at work?"
+NAMED = {
+    "years": ("Item,2022,2023\nRent,300,310\n", 2, "Item: Rent\n2022: 300\n2023: 310"),
+    "a survey": (f"Time,Boat,{QUESTION}\nnoon,Heron,very\n", 2, f"Time: noon\nBoat: Heron\n{QUESTION}: very"),
+    "a title": ("Boats 2024,,\nboat,oars,wood\nHeron,2,ash\n", 3, "boat: Heron\noars: 2\nwood: ash"),
+    "a title above two columns": ("Boats 2024,\nboat,wood\nHeron,ash\n", 3, "boat: Heron\nwood: ash"),
+    "an unnamed column": (",wood\n0,ash\n", 2, "0\nwood: ash"),
+    "a blank first line": ("\nboat,wood\nHeron,ash\n", 3, "boat: Heron\nwood: ash"),
+    "a line for Excel": ("sep=;\r\nboat;km\r\nHeron;7,5\r\n", 3, "boat: Heron\nkm: 7,5"),
+    "commas in a cell": ('boat;note\nHeron;"red, old,\nlong, thin"\n', 2, "boat: Heron\nnote: red, old,\nlong, thin"),
+    "no names above years": ("Heron,1984,1998\nOtter,1974,2019\n", 2, "Otter\n1974\n2019"),
+    "no names above a price": ("Table,1950\nChair,320\n", 2, "Chair\n320"),
+    "no names above long text": (f"Ida,{QUESTION}\nBo,Who asks?\n", 2, "Bo\nWho asks?"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_names_of_columns_are_found(name: str) -> None:
+    """They may follow a title, and are not mistaken for values; the last row keeps its number."""
+    text, number, shown = NAMED[name]
+    document = parse("a.csv", text.encode())
+    assert (document.text[document.pages[-1] :], len(document.pages)) == (shown, number)
+
+
+def test_a_title_above_the_names_of_columns_is_a_row() -> None:
+    document = parse("a.xlsx", archives.xlsx({"Plan": [["Budget", "", ""], ["Item", 2022, 2023], ["Rent", 300, 310]]}))
+    assert document.text == "Plan\n\nBudget\n\nItem: Rent\n2022: 300\n2023: 310"
+
+
+def test_an_object_with_very_many_fields_is_not_cut() -> None:
+    """Numbers may have very many digits, too."""
+    text = parse("en.json", lines({f"key {n}": "Ahoy." for n in range(3000)})).text
+    assert text.endswith("\nkey 2999: Ahoy.")
+    assert parse("a.json", b'{"pi": %s}' % (b"31" * 2500)).text == "pi: " + "31" * 2500
+
+
 def test_damaged_line_loses_only_its_record() -> None:
     """The other records keep their line numbers; a file with mostly damaged lines is refused."""
     document = parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n{"text": "Pine."}\n')

@@ -35,6 +35,12 @@ def lines(body: str, preamble: str = "") -> list[str]:
         (r"\SI{4}{kg.m^{-3}} \SI{5}{m/s^2} \SI{6}{\percent} \si{\degreeCelsius}", "4 kg m⁻³ 5 m/s² 6 % °C"),
         (r"\multirow{2}{*}{both} \cmidrule(lr){2-3} \textcolor{red}{x}", "both x"),
         (r"\paragraph{Funding} From the fund.", "Funding From the fund."),
+        (r"\$5 for \textbf{adults}, $b = \$3$ and \$10", r"$5 for adults, b = \$3 and $10"),
+        (r"A line\\$x^2$ and \[x\] and y\\[2pt] z\]", "A line x² and x and y z"),
+        (r"r\'esum\'e by Fr\'ed\'eric, na\"\i{}ve, M\"unchen\\", "résumé by Frédéric, naïve, München"),
+        (r"\href{https://a.org/a%20b}{Plan} for 5\,\% % later", "Plan (https://a.org/a%20b) for 5 %"),
+        (r"\url{a.org/%7Eida} \verb|a%b| and \verb*+%c+ here% gone", "a.org/%7Eida |a%b| and +%c+ here"),
+        (r"Half \verb|of % a \url{a%b}", "Half |of"),
         (r"\begin{thebibliography}{9}\bibitem{a} Author A.", "[a] Author A."),
     ],
 )
