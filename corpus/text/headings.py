@@ -20,7 +20,11 @@ _SMALL_WORDS = frozenset(_SMALL.split())
 # Words that begin a title after a colon, not a name.
 _TITLE_STARTS = _SMALL_WORDS | {"how", "what", "when", "where", "which", "who", "why"}
 _URL = re.compile(r"https?://|www\.|\S@\S")
-_LABELLED = re.compile(r"(?P<label>[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}): +(?P<value>.+)")
+_LABEL = r"[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}"
+_LABELLED = re.compile(rf"(?P<label>{_LABEL}): +(?P<value>.+)")
+# "[Home](a.md) | [[Log]]", "**Present:** Ann", and of Org "#+DATE: 2024", ":PROPERTIES:".
+_LINKS = r"(?:!?\[(?:\[[^\[\]]*\]\]|[^\[\]]*\]\([^()]*\))[\s|·•>/,-]*+)++"
+_MARKUP = re.compile(rf"{_LINKS}|(?:(\*+|_+){_LABEL}(?::\1|\1:)\s|#\+\w|:[A-Z_]+:(?!\S)).*", re.DOTALL)
 # Closings of a letter, above or before a name.
 SIGN_OFF = re.compile(
     r"(?:(?:with )?(?:(?:kind|best|warm(?:est)?) )?(?:regards|wishes)|(?:yours )?(?:sincerely|faithfully|truly)|yours"
@@ -92,13 +96,18 @@ def could_be_heading(line: str) -> bool:
     # Check the length first: a line may have millions of words.
     if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
         return False
-    if text[0] in _QUOTES or text[0].islower() or text[-1] in ",;!…" or _URL.search(text):
+    if text[0] in _QUOTES or text[0].islower() or text[-1] in ",;!…" or _URL.search(text) or is_markup(text):
         return False
     if not any(len(word) >= 4 for word in _WORD.findall(text)) and not is_upper(text):
         return False
     if text[-1] == "." and (_FOOTNOTE.match(text) or not (is_title_case(text) and len(words) >= 2)):
         return False
     return not (_SIGNED.fullmatch(text) or _is_list_of_names(text) or _is_labelled(text))
+
+
+def is_markup(line: str) -> bool:
+    """Whether a line is only links, a value with a bold label, or a keyword or drawer of Org: never a title."""
+    return bool(_MARKUP.fullmatch(line))
 
 
 def _is_labelled(line: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, count_visible, one_line, tidy_lines
@@ -30,6 +30,12 @@ _LABELS = {
     "URL": "Link", "DESCRIPTION": "Description", "NOTE": "Note",
 }  # fmt: skip
 _UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
+_PLACES = {"": "", "1": "the first ", "2": "the second ", "3": "the third ", "4": "the fourth ", "-1": "the last "}
+_DAYS = {
+    "MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
+    "SU": "Sunday",
+}  # fmt: skip
+_DURATION = re.compile(r"\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:\d+S)?)?")
 # Apple's year for birthdays without a year.
 _NO_YEAR = 1604
 
@@ -183,6 +189,8 @@ def _parse_time(field: _Field | None) -> _Time | None:
 def _time_range(fields: dict[str, list[_Field]]) -> str:
     """Return the time of an event: "Monday 4 March 2024, 14:30 to 15:15 (Europe/Berlin)"."""
     start, end = (_parse_time(next(iter(fields.get(name, ())), None)) for name in ("DTSTART", "DTEND"))
+    if start and "DURATION" in fields:
+        end = end or _add_duration(start, fields["DURATION"][0].value.strip())
     if start and end and not end.clock:  # an event of whole days ends on the day before its end in the file
         end = _Time(end.day - timedelta(days=1) if end.day > start.day else start.day)
     if start is None or end is None or start == end:
@@ -191,13 +199,32 @@ def _time_range(fields: dict[str, list[_Field]]) -> str:
     return f"{start.words}{start.zone if start.zone != end.zone else ''} to {until}{end.zone}"
 
 
+def _add_duration(start: _Time, duration: str) -> _Time | None:
+    """Return the time a duration after another, such as "PT1H30M"; None if it is invalid."""
+    if not (match := _DURATION.fullmatch(duration)):
+        return None
+    weeks, days, hours, minutes = (int(count or 0) for count in match.groups())
+    try:
+        clock = time.fromisoformat(start.clock.strip(", ") or "00:00")
+        length = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes)
+        end = datetime.combine(start.day, clock) + length
+    except (ValueError, OverflowError):
+        return None
+    return _Time(end.date(), f", {end:%H:%M}" if start.clock else "", start.zone)
+
+
 def _repetition(fields: dict[str, list[_Field]]) -> str:
-    """Return the repetition of an event: "every 2 weeks until Monday 4 March 2024"."""
+    """Return the repetition of an event: "every 2 weeks on Tuesday, Friday until Monday 4 March 2024"."""
     rule = dict(re.findall(r"(\w+)=([^;]*)", fields["RRULE"][0].value.upper())) if "RRULE" in fields else {}
     unit, interval = _UNITS.get(rule.get("FREQ", "")), rule.get("INTERVAL", "1")
     if unit is None:
         return ""
     until = _parse_time(_Field("UNTIL", "", rule.get("UNTIL", "")))
     every = f"every {unit}" if interval == "1" else f"every {interval} {unit}s"
+    # The second Tuesday is "2TU", or "TU" and the place 2.
+    days = re.findall(r"(?:^|,)\+?(-?\d*)([A-Z]{2})", rule.get("BYSETPOS", "") + rule.get("BYDAY", ""))
+    if len(days) > 1 and "BYSETPOS" in rule:
+        days = []
+    on = ", ".join(_PLACES[place] + _DAYS[day] for place, day in days if place in _PLACES and day in _DAYS)
     times = f", {rule['COUNT']} times" if "COUNT" in rule else ""
-    return f"{every}{f' until {_Time(until.day).words}' if until else ''}{times}"
+    return f"{every}{f' on {on}' if on else ''}{f' until {_Time(until.day).words}' if until else ''}{times}"

@@ -130,17 +130,12 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
 def _read_as_plain(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
     """Return the title and blocks of a plain text; no line of fenced code is a heading."""
     lines = LineMap(text)
-    parts: list[str] = []
-    fences, copied_to = set(), 0
+    fences = []
     for first, last in (token.map for token in tokens if token.type == "fence" and token.map):
         start, end = lines.span(first + 1)[0], lines.span(min(last, len(lines)))[1]
-        end = start + len(text[start:end].rstrip())  # an unclosed fence includes the blank lines after it
-        # Replace the fence with a list item, which is always a separate block.
-        parts += text[copied_to:start], "- ".ljust(end - start, "0")
-        fences.add(start)
-        copied_to = end
-    title, blocks = read_plain("".join((*parts, text[copied_to:])))
-    return title, tuple(replace(block, kind=BlockKind.CODE) if block.start in fences else block for block in blocks)
+        # An unclosed fence includes the blank lines after it.
+        fences.append((start, start + len(text[start:end].rstrip())))
+    return read_plain(text, code=fences)
 
 
 def _heading_text(heading: str) -> str:

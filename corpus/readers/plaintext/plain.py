@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -19,6 +19,7 @@ from corpus.text.headings import (
     could_be_heading,
     heading_title,
     infer_headings,
+    is_markup,
     is_title_case,
     is_upper,
 )
@@ -31,7 +32,12 @@ _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
 _ATX = re.compile(r"^(#{1,6})[ \t]+(?=\S)")
 # Other marks that begin a heading, by the suffix of the file.
 _ASCIIDOC = re.compile(r"^(={1,6}|#{1,6})[ \t]+(?=\S)")
-_MARKS = {".org": re.compile(r"^(\*{1,8})[ \t]+(?=\S)"), ".adoc": _ASCIIDOC, ".asciidoc": _ASCIIDOC}
+_ORG = re.compile(r"^(\*{1,8})[ \t]+(?=\S)")
+_MARKS = {".org": _ORG, ".adoc": _ASCIIDOC, ".asciidoc": _ASCIIDOC}
+_ORG_TITLE = re.compile(rf"^#\+title:[ \t]*(\S.{{,{MAX_HEADING - 1}}})$", re.IGNORECASE | re.MULTILINE)
+_ORG_TAGS = re.compile(r"[ \t]+:[\w@#%:]+:$")
+# Begins and ends a block of code in AsciiDoc; below a line of text, it is an underline.
+_DELIMITER = re.compile(r"-{4,}|\.{4,}")
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
 _WRAP_WIDTH = 120
@@ -72,9 +78,11 @@ class _Piece:
 def read(path: str, data: bytes) -> Extracted:
     """Read a text file; see `corpus.readers`."""
     text, note = decode_lines(data)
-    title, blocks = read_plain(text, _MARKS.get(PurePosixPath(path).suffix.lower(), _ATX))
+    mark = _MARKS.get(PurePosixPath(path).suffix.lower(), _ATX)
+    title, blocks = read_plain(text, mark, code=_listings(text) if mark is _ASCIIDOC else ())
     records = find_records(text, blocks)
-    title = title or title_of_note(path, blocks)
+    stated = _ORG_TITLE.search(text) if mark is _ORG else None
+    title = stated[1].strip() if stated else title or title_of_note(path, blocks)
     if records and records[0].title == title:
         # The first title on a page of records belongs to a record.
         title = ""
@@ -87,9 +95,35 @@ def title_of_note(path: str, blocks: Sequence[Block]) -> str:
     return path_words(PurePosixPath(path).name) if len(kinds) == 1 and kinds[0] is not BlockKind.HEADING else ""
 
 
-def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Block, ...]]:
-    """Return the title of a text ("" if it states none) and its blocks; `mark` begins a heading."""
-    pieces = _split_pieces(text, mark)
+def _listings(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the code in AsciiDoc, with its delimiters."""
+    before = opening = ""
+    opened = 0
+    for start, end in line_spans(text):
+        line = text[start:end].rstrip()
+        if opening and line == opening:
+            yield opened, start + len(line)
+            opening = ""
+        elif not opening and _DELIMITER.fullmatch(line) and before[:1] in ("", "[", ".", "+"):
+            opening, opened = line, start
+        before = line
+
+
+def read_plain(
+    text: str, mark: re.Pattern[str] = _ATX, *, code: Iterable[tuple[int, int]] = ()
+) -> tuple[str, tuple[Block, ...]]:
+    """Return the title of a text ("" if it states none) and its blocks; `mark` begins a heading.
+
+    No line in the spans `code`, each of which begins with a line, is a heading.
+    """
+    parts: list[str] = []
+    listings, copied_to = set(), 0
+    for start, end in code:
+        # Replace the code with a list item, which is always a separate block.
+        parts += text[copied_to:start], "- ".ljust(end - start, "0")
+        listings.add(start)
+        copied_to = end
+    pieces = _split_pieces("".join((*parts, text[copied_to:])), mark)
     paths = infer_headings(
         [
             HeadingCandidate(piece.text, piece.alone, piece.level, leaf=piece.kind is not BlockKind.PARAGRAPH)
@@ -99,7 +133,7 @@ def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Bloc
     blocks = []
     heading: tuple[str, ...] = ()
     for piece, path in zip(pieces, paths, strict=True):
-        kind = piece.kind
+        kind = BlockKind.CODE if piece.start in listings else piece.kind
         if path is not None:
             kind, heading = BlockKind.HEADING, path
         blocks.append(Block(kind, piece.start, piece.end, heading, piece.depth))
@@ -120,7 +154,8 @@ def _title(pieces: list[_Piece]) -> str:
         line = piece.text
         if piece.level:
             return top.title
-        is_like_title = 20 <= len(line) <= 160 and "\n" not in line.strip() and line.rstrip()[-1] not in ".!"
+        is_short = 20 <= len(line) <= 160 and "\n" not in line.strip()
+        is_like_title = is_short and line.rstrip()[-1] not in ".!" and not is_markup(line.strip())
         if piece.alone and (is_like_title or (could_be_heading(line) and len(line.split()) >= 2)):
             return heading_title(line)
     return ""
@@ -194,8 +229,10 @@ def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_P
 
 
 def _atx_title(text: str, mark: str) -> str:
-    """Return the text of a `#` heading without closing marks."""
+    """Return the text of a heading without closing marks, or the tags of Org."""
     text = text.rstrip(" \t")
+    if mark == "*":
+        return _ORG_TAGS.sub("", text)
     without_marks = text.rstrip(mark)
     return without_marks.rstrip(" \t") if without_marks.endswith((" ", "\t")) else text
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, count_visible
 from corpus.readers.plaintext import plain
@@ -23,16 +25,18 @@ _ENDS = re.compile(r"[.!?…。！？]['\"”’»)\]]*$")
 # has no full stops.
 _PAUSE, _SILENCE = 2.0, 10.0
 _LONG, _LONGEST = 500, 1000
+# Seconds between cues that follow each other, as times are rounded.
+_TOUCHING = 0.1
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Cue:
     """Text shown at a time: its times in seconds, its speaker (or ""), its lines with their numbers."""
 
     begin: float
     end: float
-    speaker: str = ""
-    lines: list[tuple[int, str]] = field(default_factory=list)
+    speaker: str
+    lines: list[tuple[int, str]]
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -50,24 +54,35 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _parse_cues(lines: Sequence[str]) -> Iterator[_Cue]:
-    """Yield the cues with text, without lines that the previous cue already showed."""
-    cue: _Cue | None = None
-    previous_lines: tuple[str, ...] = ()
-    for number, line in enumerate([*lines, ""], 1):
-        if times := _CUE.match(line):
-            values = [int(value or 0) for value in times.groups()]
-            cue = _Cue(_seconds(*values[:4]), _seconds(*values[4:]))
-        elif cue is not None and line.strip():
-            if speaker := _SPEAKER.search(line):
-                cue.speaker = html.unescape(speaker[1]).strip()
-            if words := " ".join(html.unescape(_TAG.sub("", line)).split()):
-                cue.lines.append((number, words))
-        elif cue is not None:
-            current_lines = tuple(words for _, words in cue.lines)
-            cue.lines = [entry for entry in cue.lines if entry[1] not in previous_lines]
-            if cue.lines:
-                yield cue
-            cue, previous_lines = None, current_lines
+    """Yield the cues with text, one per speaker, without lines that the previous cue showed until then."""
+    starts = [(index, match) for index, line in enumerate(lines) if (match := _CUE.match(line))]
+    stops = [*(index for index, _ in starts[1:]), len(lines)]
+    shown, shown_until = frozenset[str](), 0.0
+    for (start, match), stop in zip(starts, stops, strict=False):
+        values = [int(value or 0) for value in match.groups()]
+        begin, end = _seconds(*values[:4]), _seconds(*values[4:])
+        spoken = list(_spoken_lines(lines, start + 1, stop))
+        repeated = shown if begin <= shown_until + _TOUCHING else ()
+        for speaker, same_speaker in groupby(spoken, key=itemgetter(0)):
+            words = [(number, words) for _, number, words in same_speaker if words not in repeated]
+            if words:
+                yield _Cue(begin, end, speaker, words)
+        shown, shown_until = frozenset(words for *_, words in spoken), end
+
+
+def _spoken_lines(lines: Sequence[str], start: int, stop: int) -> Iterator[tuple[str, int, str]]:
+    """Yield the speaker, number and words of each line between two times; blank lines end a cue only in WebVTT."""
+    if stop < len(lines) and lines[stop - 1].strip().isdecimal():
+        stop -= 1  # the number of the next cue
+    speaker = ""
+    for index in range(start, stop):
+        line = lines[index]
+        if not line.strip() and lines[0].startswith("WEBVTT"):
+            return
+        if voice := _SPEAKER.search(line):
+            speaker = html.unescape(voice[1]).strip()
+        if words := " ".join(html.unescape(_TAG.sub("", line)).split()):
+            yield speaker, index + 1, words
 
 
 def _seconds(hours: int, minutes: int, seconds: int, parts: int) -> float:

@@ -78,6 +78,6 @@ def _add_markdown(builder: DocumentBuilder, source: str) -> None:
             marks = len(text) - len(text.lstrip("#"))
             builder.heading(marks or len(block.heading), block.heading[-1] if block.heading else text.strip("# "))
         elif block.kind is BlockKind.ITEM:
-            builder.block(text.lstrip("-*+ "), BlockKind.ITEM, block.depth)
+            builder.block(re.sub(r"^[-*+]\s+", "", text), BlockKind.ITEM, block.depth)
         else:
             builder.block(text, block.kind)

@@ -27,6 +27,8 @@ def paths(*texts: str) -> list[tuple[str, ...] | None]:
         # Titles with a colon
         *("Counting: A Survey", "Herons: How We Counted", "Rivers: Notes From Many Boats"),
         "Meadows: which of them, and why?",
+        # Titles in bold, or with a link
+        *("**Agenda**", "**Part 2:** The Herons", "[Draft] Minutes (May)", "[Chorus]", "[Oars](oars.md) and Sails"),
     ],
 )
 def test_short_lines_that_look_like_headings(line: str) -> None:
@@ -45,7 +47,10 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
         *("See https://example.org", "Write to me@example.org"),
         *("Ann Lee, Bo Xu and Cy Day", "Authors: Kim Lee and Bo Xu", "By Kim Lee & Bo Xu", "Ann Lee, Bo Xu."),
         *("Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)", "Main door: Ann Lee, Bo Xu", "Excused: Bo Xu"),
-        "Next meeting: 16 January",
+        *("Next meeting: 16 January", "**Present:** Ann, Bo", "*Excused*: Bo Xu", "__Next meeting:__ 16 January"),
+        # Links and images, keywords and drawers of Org
+        *("[Home](index.md)", "![logo](logo.png)", "[[Oars and Sails]] | [Log of May](may.md)"),
+        *("#+DATE: 16 January", "#+END_SRC", ":PROPERTIES:"),
         # Footnotes
         "15 Adjusted HR 0.61.",
         # Closings of a letter

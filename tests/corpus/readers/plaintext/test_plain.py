@@ -52,6 +52,7 @@ def test_headings(text: str, expected: list[str]) -> None:
             ["Labels", "Labels/Scope", "Labels/Scope/Of it"],
         ),
         ("a.org", "* Labels\n@\n** TODO Scope\n@\n * an item\n# a note\n", ["Labels", "Labels/TODO Scope"]),
+        ("a.org", "* Labels :boats:work:\n@\n* Is 1:2:3 right?\n@", ["Labels", "Is 1:2:3 right?"]),
         ("a.txt", "* Labels\n@\n\n= Scope\n\n@\n# Of it\n@\n# Others\n@", ["Of it", "Others"]),
     ],
 )
@@ -59,6 +60,40 @@ def test_headings_of_org_and_asciidoc(name: str, text: str, expected: list[str])
     """Their marks need no closing marks, and are only for files with these suffixes."""
     extracted = read(name, text.replace("@", BODY).encode())
     assert ["/".join(block.heading) for block in extracted.blocks if block.kind is BlockKind.HEADING] == expected
+
+
+def test_code_in_asciidoc_has_no_headings() -> None:
+    """A line of dashes below text is an underline, and one that is never closed begins no code."""
+    code = "----\n# list all files\nls -l\n\n# and more\ndone\n----"
+    text = f"Guide\n-----\n\nRun:\n\n[source,sh]\n{code}\n{BODY}\n\n....\nPart\n....\n\nSails\n-----\n{BODY}\n\n----\n"
+    parts = [
+        (block.kind.value, text[block.start : block.end], block.heading)
+        for block in read("a.adoc", text.encode()).blocks
+    ]
+    assert parts == [
+        ("heading", "Guide\n-----", ("Guide",)),
+        ("paragraph", "Run:", ("Guide",)),
+        ("paragraph", "[source,sh]", ("Guide",)),
+        ("code", code, ("Guide",)),
+        ("paragraph", BODY, ("Guide",)),
+        ("code", "....\nPart\n....", ("Guide",)),
+        ("heading", "Sails\n-----", ("Sails",)),
+        ("paragraph", BODY, ("Sails",)),
+        ("paragraph", "----", ("Sails",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "title", "headings"),
+    [
+        ("#+TITLE: Garden notes\r\n\r\n@", "Garden notes", [(), ()]),
+        (":PROPERTIES:\n:ID: 5e3f\n:END:\n#+title: Garden\n#+date: 2024-05-01\n\n@", "Garden", [()] * 6),
+        ("#+STARTUP: overview indent\n\n@\n\n@", "", [()] * 3),
+    ],
+)
+def test_the_title_of_org_is_its_keyword(lines: str, title: str, headings: list[tuple[str, ...]]) -> None:
+    document = read("a.org", lines.replace("@", BODY).encode())
+    assert (document.title, [block.heading for block in document.blocks]) == (title, headings)
 
 
 def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
@@ -115,6 +150,7 @@ def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:
         (f"Word\n\n{BODY}", ""),
         (f"12\n\nA Second Line\n\n{BODY}", "A Second Line"),
         (f"notes I made on the way to the hall:\n\n{BODY}", "notes I made on the way to the hall"),
+        *((f"{line}\n\n{BODY}", "") for line in ("**Present:** Ann Lee, Bo Xu, Cy Day", "[Home](a.md) | [Log](b.md)")),
         ("- item one\n\nTitle Here\n\nbody", ""),
         ("", ""),
     ],

@@ -75,6 +75,24 @@ def test_lines_that_are_shown_twice_are_read_once() -> None:
     assert parse("a.vtt", text.encode()).text == "the mill is by the weir"
 
 
+def test_a_line_that_is_said_again_later_is_kept() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\nYes.\n\n00:03.000 --> 00:04.000\nYes.\n"
+    assert parse("a.vtt", text.encode()).text == "Yes. Yes."
+
+
+def test_two_speakers_in_a_cue() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:04.000\n<v Ann>Is it due?\n<v Bo>On Friday.\nAt noon.\n"
+    document = parse("a.vtt", text.encode())
+    assert block_texts(document) == ["Ann: Is it due?", "Bo: On Friday. At noon."]
+    assert cited_passages(document) == [("Ann: Is it due?\n\nBo: On Friday. At noon.", (4, 6), "t=1")]
+
+
+def test_a_blank_line_ends_no_cue_of_subrip() -> None:
+    text = "1\n00:00:01,000 --> 00:00:04,000\nThe weir\n\nwas rebuilt in\n1998\n\n"
+    weir = parse("weir.srt", f"{text}2\n00:00:04,000 --> 00:00:05,000\nby Tom.\n".encode())
+    assert cited_passages(weir) == [("The weir was rebuilt in 1998 by Tom.", (3, 10), "t=1")]
+
+
 def test_without_cues_it_is_plain_text() -> None:
     document = parse("notes.srt", b"Herons\n\nNothing is timed here.\n")
     assert document.text == "Herons\n\nNothing is timed here.\n"

@@ -25,6 +25,12 @@ def test_the_text_a_cell_printed_is_marked_as_output() -> None:
     assert text == "f()\n\nOutput:\n1 gauge\n2 weirs\n42\nValueError: too deep"
 
 
+def test_list_items_lose_only_their_bullets() -> None:
+    cell = {"cell_type": "markdown", "source": "# Levels\n\n- -5 dB\n* **Bold** words\n"}
+    text = read("a.ipynb", json.dumps({"cells": [cell]}).encode()).text
+    assert text == "Levels\n\n- -5 dB\n- **Bold** words"
+
+
 def test_a_long_output_is_shortened() -> None:
     lines = text_of({"output_type": "stream", "text": "rain\n" * 1000}).split("\n")
     assert (len(lines), lines[-2:]) == (44, ["rain", "…"])
