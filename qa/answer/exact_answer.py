@@ -46,6 +46,10 @@ _ASKS_FOR_MORE = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
+# A word, or a whole number with its sign; cents that are zero; and the units that are no words.
+_WORD_OR_NUMBER = re.compile(r"(?:(?<![\w.)])[-−])?(?<![\w.])\d+(?:[.,:]\d+)*|\w+")
+_NO_CENTS = re.compile(r"(?<=\d)[.,]00?(?![\d.,])")
+_UNIT_MARK = re.compile(r"[%€$£¥]")
 _ARTICLES = {"a", "an", "the"}
 # Marks that enclose words: an opening one comes right before a word, a closing one right after.
 _PAIRED = '*`"'
@@ -141,8 +145,11 @@ def adds_information(question: str, answer: str) -> bool:
 
 def is_same(answer: str, other_answer: str) -> bool:
     """Whether two answers have equal values, or one consists of consecutive words of the other, articles aside."""
-    short, long = sorted((_words(answer), _words(other_answer)), key=len)
+    words = (_words(_NO_CENTS.sub("", it), _WORD_OR_NUMBER) for it in (answer, other_answer))
+    short, long = sorted(words, key=len)
     inside = bool(short) and any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+    units, other_units = (set(_UNIT_MARK.findall(it)) for it in (answer, other_answer))
+    inside = inside and not (units and other_units and units.isdisjoint(other_units))
     return inside or (bool(short) and normalise_values(answer) == normalise_values(other_answer))
 
 
@@ -296,5 +303,5 @@ def _balance_brackets(text: str, words: Span, sentence: Span) -> Span:
     return (start, end) if start < end else words
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.lower()) if word not in _ARTICLES]
+def _words(text: str, pattern: re.Pattern[str] = _WORD) -> list[str]:
+    return [word for word in pattern.findall(text.lower()) if word not in _ARTICLES]

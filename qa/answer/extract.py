@@ -19,7 +19,7 @@ from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
     asks_how_to,
-    has_bare_number,
+    has_step_number,
     headings_name_topic,
     is_below_matching_heading,
     is_step,
@@ -94,9 +94,10 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if not spans:
         return Extract()
     spans = without_greetings(question, passage, spans)
-    boxes = requested_tasks(question, text, spans)[:_MAX_LIST_ITEMS] if looked_up is None else []
     # Scores are negated, so that the best sentence is the first, and of several with the same score the earliest.
-    scored = sorted((-round(score(start, end), 9), start, end) for start, end in boxes or spans)
+    scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
+    boxes = requested_tasks(question, text, spans, scored[0][1:])[:_MAX_LIST_ITEMS] if looked_up is None else []
+    scored = [it for it in scored if it[1:] in boxes] or scored
     if passage.is_front_matter:
         question_terms = terms(question)
         scored.sort(key=lambda it: not _is_field_named(text[it[1] : text.find(":", it[1])], question_terms))
@@ -238,7 +239,7 @@ def _list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Spa
     items: list[Span] = []
     for start, end in spans[spans.index(answer_span) + 1 :]:
         line = text.rfind("\n", 0, start) + 1
-        is_item = _start_of_item(text, start) < start or has_bare_number(text, line)
+        is_item = _start_of_item(text, start) < start or has_step_number(text, line)
         continues_item = items and _continues(text, items[-1], (start, end))
         if not (is_item or continues_item):
             break
@@ -285,7 +286,7 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
 
 def _is_item(text: str, span: Span) -> bool:
     line = text.rfind("\n", 0, span[0]) + 1
-    return bool(LIST_MARKER.match(text[line : span[1]].lstrip())) or has_bare_number(text, line)
+    return bool(LIST_MARKER.match(text[line : span[1]].lstrip())) or has_step_number(text, line)
 
 
 def _continues(text: str, span: Span, following: Span) -> bool:

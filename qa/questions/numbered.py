@@ -66,7 +66,11 @@ _SIDED = re.compile(
 )
 # The noun of a year, which needs no word beside it.
 _OF_YEAR = "#year"
-_YEARS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:\s?[-–—/]\s?((?:19|20)?\d\d))?(?!\d)")
+# A year, or a range: "2023-25", "2012 to 2018", "between 2012 and 2018".
+_YEARS = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)(?:(?:\s?[-–—/]\s?|(?:\s(?:to|until|till|through)|(?<=[Bb]etween\s\d{4})\sand)\s(?=\d{4}))"
+    r"((?:19|20)?\d\d))?(?!\d)"
+)
 # Words for what lasts beyond its year: what is true since or until a date, and what has changed, begun or been bought.
 _LASTS = re.compile(
     r"\b(?:since|from|until|till|before|after|than|by|as of|always|valid|rais|lower|increas|reduc|chang|introduc|adopt"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from corpus import sentence_spans
 from qa.questions.steps import terms
-from qa.questions.values import DAY_AND_MONTH, MONTH, Span, years_in
+from qa.questions.values import DAY_AND_MONTH, MONTH, Span, spans_overlap, years_in
 
 _SMALL_NUMBER = (
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)\b"
@@ -33,13 +33,17 @@ _DATE = re.compile(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
 _MARKS = r"[\"'“”‘’„«»*_`~]*"
 # Up to 60 or 30 characters of the same clause, without another value of the form. A wrapped line continues with a
 # lower-case letter, a number or a mark.
-_GAP = r"(?:[^;\n\ue001]|\n(?=[ \t]*(?-i:[a-zà-ÿ\d(\"'“‘„€£$]))){0,60}?"
+_CHARACTER = r"(?:[^;\n\ue001]|\n(?=[ \t]*(?-i:[a-zà-ÿ\d(\"'“‘„€£$])))"
+_GAP = rf"{_CHARACTER}{{0,60}}?"
 _NEAR = r"(?:[^;:.\n\d\ue001]|\n(?=[ \t]*(?-i:[a-zà-ÿ(\"'“‘„€£$]))){0,30}?"
-# Words between the old value and the new one, between the new and the old one, for a change, and before the old one.
-_BECOMES = (
-    r"\b(?:(?:replaced|substituted|superseded) (?:by|with)|(?:amended|changed|corrected|increased|lowered|raised"
-    r"|reduced) to|now reads?|(?:is|are) now|becomes?)\b"
+# The same without a further subject, as in "the fee is £10 and the rent is now £900".
+_SAME_SUBJECT = (
+    r"(?:(?!(?:[,–—]|\b(?:and|but|while|whereas)\b)\s(?!(?:and|but|which|it|they|is|are|was|were|ha[sd]|have|will|then"
+    rf"|now|later|becomes?)\b|\d)){_CHARACTER}){{0,60}}?"
 )
+# Words between the old value and the new one, between the new and the old one, for a change, and before the old one.
+_BECOMES = r"\b(?:(?:replaced|substituted|superseded) (?:by|with)|(?:amended|changed|corrected) to|now reads?)\b"
+_IS_NOW = r"\b(?:(?:increased|lowered|raised|reduced) to|(?:is|are) now|becomes?)\b"
 _INSTEAD = r"\b(?:instead of|in place of|replac(?:es|ing)|supersed(?:es|ing))\b"
 _CHANGED = (
     r"\b(?:amend|chang|correct|cut|extend|fall|fell|(?:go(?:es)?|went) (?:up|down|back)|increas|lower|mov|postpon"
@@ -59,7 +63,7 @@ _WAS = rf"{_MARKS}{_OLD}+{_MARKS}"
 _BY = rf"{_MARKS}({_NEW}+){_MARKS}"
 _WAS_BRIEF = rf"{_MARKS}[{_OLD}{_BRIEF}]+{_MARKS}"
 _REPLACES = (
-    rf"{_WAS}{_GAP}{_BECOMES}{_GAP}{_BY}"  # the fee of £5 is now £6
+    rf"{_WAS}(?:{_GAP}{_BECOMES}|{_SAME_SUBJECT}{_IS_NOW}){_GAP}{_BY}"  # the fee of £5 is now £6
     rf"|\bno longer\b{_GAP}{_WAS}{_GAP}\bbut\b{_GAP}{_BY}"  # no longer £5, but £6
     rf"|{_CHANGED}{_GAP}\bfrom {_WAS_BRIEF} to {_GAP}{_BY}"  # was raised from 5 to £6
     # for "five times" put "six times"
@@ -136,16 +140,20 @@ class Replacement(NamedTuple):
         return self.is_correction and not terms(question).isdisjoint(after - before)
 
 
-def find_replacement(value: str, text: str, question_years: set[str], *, body: int = 0) -> Replacement | None:
+def find_replacement(
+    value: str, text: str, question_years: set[str], *, body: int = 0, words: Span | None = None
+) -> Replacement | None:
     """Return where a text, from its body on, replaces a value by another one of the same form.
 
     Bare small numbers are not replaced. Mere proposals do not count, nor do sentences about other years than the
-    question.
+    question, nor if `words` are given, those that replace the value elsewhere.
     """
     forms = [form for form in _forms(value) if form.is_in(text, body)]
     for start, end in sentence_spans(text, body) if forms else ():
         for form in forms:
             match = _replaces().search(form.masked(text[start:end]))
+            if match and words and not spans_overlap(words, (start + match.start(), start + match.end())):
+                continue
             if match and _is_decided(text, (start, end)) and _fits_years(question_years, years_in(text[start:end])):
                 group = match.lastindex or 0
                 first, last = match.span(group)
@@ -156,7 +164,7 @@ def find_replacement(value: str, text: str, question_years: set[str], *, body: i
 
 def replace_if_outdated(question: str, text: str, words: Span, sentence: Span) -> Span:
     """Return the words of an answer; if their own sentence replaces them, the new value: "£295, not £299"."""
-    new = find_replacement(text[slice(*words)], text[: sentence[1]], set(), body=sentence[0])
+    new = find_replacement(text[slice(*words)], text[: sentence[1]], set(), body=sentence[0], words=words)
     if new is None or not new.is_asked_for(question) or new.excludes_question(question, text):
         return words
     is_change = new.is_correction or not new.may_differ or _CHANGES.search(text, *sentence)

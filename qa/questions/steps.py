@@ -20,9 +20,12 @@ _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
 _STATEMENT = re.compile(
     r"(?:\(?\d{1,2}[.)]?\s+)?(?:the|an?|any|each|every|all|both|either|neither|such)\b", re.IGNORECASE
 )
-# A number without a mark at the beginning of a line, but not the day of a month: "3 rinse it".
+# A number without a mark at the beginning of a line, but not the day of a month nor an amount: "3 rinse it".
 _MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
-_BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH})(?=[^\W\d])", re.IGNORECASE)
+_MEASURE = r"(?:[kcmd]?[gl]|oz|lbs?|cups?|tbsps?|tsps?|(?:table|tea)spoons?|pints?|cloves?|slices|large|medium|small)\b"
+_BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH}|{_MEASURE})(?=[^\W\d])", re.IGNORECASE)
+# "Step 1: ...", "- **Step 1** – ...".
+_NAMED_STEP = re.compile(r"[^\w\n]*step[ \t]\d{1,2}[*_]*(?:[.):]|[ \t][–-])", re.IGNORECASE)
 _NUMBERED = re.compile(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
 _FIRST_STEPS = re.compile(r"^[ \t]*(\(?1[.) ][ \t]*\S.*)(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
 # At most this many passages of one list are put together.
@@ -70,13 +73,18 @@ def terms(text: str) -> set[str]:
     return set(_ordered_terms(text))
 
 
-def requested_tasks(question: str, text: str, spans: Sequence[Span]) -> list[Span]:
+def requested_tasks(question: str, text: str, spans: Sequence[Span], best: Span) -> list[Span]:
     """Return the open or the done tasks, whichever the question asks for; none if it asks for neither.
 
-    If it names owners of some of these ("[ ] Lea: order signs"), return only theirs.
+    If it names owners of some of these ("[ ] Lea: order signs"), return only theirs. Unless it says that it means
+    tasks, return none if the best-scored sentence is none and has the words that ask for them: "200 is left to pay."
     """
-    box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
-    tasks = [span for span in spans if box and box.match(text, span[0])]
+    asks, box = (_ASKS_FOR_OPEN, _OPEN_BOX) if _ASKS_FOR_OPEN.search(question) else (_ASKS_FOR_DONE, _DONE_BOX)
+    asked, sentence = set(asks.findall(question.lower())), text[slice(*best)].lower()
+    is_prose = sentence.endswith((".", "!")) and not (_OPEN_BOX.match(sentence) or _DONE_BOX.match(sentence))
+    if not asked or (is_prose and asked <= set(asks.findall(sentence)) and not _TASK.search(question)):
+        return []
+    tasks = [span for span in spans if box.match(text, span[0])]
     named = terms(question)
     return [span for span in tasks if (owner := _OWNER.match(text, *span)) and terms(owner["name"]) & named] or tasks
 
@@ -92,7 +100,7 @@ def is_step(question: str, passage: StoredPassage, span: Span) -> bool:
     line = text[at : span[1]].lstrip()
     if not asks_how_to(question) or _STATEMENT.match(line) or is_opposite_procedure(question, passage):
         return False
-    if _STEP.match(line) or has_bare_number(text, at):
+    if _STEP.match(line) or has_step_number(text, at):
         return True
     heading, topic = _nearest_heading(passage), terms(list_topic(question) or "")
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
@@ -119,8 +127,10 @@ def is_opposite_procedure(question: str, passage: StoredPassage) -> bool:
     return any({word, opposite} <= (topic_words ^ heading_words) & particles for word, opposite in _OPPOSITES)
 
 
-def has_bare_number(text: str, line: int) -> bool:
-    """Whether the line at a character has a number without a mark, and the line before or after it continues that."""
+def has_step_number(text: str, line: int) -> bool:
+    """Whether the line at a character has "Step 1:", or a bare number that the line before or after it continues."""
+    if _NAMED_STEP.match(text, line):
+        return True
     number = _BARE_NUMBER.match(text, line)
     neighbours = ((text.rfind("\n", 0, max(line - 1, 0)) + 1, -1), (text.find("\n", line) + 1, 1))
     neighbour_numbers = ((_BARE_NUMBER.match(text, at), step) for at, step in neighbours if at != line)
@@ -171,9 +181,9 @@ def procedure_parts(
         parts = _parts_of_list(passages, best) if is_sure or _HOW_TO.match(_introducing_line(best, start)) else ()
         return parts if len(parts) > 1 else ()
     for passage in (passage for passage in passages if _naming_headings(passage) == _naming_headings(best)):
-        first = _FIRST_STEPS.search(passage.text, passage.body)
-        is_asked = first is not None and is_step(question, passage, first.span(1))
-        if first is not None and is_asked and headings_name_topic(question, passage, first.start(1)):
+        firsts = (match.span(1) for match in _FIRST_STEPS.finditer(passage.text, passage.body))
+        first = next((span for span in firsts if is_step(question, passage, span)), None)
+        if first is not None and headings_name_topic(question, passage, first[0]):
             return _parts_of_list(passages, passage)
     return ()
 

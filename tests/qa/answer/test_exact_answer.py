@@ -377,6 +377,27 @@ def test_equivalent_answers_are_recognised() -> None:
     assert not is_same("the", "a")
     assert is_same("EUR 1,250.50", "1.250,50 euros")
     assert is_same("6 July 2024", "6th Jul 2024")
+    assert is_same("31 March", "31 March 2024")
+    assert is_same("5 €", "€5.00 per month")
+    assert is_same("2024", "2024-03-11")
+
+
+@pytest.mark.parametrize(
+    ("answer", "other_answer"),
+    [
+        ("5 kg", "1.5 kg"),
+        ("200", "€1,200"),
+        ("$5", "€5"),
+        ("5%", "5 €"),
+        ("10", "10:30"),
+        ("50", "0.50"),
+        ("2.1", "2.1.3"),
+        ("-5 °C", "5 °C"),
+    ],
+)
+def test_part_of_a_number_or_another_unit_is_not_equivalent(answer: str, other_answer: str) -> None:
+    assert not is_same(answer, other_answer)
+    assert not is_same(other_answer, answer)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.qa.passages import extracted
+from qa.questions.steps import procedure_parts
+from tests.qa.passages import extracted, stored
 
 STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switch on the pump again."
 
@@ -28,6 +29,35 @@ def test_all_steps_answer_how_something_is_done(question: str, answer: str) -> N
 def test_steps_are_answered_whole_however_many_they_are(introduction: str) -> None:
     steps = introduction + "\n".join(f"{number}. Put in item {number}." for number in range(1, 14))
     assert extracted("How do I pack the box?", steps, context="Packing the box").answer == steps
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "Step 1: Switch off the pump.\nStep 2: Rinse the filter with warm water.",
+        "**Step 1.** Switch off the pump.\n\n**Step 2.** Rinse the filter with warm water.",
+        "- STEP 1 – Switch off the pump\n- STEP 2 – Rinse the filter with warm water",
+    ],
+)
+def test_steps_may_be_called_steps(steps: str) -> None:
+    assert (
+        extracted("How do I clean the filter?", f"{steps}\n\nDone.", context="Pond › Clean the filter").answer == steps
+    )
+    assert extracted("How do I rinse it?", steps, context="Pond").answer != steps
+
+
+SCONES = "1 cup milk\n2 eggs\n3 cups flour\n\nMix everything. Bake for 12 minutes."
+
+
+def test_ingredients_are_no_steps() -> None:
+    """Neither those around the best sentence nor those above it."""
+    question = "How do I make scones?"
+    assert "\n" not in extracted(question, SCONES, context="Scones").answer
+    mix = SCONES.index("Mix"), SCONES.index(" Bake")
+    recipe = stored(SCONES, context="Scones")
+    assert not procedure_parts(question, [recipe], recipe, mix)
+    numbered = stored(f"{SCONES}\n\n1. Mix everything.\n2. Bake it.", context="Scones")
+    assert procedure_parts(question, [numbered], numbered, mix) == [numbered]
 
 
 @pytest.mark.parametrize("introduction", ["", "To start the fan:\n"])
@@ -199,6 +229,23 @@ def test_tasks_are_selected_by_their_boxes(question: str, answer: str) -> None:
     assert [mark.text for mark in result.highlights if mark.text.startswith("[")] == [
         line for line in answer.replace("- ", "").splitlines() if line.startswith("[")
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "is_answer"),
+    [
+        ("What is left to pay?", "200 is left to pay.", True),
+        ("Which documents are pending approval?", "Pending: documents of the budget.", True),
+        ("When was the bridge completed?", "The bridge was completed in 1932.", True),
+        ("What is still to do on the bridge?", "The bridge is still old.", False),
+        ("Which tasks on the bridge are pending?", "The bridge is pending.", False),
+        ("What on the bridge is pending?", "Pending on the bridge:", False),
+    ],
+)
+def test_a_sentence_answers_in_the_words_that_may_ask_for_tasks(question: str, sentence: str, is_answer: bool) -> None:
+    text = f"{sentence}\n- [ ] order signs\n- [x] buy paint"
+    assert (extracted(question, text).answer == sentence) is is_answer
+    assert is_answer or extracted(question, text).answer == "[ ] order signs"
 
 
 def test_without_tasks_a_question_about_them_gets_a_sentence() -> None:

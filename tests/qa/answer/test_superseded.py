@@ -107,6 +107,15 @@ BUS = "On Sundays it leaves at 8:40, not at 6:15 as on weekdays."
         ("When does it leave on weekdays?", BUS, "6:15", "6:15"),
         ("What do adults take?", "Children take 5 mg instead of 10 mg.", "10 mg", "10 mg"),
         ("What is the limit?", "The limit is now 5 mg instead of 10 mg.", "10 mg", "5 mg"),
+        ("What is the fee?", "The fee was £10 until May, and is now £12.", "£10", "£12"),
+        ("What is the adult fee?", "The £10 adult fee is now £12.", "£10", "£12"),
+        # Another thing has changed.
+        ("What is the adult fee?", "The adult fee is £10 and the child fee is now £5.", "£10", "£10"),
+        ("What is the deposit?", "The deposit is £500, but the rent was raised to £900.", "£500", "£500"),
+        ("When does the shop open?", "It opens at 9:00, the café is now open from 10:30.", "9:00", "9:00"),
+        ("When is the exam?", "It is on 4 June and registration is now open until 20 May.", "4 June", "4 June"),
+        ("What do adults pay?", "Adults pay £10, students now pay £5 instead of £10.", "£10", "£10"),
+        ("What do students pay?", "Adults pay £10, students now pay £5 instead of £10.", "£10.", "£5"),
     ],
 )
 def test_an_answer_is_not_the_value_that_its_sentence_revokes(

@@ -61,6 +61,9 @@ ABOUT_ANOTHER = [
     ("who lives on the second floor?", "Tom lives on the third floor.", ""),
     ("how long did the fire drill 2026 take?", "The last fire drill on 18 September 2025 took 4 minutes.", ""),
     ("how many came in 2019?", "In 2021 310 people came.", ""),
+    ("who was the chair in 2015?", "Ann Lee and Bo Ray were chairs in 2012 and 2018.", ""),
+    ("who was the chair in 2019?", "Ann Lee chaired the club between 2012 and 2018.", ""),
+    ("who was the chair in 2015?", "Ann Lee wrote as the chair in 2012 to 20 members.", ""),
 ]
 OF_THE_SAME = [
     ("which shelf holds box 123?", "Shelf 5 holds box 123.", ""),
@@ -123,6 +126,8 @@ OF_THE_SAME = [
         "It took 5 minutes in 2024.",
     ),
     ("what did a ticket cost in 2024?", "A ticket cost 20 EUR in the seasons 2023-25; in 2022 it was 18.", ""),
+    ("who was the chair in 2015?", "Ann Lee chaired the club between 2012 and 2018.", ""),
+    ("who was the chair in 2015?", "Ann Lee was the chair (2012 to 2018).", ""),
     ("what is the yearly fee in 2025?", "The yearly fee was raised to 48 EUR in 2023.", ""),
     ("who has serviced the lift since 2022?", "In 2021 Otavo serviced the lift.", ""),
     ("what was spent in 2022 and 2023?", "In 2021 300 EUR were spent.", ""),
