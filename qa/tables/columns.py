@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qa.tables.explained import Explanation, NotExplainedError, QuestionWord, head_of, words_of
-from qa.tables.measures import Amount, unit_in_name
-from qa.tables.superlatives import ANY, OF_MONEY, PRICE, Bound, Property, Superlative
+from qa.tables.measures import FIRST_YEAR, Amount, unit_in_name
+from qa.tables.superlatives import AGE, ANY, OF_MONEY, OF_PROPERTIES, PRICE, Bound, Property, Superlative
 
 AUXILIARIES = frozenset({
     "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "don", "doesn", "didn", "can", "could",
@@ -28,6 +28,13 @@ _IDENTIFIERS = frozenset({"code", "id", "no", "nr", "num", "number"})
 _OF_ANYTHING = frozenset({
     "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
     "shortest", "maximum", "minimum",
+})  # fmt: skip
+# Columns of tables of persons, who do not age from when they joined, and of dates from which persons or things do.
+_PEOPLE = frozenset({
+    "colleague", "employee", "member", "name", "participant", "patient", "person", "player", "staff", "student",
+})  # fmt: skip
+_OF_BIRTH = frozenset({
+    "age", "birth", "birthday", "born", "bought", "built", "founded", "installed", "opened", "published", "released",
 })  # fmt: skip
 NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
@@ -128,6 +135,9 @@ def _top_column(explained: Explanation, top: Superlative) -> int:
     after = next((i for i, word in enumerate(explained.words) if word.start >= top.span[1]), len(explained.words))
     key = explained.key()
     named = next((mention.column for mention in explained.mentions if mention.first == after), key)
+    # "The cheapest vegan dish" is a dish.
+    if {cell.strip().lower() for cell in explained.table.column(named)} & (YES | NO):
+        named = key
     return -1 if named != key and _can_rank(explained, top, named) else named
 
 
@@ -136,7 +146,9 @@ def _can_rank(explained: Explanation, top: Superlative, column: int) -> bool:
     names = set(words_of(explained.table.columns[column]))
     holds_it = not names.isdisjoint(top.what.names | top.what.reverse)
     fits = holds_it or explained.question[slice(*top.span)].lower() in _OF_ANYTHING
-    return fits and explained.measures(column) is not None
+    # The longest warranty is not the one that ends last.
+    is_date = explained.kind(column) == "date"
+    return fits and explained.measures(column) is not None and not (is_date and "date" not in top.what.names)
 
 
 def measured_column(explained: Explanation, parts: QuestionParts, top: Superlative, target: int) -> tuple[int, int]:
@@ -151,8 +163,13 @@ def measured_column(explained: Explanation, parts: QuestionParts, top: Superlati
     if len(columns) > 1 or (not columns and target < 0):
         raise NotExplainedError
     measured = columns.pop() if columns else _with_property(explained, what)
-    is_reverse = not what.reverse.isdisjoint(words_of(explained.table.columns[measured]))
-    return measured, -top.sign if is_reverse else top.sign
+    return measured, -top.sign if _is_reverse(explained, what, measured) else top.sign
+
+
+def _is_reverse(explained: Explanation, what: Property, column: int) -> bool:
+    """Whether a column holds the opposite of a property, such as the time that the fastest takes."""
+    words = words_of(explained.table.columns[column])
+    return not what.reverse.isdisjoint(words) and what.names.isdisjoint(words)
 
 
 def _with_property(explained: Explanation, what: Property) -> int:
@@ -161,20 +178,29 @@ def _with_property(explained: Explanation, what: Property) -> int:
     In the table of a "price list", prices need no units. Of several columns, such as one per year, the question must
     name the one it means.
     """
-    columns = [i for i in range(len(explained.table.columns)) if i != explained.key()]
+    names = explained.table.columns
+    columns = [i for i in range(len(names)) if i != explained.key()]
+    if what is AGE and any(not _PEOPLE.isdisjoint(words_of(name)) for name in names):
+        columns = [i for i in columns if not _OF_BIRTH.isdisjoint(words_of(names[i]))]
     chosen: list[int] = []
-    for names in (what.names, what.reverse):
-        named = [i for i in columns if not names.isdisjoint(head_of(explained.table.columns[i]))]
-        chosen = chosen or [i for i in named if explained.measures(i) is not None]
+    for words in (what.reverse, what.names) if what is AGE else (what.names, what.reverse):
+        chosen = chosen or [i for i in columns if not words.isdisjoint(head_of(names[i]))]
     if not chosen and what.kinds:
-        chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds]
+        chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds and _may_hold(explained, what, i)]
     if not chosen and explained.is_about(what.names):
         chosen = [i for i in columns if explained.measures(i) is not None]
     if len(chosen) > 1:
         chosen = [i for i in chosen if any(mention.column == i for mention in explained.mentions)]
-    if len(chosen) != 1:
+    if len(chosen) != 1 or explained.measures(chosen[0]) is None:
         raise NotExplainedError
     return chosen[0]
+
+
+def _may_hold(explained: Explanation, what: Property, column: int) -> bool:
+    """Whether a column may hold a property by its unit: not if named for another one, or with times of day."""
+    is_named = bool(what.names) and not OF_PROPERTIES.isdisjoint(head_of(explained.table.columns[column]))
+    is_clock = explained.kind(column) == "time" and any(":" in cell for cell in explained.table.column(column))
+    return not (is_named or is_clock)
 
 
 def bounded_column(explained: Explanation, parts: QuestionParts, limit: Bound, target: int) -> tuple[int, Bound]:
@@ -191,7 +217,10 @@ def bounded_column(explained: Explanation, parts: QuestionParts, limit: Bound, t
         kinds = {explained.kind(i).split(" ")[0] for i in range(len(explained.table.columns))}
         what = PRICE if kind == "money" and kind not in kinds else Property(kinds=frozenset({kind}))
     column = by_distance[min(by_distance)] if by_distance else _with_property(explained, what)
-    column_kind = next((measure.kind for measure in explained.measures(column) or () if measure is not None), "")
+    if _is_reverse(explained, what, column):
+        limit = limit.reversed()
+    measures = [measure for measure in explained.measures(column) or () if measure is not None]
+    column_kind = measures[0].kind if measures else ""
     name = explained.table.columns[column]
     unit = unit_in_name(name)
     if amount.kind and not column_kind and unit is not None and unit[0] == amount.kind:
@@ -199,6 +228,8 @@ def bounded_column(explained: Explanation, parts: QuestionParts, limit: Bound, t
     elif amount.kind.startswith("money") and not column_kind and not unit and not OF_MONEY.isdisjoint(words_of(name)):
         amount = Amount(amount.value)
     is_bare = not amount.kind and (column_kind == "date" or column_kind.startswith("money"))
-    if column_kind != amount.kind and not is_bare:
+    # "10" in "after 10 June" is no year, nor can days without a year be compared with one.
+    lacks_year = column_kind == "date" and min(amount.value, measures[0].value) < FIRST_YEAR
+    if lacks_year or (column_kind != amount.kind and not is_bare):
         raise NotExplainedError
     return column, replace(limit, amount=amount)

@@ -40,11 +40,15 @@ _SHORT = {
         *("november", "december"),
     )
 }
+# The stems of days and months.
+DAYS = frozenset({*_SHORT.values(), "may"})
 _WORD = re.compile(r"[^\W_]+")
 # The end of the head of a column name: "Volume (l)", "depth in m".
 _BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 # Endings by which the stems of a verb and its noun differ: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
+# Names of columns of what a thing is without: part of "gluten-free" or "non-smoking" names the opposite.
+_WITHOUT = re.compile(r"\b(?:free|non|not|without|no(?= (?!of\b)\w))\b", re.IGNORECASE)
 # Words before a value that negate or weaken it, as stems.
 _NEGATES = frozenset({"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"})
 _LEAST_STEM = 3
@@ -178,7 +182,12 @@ class Explanation:
             )
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end] if not word.is_plain]
-            partial = [i for i, name in enumerate(names) if all(_is_among(stem, name) for stem in stems)]
+            partial = [
+                i
+                for i, name in enumerate(names)
+                if all(_is_among(stem, name) for stem in stems)
+                if len(stems) == len(name) or not _WITHOUT.search(self.table.columns[i])
+            ]
             is_thing = any(word.is_head for word in self.words[first:end])
             columns = [i for i in partial if len(names[i]) == len(stems)] or [
                 i
@@ -201,6 +210,18 @@ class Explanation:
             with_word = [(names[i], cell) for i, _, cell in cells if word.stem in cell]
             if with_word and all(name[-1:] and name[-1] in _DESCRIBES and len(cell) > 1 for name, cell in with_word):
                 word.is_explained = self.has_subject = True
+
+    def may_be_value(self, word: QuestionWord) -> bool:
+        """Whether a word that need not be explained is a cell, or a name in one: us, up, US, May."""
+        written = self.question[word.start : word.end]
+        is_name = written[:1].isupper() or word.text == "may"
+        return any(
+            cell == written
+            or (len(written) > 1 and cell.lower() == word.text)
+            or (is_name and written.title() in {part.title() for part in _WORD.findall(cell) if part[0].isupper()})
+            for row in self.table.rows
+            for cell in map(str.strip, row.cells)
+        )
 
     def find_values(self) -> None:
         """Find the values that the question names, longest names first; raises NotExplainedError."""
@@ -355,6 +376,9 @@ def _is_among(stem: str, names: Sequence[str]) -> bool:
 
 
 def _affirms(cell: Sequence[str], value: Sequence[str]) -> bool:
-    """Whether a cell contains a value without a word before it that negates or weakens it: not open, partly paid."""
+    """Whether a cell has a value, without a word beside it that negates or weakens it: not open, partly paid."""
     places = [at for at in range(len(cell)) if list(cell[at : at + len(value)]) == list(value)]
-    return any(not at or cell[at - 1] not in _NEGATES for at in places)
+    return any(
+        (not at or cell[at - 1] not in _NEGATES) and cell[at + len(value) : at + len(value) + 1] != ["free"]
+        for at in places
+    )

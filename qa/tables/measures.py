@@ -34,15 +34,18 @@ _CURRENCIES = frozenset({
     "aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd",
 })  # fmt: skip
 _CURRENCY_WORDS = {"euro": "eur", "dollar": "usd", "pound": "gbp"}
-# Cells that mean "no value".
-_EMPTY = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "unknown", "tbd", "tba", "..."})
+# Cells that mean "no value", or that it is not known.
+UNKNOWN = frozenset({"?", "unknown", "tbd", "tba"})
+_EMPTY = UNKNOWN | {"", "-", "–", "—", "n/a", "na", "none", "..."}
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?:\s?h)?")
 _YEAR_MONTH = re.compile(r"(\d{4})-(\d\d)")
 # Dates whose day and month could be either way round.
 _UNCLEAR_DATE = re.compile(r"(?:0?\d|1[0-2])[/-](?:0?\d|1[0-2])[/-]\d{4}")
 _NAME_PART = re.compile(r"[^\s()\[\],;:_]+")
-_MINUS = re.compile(r"[-−]\s?\d")
+_MINUS = re.compile(r"[-−–]\s?\d")
 _MONTHS, _DAYS = 12, 31
+# Dates before it lack the year.
+FIRST_YEAR = 1000
 # The most characters besides a date, as in "Wed, 4 June 2024".
 _LONGEST_WEEKDAY = 11
 # At least this many cells must be comparable, and at most this share of all may be neither that nor empty.
@@ -102,7 +105,7 @@ def _month(text: str) -> Amount | None:
 def _number(text: str) -> Amount | None:
     """Parse a number, perhaps with a unit."""
     form, values = normalise_values(text)
-    parts = form.lstrip("~≈±<>≤≥ ").removeprefix("-").removeprefix("−").split()
+    parts = form.lstrip("~≈±<>≤≥ ").removeprefix("-").removeprefix("−").removeprefix("–").split()
     numbers = [float(value) for value in values if isinstance(value, Decimal)]
     if not parts or parts[0] != "#" or len(numbers) < len(values):
         return None
@@ -144,7 +147,8 @@ def comparable_amounts(cells: Sequence[str]) -> list[Amount | None] | None:
         if unparsed > _MOST_OTHERS * len(cells):
             return None
     parsed = [amount for amount in amounts if amount is not None]
-    return amounts if len(parsed) >= _LEAST and len({amount.kind for amount in parsed}) == 1 else None
+    kinds = {(amount.kind, amount.kind == "date" and amount.value < FIRST_YEAR) for amount in parsed}
+    return amounts if len(parsed) >= _LEAST and len(kinds) == 1 else None
 
 
 def unit_in_name(name: str) -> tuple[str, float] | None:

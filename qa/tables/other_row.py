@@ -74,7 +74,7 @@ def _without_unit(name: str) -> str:
 
 
 def _has_other_date(question: str, table: WholeTable, row: Row) -> bool:
-    """Whether the question has a date, and the row another one in its column of dates."""
+    """Whether the question has a date that the row lacks, and the row another one in its column of dates."""
     question_dates = list(dates_in(question))
     row_dates = [
         date
@@ -82,7 +82,8 @@ def _has_other_date(question: str, table: WholeTable, row: Row) -> bool:
         if _OF_DATES & set(words_of(name))
         for date in dates_in(cell)
     ]
-    return len(question_dates) == len(row_dates) == 1 and not question_dates[0].is_same_day(row_dates[0])
+    is_one_each = len(question_dates) == len(row_dates) == 1
+    return is_one_each and not any(question_dates[0].is_same_day(date) for cell in row.cells for date in dates_in(cell))
 
 
 def _has_other_person(question: str, table: WholeTable, row: Row) -> bool:
@@ -90,7 +91,7 @@ def _has_other_person(question: str, table: WholeTable, row: Row) -> bool:
     people = [cell for name, cell in zip(table.columns, row.cells, strict=True) if PERSON_COLUMN & set(words_of(name))]
     passage = row.passage
     text = passage.text[: row.span[0]].rpartition("\n\n")[0] if row.span[0] else ""
-    around = {*stems_of(f"{_context_of(row)} {text} {' '.join(row.cells)}")}
+    around = {*stems_of(f"{_context_of(row)} {text} {' '.join((*table.columns, *row.cells))}")}
     names = (
         [] if _ASKS_WHO.search(question) else [_content(match[0]) for match in _PERSON_IN_QUESTION.finditer(question)]
     )

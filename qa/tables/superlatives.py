@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qa.questions.values import MONTH
 from qa.tables.measures import Amount, kind_of_unit, parse_amount
@@ -20,7 +20,7 @@ class Property:
     Attributes:
         names: Words in the names of columns that hold it.
         kinds: Kinds of amounts in such columns, if no name matches.
-        reverse: Words in the names of columns that hold its opposite: the newest has the lowest age.
+        reverse: Words in the names of columns that hold its opposite: the youngest has the lowest age.
     """
 
     names: frozenset[str] = frozenset()
@@ -34,13 +34,14 @@ def _property(names: str, kinds: str = "", reverse: str = "") -> Property:
 
 ANY = Property()
 _WEIGHT = _property("weight mass load", "mass")
-_LENGTH = _property("length distance range duration time", "length time")
+_LENGTH = _property("length distance duration", "length time")
 _HEIGHT = _property("height elevation altitude", "length")
 _SIZE = _property("size area capacity population volume", "area volume")
-_AGE = _property(
+_DATE = _property(
     "date year since built founded born installed joined started bought opened published released created due hired"
-    " registered", "date", "age",
+    " registered", "date",
 )  # fmt: skip
+AGE = replace(_DATE, kinds=frozenset(), reverse=frozenset({"age"}))
 PRICE = _property("price cost fee charge rate rent amount fare", "money")
 _SPEED = _property("speed pace", "speed", "time duration")
 _DEPTH = _property("depth", "length")
@@ -51,7 +52,7 @@ VERBS = {
     "weigh": _WEIGHT,
     "cost": PRICE,
     "charg": PRICE,
-    "last": _property("duration time", "time"),
+    "last": _property("duration", "time"),
     "earn": _property("salary wage pay income", "money"),
 }
 # Words in the names of columns that hold money.
@@ -59,16 +60,20 @@ OF_MONEY = PRICE.names | VERBS["earn"].names
 # Comparatives and superlatives that ask for more of a property, and those that ask for less.
 _MORE = {
     "heavier heaviest": _WEIGHT, "longer longest": _LENGTH, "taller tallest higher highest": _HEIGHT,
-    "larger largest bigger biggest greater greatest": _SIZE, "newer newest later latest younger youngest": _AGE,
-    "faster fastest quicker quickest": _SPEED, "deeper deepest": _DEPTH, "wider widest": _WIDTH,
-    "warmer warmest hotter hottest": _HEAT, "more most maximum": ANY,
+    "larger largest bigger biggest greater greatest": _SIZE, "newer newest later latest": _DATE,
+    "younger youngest": AGE, "faster fastest quicker quickest": _SPEED, "deeper deepest": _DEPTH,
+    "wider widest": _WIDTH, "warmer warmest hotter hottest": _HEAT, "more most maximum": ANY,
 }  # fmt: skip
 _LESS = {
     "lighter lightest": _WEIGHT, "shorter shortest": _LENGTH, "lower lowest": _HEIGHT, "smaller smallest": _SIZE,
-    "older oldest earlier earliest": _AGE, "cheaper cheapest": PRICE, "slower slowest": _SPEED,
+    "older oldest": AGE, "earlier earliest": _DATE, "cheaper cheapest": PRICE, "slower slowest": _SPEED,
     "shallower shallowest": _DEPTH, "narrower narrowest": _WIDTH, "colder coldest cooler coolest": _HEAT,
     "less least fewer fewest minimum": ANY,
 }  # fmt: skip
+# Words in the names of columns that hold some property: if a column has one, it does not hold another property.
+OF_PROPERTIES = _property("balance budget deposit discount profit range revenue sales tax").names.union(
+    *(what.names for what in (*_MORE.values(), *_LESS.values(), *VERBS.values()))
+)
 # At the end of a question: "who joined first?"
 _AT_END = re.compile(r"\b(?:(?P<first>first)|last)(?=\W*$)", re.IGNORECASE)
 # "The last reading" is the newest, unlike "last year", "the last two" and "the last name".
@@ -92,16 +97,16 @@ _AMOUNT = (
 _BOUND = re.compile(
     rf"\b(?:(?P<word>{'|'.join(word for word in _WORDS if word.endswith('er') or word in {'more', 'less'})})"
     rf"(?P<expensive> {_EXPENSIVE})? than|(?P<sign>over|above|exceed(?:s|ing)?|after|under|below|before|at least|since"
-    rf"|at most|up to|until|in|on))\s+{_AMOUNT}",
+    rf"|at most|up to|in|on))\s+{_AMOUNT}",
     re.IGNORECASE,
 )
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     "over": operator.gt, "above": operator.gt, "exceed": operator.gt, "after": operator.gt, "under": operator.lt,
     "below": operator.lt, "before": operator.lt, "at least": operator.ge, "since": operator.ge, "at most": operator.le,
-    "up to": operator.le, "until": operator.le, "on": operator.eq,
+    "up to": operator.le, "on": operator.eq,
     "in": lambda value, month: 0 <= value - month < 1 / 12 - 1e-6,
 }  # fmt: skip
-_OF_DATES = frozenset({"after", "before", "since", "until", "in", "on"})
+_OF_DATES = frozenset({"after", "before", "since", "in", "on"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,10 @@ class Bound:
         is_year = measure.kind == "date" and not self.amount.kind
         return self.holds(float(int(value)) if is_year else value, self.amount.value)
 
+    def reversed(self) -> Bound:
+        """Return the bound on the opposite property: at more than 20 km/h, a trip takes less time."""
+        return replace(self, holds=operator.lt if self.holds is operator.gt else operator.gt)
+
 
 def superlatives(question: str) -> list[Superlative]:
     """Return the superlatives of a question, in order: not "at least", and "first" only at its end."""
@@ -154,10 +163,10 @@ def superlatives(question: str) -> list[Superlative]:
         if match["of"] and what is not ANY:
             continue
         if not question[: match.start()].lower().endswith("at "):
-            what = {_EXPENSIVE: PRICE, _RECENT: _AGE}.get((match["of"] or "").lower(), what)
+            what = {_EXPENSIVE: PRICE, _RECENT: _DATE}.get((match["of"] or "").lower(), what)
             results.append(Superlative(what, sign, match.span()))
     if not results and (last := _LAST.search(question)):
-        results.append(Superlative(_AGE, 1, last.span()))
+        results.append(Superlative(_DATE, 1, last.span()))
     if not results and (end := _AT_END.search(question)):
         results.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
     return results
@@ -181,6 +190,6 @@ def bounds(question: str) -> list[Bound]:
         else:
             name = match["sign"].lower()
             holds = _SIGNS["exceed" if name.startswith("exceed") else name]
-            what = _AGE if name in _OF_DATES else ANY
+            what = _DATE if name in _OF_DATES else ANY
         results.append(Bound(what, holds, amount, (match.start(), end if is_unit else end - len(unit)), is_period))
     return results

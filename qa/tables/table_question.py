@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from index import Index, StoredPassage
 from qa.questions.values import spans_overlap
 from qa.tables.columns import AUXILIARIES, NO, YES, QuestionParts, bounded_column, measured_column, target_column
-from qa.tables.explained import Explanation, Mention, NotExplainedError, QuestionWord, stems_of, words_of
-from qa.tables.measures import is_empty
+from qa.tables.explained import DAYS, Explanation, Mention, NotExplainedError, QuestionWord, stems_of, words_of
+from qa.tables.measures import UNKNOWN, is_empty
 from qa.tables.superlatives import ANY, VERBS, Bound, bounds, superlatives
 from qa.tables.table_answer import RowsAnswer
 from qa.tables.whole_table import WholeTable, whole_tables
@@ -41,6 +42,12 @@ _PERSON = frozenset({
     "person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player",
     "players", "student", "students", "team", "participant", "participants", "patient", "patients",
 })  # fmt: skip
+# Words that compare with what follows them, always or if that is a number or day.
+_COMPARES = frozenset({
+    "above", "after", "before", "below", "between", "more", "other", "over", "than", "under", "until",
+})  # fmt: skip
+_COMPARES_DAYS = frozenset({"by", "from", "through", "to"})
+_TOTAL = re.compile(r"\W*(?:(?:grand |sub-?)?totals?|sum|average|mean|median|gesamt|summe)\W*", re.IGNORECASE)
 # The columns of a table of properties.
 _WITH_NAME_AND_VALUE = 2
 # Stems of words for the rows of any table.
@@ -64,10 +71,18 @@ def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
     if asks is None:
         return None
     try:
-        explained = Explanation(question, table)
+        explained = Explanation(question, _without_totals(question, table))
         return _select(explained, _explain(explained, asks))
     except NotExplainedError:
         return None
+
+
+def _without_totals(question: str, table: WholeTable) -> WholeTable:
+    """Return a table without its rows of totals and averages, unless the question asks for one of them."""
+    rows = tuple(row for row in table.rows if not _TOTAL.fullmatch(next(filter(None, row.cells), "")))
+    words = set(words_of(question)).difference(words_of(" ".join(table.columns)))
+    is_total = any(map(_TOTAL.fullmatch, words)) and not (superlatives(question) or bounds(question))
+    return table if is_total or not rows else replace(table, rows=rows)
 
 
 def _asks_for_rows(question: str) -> re.Match[str] | None:
@@ -104,7 +119,13 @@ def _explain(explained: Explanation, asks: re.Match[str]) -> QuestionParts:
         is_row = word.stem in _OF_ANY_ROW and number in head
         if not (word.is_explained or is_person or is_row or word.is_plain or word.stem in VERBS):
             raise NotExplainedError
+        is_day = word.stem in DAYS or word.text.isdecimal()
+        compares = word.text in _COMPARES and not word.is_explained
+        if compares or (is_day and previous in _COMPARES_DAYS):
+            raise NotExplainedError
         previous = word.text
+    if any(word.is_plain and not word.is_explained and explained.may_be_value(word) for word in explained.words):
+        raise NotExplainedError
     top = tops[0] if tops else None
     ends = tuple(end for _, end in negations)
     return QuestionParts(head, is_who, is_when, top, tuple(limits), ends, verbs[0] if verbs else ANY)
@@ -129,6 +150,11 @@ def _select(explained: Explanation, parts: QuestionParts) -> RowsAnswer | None:
     target = target_column(explained, parts)
     limits = [bounded_column(explained, parts, limit, target) for limit in parts.limits]
     measured, sign = (target, 0) if top is None else measured_column(explained, parts, top, target)
+    # An item that is "free", in words, may be the cheapest.
+    for column in (*(column for column, _ in limits), *((measured,) if top else ())):
+        measures = explained.measures(column) or [None] * len(table.rows)
+        if any(it is None and not is_empty(cell) for cell, it in zip(table.column(column), measures, strict=True)):
+            raise NotExplainedError
     # Every row has a key: "who has open tickets?"
     used = {target, explained.key(), measured, *(column for column, _ in limits)}
     rows, is_filtered = _filtered(explained, parts, limits, used, yes_or_no=target != explained.key())
@@ -172,6 +198,8 @@ def _filtered(
         yes_or_no: Whether rows that have something must say "yes" in its column.
     """
     negated = [explained.first_mention_after(end) for end in parts.negations]
+    if any(cell.strip().lower() in UNKNOWN for mention in negated for cell in explained.table.column(mention.column)):
+        raise NotExplainedError
     filters: list[tuple[Collection[int], bool]] = []
     for column, bound in limits:
         measures = explained.measures(column) or ()
@@ -202,10 +230,12 @@ def _having(cells: Sequence[str], *, yes_or_no: bool) -> set[int]:
 
     Args:
         cells: The cells of a column.
-        yes_or_no: Whether cells must be "yes" or "no", as they always must if all rows have something.
+        yes_or_no: Whether cells must be "yes" or "no", as they always must if all rows have something, or one says so.
     """
     having = {i for i, cell in enumerate(cells) if not is_empty(cell) and cell.strip().lower() not in NO}
-    if (yes_or_no or len(having) == len(cells)) and not {cells[i].strip().lower() for i in having} <= YES:
+    said = {cells[i].strip().lower() for i in having}
+    is_unclear = not said.isdisjoint(YES) or any(map(_NEGATION.search, said))
+    if (yes_or_no or is_unclear or len(having) == len(cells)) and not said <= YES:
         raise NotExplainedError
     return having
 

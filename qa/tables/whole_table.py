@@ -124,9 +124,9 @@ def _rows(passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], Row]]:
 
 def _cells(text: str, table: TextTable) -> Iterator[tuple[tuple[str, ...], Span]]:
     for row in table.rows if len(table.columns) >= _LEAST else ():
-        if len(row) == len(table.columns):
-            cells = (_STRUCK_OUT.sub("", text[slice(*cell)]).strip() for cell in row)
-            yield tuple(cell.replace(r"\|", "|") for cell in cells), (row[0][0], row[-1][1])
+        if _LEAST <= len(row) <= len(table.columns):
+            cells = [_STRUCK_OUT.sub("", text[slice(*cell)]).strip().replace(r"\|", "|") for cell in row]
+            yield (*cells, *[""] * (len(table.columns) - len(row))), (row[0][0], row[-1][1])
 
 
 def _fields(block: str) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from qa.tables.measures import Amount, comparable_amounts, kind_of_unit, parse_a
         ("€1,250", 1250, "money eur"),
         ("1.310,50 EUR", 1310.5, "money eur"),
         ("−5 °C", -5, "temperature"),
+        ("–12 °C", -12, "temperature"),
         ("~ 40 %", 40, "%"),
         ("12 rowers", 12, "rower"),
         ("2 h 30 min", 9000, "time"),
@@ -64,6 +65,8 @@ def test_columns_that_can_be_compared() -> None:
     assert comparable_amounts(["7 kg", "900"]) is None
     assert comparable_amounts(["$7", "€9"]) is None
     assert comparable_amounts(["7"]) is None
+    assert comparable_amounts(["4 June", "2 July"]) is not None
+    assert comparable_amounts(["4 June", "2 July 2024"]) is None
 
 
 def test_units() -> None:

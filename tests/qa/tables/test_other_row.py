@@ -49,6 +49,11 @@ KEYS = """| key | hook | held by |
 | Garage, main door | 7 | Sven Aalto |
 | side gate | 9 | Petra Lund |
 """
+BOOKED = """| date | member | email | booked |
+|---|---|---|---|
+| 9 June 2024 | Ann Lee | ann@keld.example | 2024-05-01 |
+| 16 June 2024 | Bo Marsh | bo@keld.example | 2024-05-03 |
+"""
 WORDS = """| | |
 |---|---|
 | Weight | 1,450 kg |
@@ -74,6 +79,8 @@ OTHER = [
     ("price of fine mesh in 2024", RATES, "coarse mesh | Moll"),
     ("what did the freezer cost?", STOCK, "serial number: NF-88213"),
     ("what is the amount of E4?", PAID, "E4"),
+    ("What is the Email Address of Ann Lee?", BOOKED, "16 June 2024"),
+    ("Which member booked on 1 May 2024?", BOOKED, "16 June 2024"),
 ]
 RIGHT = [
     ("phone number of Dora Keld, the builder", TRADES, "0555 066 303"),
@@ -99,6 +106,8 @@ RIGHT = [
     ("what is the amount of E5?", PAID, "900"),
     ("what is the phone of E4?", PAID, "E4"),
     ("serial number of the kettle", STOCK, "item: kettle"),
+    ("What is the Email Address of Ann Lee?", BOOKED, "9 June 2024"),
+    ("Which member booked on 1 May 2024?", BOOKED, "9 June 2024"),
     ("how heavy is it without the Engine?", WORDS, "Weight"),
     ("how heavy is the boat with its engine?", WORDS, "Weight"),
 ]

@@ -197,6 +197,42 @@ BARE_PRICES = table("laundry-prices.csv", "Service | 2023 | 2024", "Wash | 3.50 
 USES = table("laundry.csv", "Service | 2023 | 2024", "Wash | 310 | 280", "Dry | 90 | 120")
 SAW = table("saw.md", "Property | Value", "Operating pressure | 2.1 bar", "Noise level |", "Weight | 6 kg")
 RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
+CLUB = table("club.md", "Name | Age | Joined", "Ann | 34 | 2015-02-01", "Bob | 61 | 2019-03-01", "Cy | 45 | 2018-05-01")
+ROUTES = table("routes.md", "Route | Duration", "bus | 4 h", "train | 2 h")
+COSTS = table("costs.md", "Item | Cost", "Food | 900", "Rent | 300", "**Total** | **1200**")
+SALES = table("sales.md", "Month | Shop | Total", "Jan | 90 | 94", "Feb | 80 | 85", "Total | 170 | 179")
+TOPICS = table("topics.md", "Week | Topic", "3 | sets", "4 | maps", "5 | trees")
+COURSES = table("courses.md", "Course | Start", "Judo | 3 June 2024", "Yoga | 5 July 2024", "Golf | 2 May 2024")
+OUTINGS = table("outings.md", "Outing | Day", "Lake | 4 June", "Moor | 2 July")
+OFFICES = table(
+    "offices.csv",
+    "Name | Team | Country | Remote | Salary",
+    "Ann | IT | US | yes | 50",
+    "Bob | HR | UK | yes | 60",
+    "Cy | IT | UK | no | 90",
+)
+TOURS = table("tours.md", "Tour | Town | Month", "A1 | Oslo | May", "B2 | Oslo | June", "C3 | Oslo | 2 July")
+PUMPS = table("pumps.md", "Pump | Town | Status", "P1 | Bergen | up", "P2 | Bergen | down", "P3 | Oslo | up")
+FOODS = table(
+    "foods.md", "Food | Gluten-free | No. of eggs | Traces", "Tofu | yes | 0 | nut-free", "Cake | no | 2 | nut, soy"
+)
+DUES = table("dues.md", "Member | Paid", "Ann | yes", "Bob | not yet", "Cy | pending", "Dee | no")
+KIT = table("kit.md", "Room | Projector", "A1 | Epson", "B2 | no, it broke", "C3 | no")
+LESSONS = table(
+    "lessons.md", "Lesson | Price", "Judo | 8 EUR", "Yoga | 9 EUR", "Golf | free", "Polo | 12 EUR", "Swim | 14 EUR"
+)
+LAKES = table("lakes.md", "Lake | Area (km²) | Elevation (m)", "Ulm | 9 | 500", "Rax | 7 | 800")
+BRIDGES = table("bridges.md", "Bridge | Length (m)", "Ulm | 900", "Rax | 70")
+TALKS = table("talks.md", "Talk | Time", "Sets | 09:00", "Maps | 11:30")
+RECIPES = table("recipes.md", "Recipe | Time", "Stew | 90 min", "Soup | 40 min")
+PATIENTS = table("ward.md", "Patient | Admission date", "Ann | 2024-01-03", "Bob | 2024-02-03")
+MENU = table("menu.md", "Dish | Vegan | Price", "Stew | yes | 9", "Soup | no | 4", "Salad | yes | 7")
+SAMPLES = table("samples.md", "Sample | Toxic | Stock", "S1 | no | 4", "S2 | yes | 0", "S3 | unknown | out of stock")
+FRIDGES = table("fridges.md", "Fridge | Warranty until", "Frost | 2026-03-04", "Polar | 2025-01-01")
+CARS = table(
+    "cars.md", "Car | Range (km) | Price | Deposit", "C1 | 900 | on request | 90 EUR", "C2 | 420 | ask | 40 EUR"
+)
+HIRE = table("bikes.md", "Bike | Deposit (EUR)", "Gull | 40", "Tern | 60")
 
 
 @pytest.mark.parametrize(
@@ -333,6 +369,26 @@ RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 
         (BARE_PRICES, "What did a wash cost in 2023?", ["3.50"]),
         # The other cell of a row that repeats the question.
         (SAW, "What is the operating pressure of the saw?", ["2.1 bar"]),
+        # The opposite of what is compared: the young have a low age, the fast need little time.
+        (CLUB, "who is older than 40?", ["Bob", "Cy"]),
+        (CLUB, "who is younger than 40?", ["Ann"]),
+        (CLUB, "who is the oldest?", ["Bob"]),
+        (CLUB, "who is the newest?", ["Bob"]),
+        (ROUTES, "which route is faster than 3 h?", ["train"]),
+        # Totals are no items.
+        (COSTS, "which item is the most expensive?", ["Food"]),
+        (COSTS, "which items cost more than 500?", ["Food"]),
+        (COSTS, "what is the cost of the total?", ["**1200**"]),
+        (SALES, "which month had the highest total?", ["Jan"]),
+        (TOPICS, "which topic is in week 4?", ["maps"]),
+        (COURSES, "which courses start before 10 June 2024?", ["Judo", "Golf"]),
+        (PUMPS, "which pumps in Bergen are down?", ["P2"]),
+        (FOODS, "which foods are gluten-free?", ["Tofu"]),
+        (FOODS, "which foods contain nuts?", ["Cake"]),
+        (FOODS, "which food has the most eggs?", ["Cake"]),
+        (RECIPES, "which recipe is the longest?", ["Stew"]),
+        (PATIENTS, "which patient is the latest?", ["Bob"]),
+        (MENU, "what is the cheapest vegan dish?", ["Salad"]),
         # Units, years and what follows a preposition are no part of what a column holds.
         (
             table("a.md", "Peak | Height above sea | Price", "Ulm | 900 | 4", "Rax | 700 | 5"),
@@ -407,6 +463,43 @@ def test_rows_that_answer(table: WholeTable, question: str, cells: Sequence[str]
         (BOATS, "What did not cost more than €1,000?"),
         (BOATS, "What does not cost €640?"),
         (USES, "What does a wash cost in 2024?"),
+        # Words that compare, but not with an amount, and days without a year.
+        (TOPICS, "which topics come before week 4?"),
+        (TOPICS, "which topics come from 4?"),
+        (COURSES, "which courses start after June?"),
+        (COURSES, "which courses start by July 2024?"),
+        (COURSES, "which courses start after 10 June?"),
+        (COURSES, "which courses are after 9 am?"),
+        (OUTINGS, "which outings are before 10 June 2024?"),
+        (SERVERS, "which other servers run Debian?"),
+        # Words without a meaning of their own that are values here.
+        (OFFICES, "who in IT is remote?"),
+        (OFFICES, "who has the highest salary in the US?"),
+        (OFFICES, "who has the highest salary in the us?"),
+        (TOURS, "which tours to Oslo are in may?"),
+        (PUMPS, "which pumps in Bergen are up?"),
+        # The opposite of a column.
+        (FOODS, "which foods contain gluten?"),
+        # Cells that are neither yes nor no, or no amount.
+        (DUES, "which members have paid?"),
+        (DUES, "which members have not paid?"),
+        (KIT, "which rooms have a projector?"),
+        (SAMPLES, "which samples are not toxic?"),
+        (SAMPLES, "which samples are in stock?"),
+        (LESSONS, "which lesson is the cheapest?"),
+        (LESSONS, "which lessons cost less than 10 EUR?"),
+        # Another property.
+        (FRIDGES, "which fridge has the longest warranty?"),
+        (FRIDGES, "which fridges have a warranty until 2026?"),
+        (LAKES, "which lake is the deepest?"),
+        (BRIDGES, "which bridge is the highest?"),
+        (BRIDGES, "which bridge is wider than 100 m?"),
+        (TALKS, "which talk is the longest?"),
+        (TALKS, "which talks last more than 1 h?"),
+        (PATIENTS, "which patient is the youngest?"),
+        (HIRE, "which bike is the cheapest?"),
+        (CARS, "which car is the longest?"),
+        (CARS, "which car is the cheapest?"),
         # Volume depletion is not a volume.
         (TRIALS, "Which trial was the smallest?"),
     ],

@@ -59,6 +59,12 @@ def test_headings_that_divide_a_table_are_a_column(tmp_path: Path) -> None:
     assert "Fens" not in table.about
 
 
+def test_rows_may_lack_their_last_cells(tmp_path: Path) -> None:
+    (table,) = tables_of(tmp_path, "pay.md", "| name | pay | note |\n|---|---|---|\n| Ann | 40 | x |\n| Bob | 90\n")
+    assert [row.cells for row in table.rows] == [("Ann", "40", "x"), ("Bob", "90", "")]
+    assert [row.passage.text[slice(*row.span)] for row in table.rows] == ["Ann | 40 | x", "Bob | 90"]
+
+
 def test_other_text_has_no_table(tmp_path: Path) -> None:
     assert tables_of(tmp_path, "a.md", "# A\n\nNothing: here.\n\n`a | b` is code.\n") == []
 
