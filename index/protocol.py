@@ -245,6 +245,9 @@ class IndexWriter(Protocol):
 
     _staging: Staging
 
+    def __enter__(self) -> Self:
+        return self
+
     def info(self) -> Info | None:
         """Return the metadata of the current generation, or None before the first."""
 

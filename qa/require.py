@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from corpus.errors import UsageError
+
+# Strings that may be passed instead of enum members, spelt out for type checkers and editors.
+ModeName = Literal["hybrid", "dense", "keyword"]
+DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 _Member = TypeVar("_Member", bound=StrEnum)
 

@@ -56,9 +56,6 @@ class Store(IndexWriter):
         self._connection = open_for_writing(self._file)
         self._staging = Staging(self._connection, self._file)
 
-    def __enter__(self) -> Store:
-        return self
-
     def __exit__(self, *_: object) -> None:
         with translate_errors(self._file):
             self._connection.close()

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 from corpus.errors import DamagedIndexError, LockedError, NoIndexError, QAError, StorageError
 from index.commit.change import BuildMode, ChangeSet
@@ -71,9 +70,6 @@ class PostgresStore(IndexWriter):
             self._temporary.close()
             self._connection.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._temporary.close()

@@ -178,9 +178,9 @@ def _converse(printer: AnswerPrinter, arguments: dict[str, Any], refresh: Callab
     from qa.conversation.history import LineHistory, history_file
     from qa.conversation.line_input import line_input
 
-    retriever = printer.retriever
+    retriever, as_text = printer.retriever, partial(answers.render_brief, in_full=printer.in_full)
     screen = Screen(
-        answer=lambda result, form: printer.show(result, form, "", answers.render_brief),
+        answer=lambda result, form: printer.show(result, form, "", as_text),
         show=partial(_show, retriever, opens=False),
         open=partial(_show, retriever, opens=True),
         say=lambda line: answers.write_stdout(session.style().paint(clean(line), answers.DIM) + "\n"),

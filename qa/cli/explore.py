@@ -13,6 +13,7 @@ from qa.answer.results import DEFAULT_K
 from qa.cli import session
 from qa.cli.errors import FOUND, NOT_FOUND
 from qa.cli.options import COLLECTION, COUNT, FOLDER, JSON, NO_UPDATE, complete_files, filter_options
+from qa.collection.settings import read_settings
 from qa.filters import Filter
 from qa.terminal import answers, explore_report
 
@@ -54,9 +55,10 @@ def similar(
     if not words_of_item:  # a folder alone is itself WHAT
         folder, words_of_item = None, words
     root, here = session.named_root(folder, index), locate.working_directory()
+    k = k or read_settings(root).k or DEFAULT_K
     with session.open_retriever(root, corpus=False, update=not no_update, reader=False) as retriever:
         similar_items = retriever.similar(
-            " ".join(words_of_item), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
+            " ".join(words_of_item), k=k, unit=_unit(documents), only=only, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
         text = "" if as_json else explore_report.render_similar(similar_items, session.style(), places)

@@ -8,10 +8,10 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from corpus import INDEX_FOLDER, SkippedFile, walk
 from corpus.errors import (
@@ -42,15 +42,18 @@ from index import (
     store_of,
     wait_for_writer,
 )
-from qa.choices import BuildModeName, DeviceName, OnEmptyName, OnLockedName
 from qa.collection.named_files import paths_in
 from qa.collection.settings import missing_paths_message, read_settings
 from qa.locate import file_in_the_way, require_folder, root_of
 from qa.reader.reader import Reader
-from qa.require import require_encoder, require_member, require_type
+from qa.require import DeviceName, require_encoder, require_member, require_type
 
 # Pause before another attempt, as one cannot wait for the lock of a collection in PostgreSQL.
 LOCK_RETRY_SECONDS = 1.0
+# Strings that may be passed instead of enum members.
+BuildModeName = Literal["incremental", "full"]
+OnEmptyName = Literal["fail", "allow"]
+OnLockedName = Literal["fail", "wait"]
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +125,7 @@ def build_index(
         TypeError: An argument is of the wrong type.
     """
     mode, device = require_member("mode", mode, BuildMode), require_member("device", device, Device)
-    on_empty = require_member("on_empty", on_empty, OnEmpty)
+    may_be_empty = require_member("on_empty", on_empty, OnEmpty) is OnEmpty.ALLOW
     on_locked = require_member("on_locked", on_locked, OnLocked)
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
@@ -144,27 +147,21 @@ def build_index(
         is_first = not is_built(root / INDEX_FOLDER, store)  # then it is sure to embed
         name = _absolute_model(model) if model else model_of(root, store)
         choice = settings.choice(include, exclude, more_paths)
-        if on_empty is OnEmpty.FAIL:
+        if not may_be_empty:
             _require_files(root, choice, is_new=is_first or mode is BuildMode.FULL)
-        request = Request(
-            root=root,
-            encoder=encoder or load_encoder(name, ahead=is_first, device=Device.CPU if plan else device),
-            choice=choice,
-            allow_empty=on_empty is OnEmpty.ALLOW,
-            progress=progress,
-            store=store,
-        )
+        used_encoder = encoder or load_encoder(name, ahead=is_first, device=Device.CPU if plan else device)
         try:
-            load = partial(load_encoder, name, device=device)
-            with open_workers(plan, request.encoder, load) as pool:
-                request = replace(request, workers=pool)
+            with open_workers(plan, used_encoder, partial(load_encoder, name, device=device)) as pool:
+                request = Request(
+                    root, used_encoder, choice, allow_empty=may_be_empty, progress=progress, workers=pool, store=store
+                )
                 report = rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
         except LockedError as error:
             if on_locked is OnLocked.FAIL:
                 raise
             waited_for = _pause_for_writer(error, store or store_of(root / INDEX_FOLDER), waited_for)
             continue
-        if on_empty is OnEmpty.FAIL:
+        if not may_be_empty:
             _require_documents(root, report, choice)
         if is_first and encoder is None:
             _prepare_for_questions(name)

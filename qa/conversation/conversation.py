@@ -159,6 +159,7 @@ class Conversation:
         options = replace(self.options, **changes)
         if (options.only, options.topic) != (self.options.only, self.options.topic):
             # Fail now if the files or topic do not exist, not at every later question.
+            self._refresh()
             options.ask(self._retriever, "?", k=1, mode=Mode.KEYWORD, rerank=False)
         self.options = options
 

@@ -14,10 +14,10 @@ from corpus.errors import UsageError
 from corpus.types import Block, BlockKind, Document
 from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited, file_states
-from qa.answer.results import DEFAULT_K, MAX_HITS, cite
+from qa.answer.results import cite
 from qa.explore.clusters import evenly_spaced, score_of, unit_rows
 from qa.explore.results import Similar, SimilarDocument, Subject
-from qa.filters import EVERYTHING, Filter, select
+from qa.filters import Filter, select
 from qa.near_duplicates import nearly_same, words_of
 from qa.places import Place, find_place, looks_like_path
 
@@ -54,23 +54,14 @@ class SimilarQuery:
 
 @dataclass(frozen=True, slots=True)
 class SimilarRequest:
-    """A search for similar passages or documents.
-
-    Attributes:
-        what: A place, a path, a passage id, or a text.
-        k: How many to return.
-        only: Which documents to choose from.
-        here: The working directory; paths are resolved against it, then against the root.
-        keep_all: Whether to keep the item itself, its duplicates and its near-duplicates.
-        indexed_only: Whether to treat files that are not indexed as nonexistent.
-    """
+    """A search for similar passages or documents; see `Retriever.similar` for its fields."""
 
     what: str
-    k: int = DEFAULT_K
-    only: Filter = EVERYTHING
-    here: Path | None = None
-    keep_all: bool = False
-    indexed_only: bool = False
+    k: int
+    only: Filter
+    here: Path | None
+    keep_all: bool
+    indexed_only: bool
 
 
 def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
@@ -165,8 +156,6 @@ def _best_pairs(query: SimilarQuery, passages: Sequence[StoredPassage], vectors:
 
 def _resolve(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> SimilarQuery:
     """Resolve a request to a text or the passages of a place; with `whole`, to those of its document or records."""
-    if not 1 <= request.k <= MAX_HITS:
-        raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {request.k}.")
     place = find_place(snapshot, root, request.what, request.here, indexed_only=request.indexed_only)
     if place is None:
         return _encode_text(encoder, request.what)

@@ -8,9 +8,8 @@ import weakref
 from typing import Any
 
 from qa.answer.results import Hit, Mode, Result, json_value
-from qa.choices import ModeName
 from qa.filters import Filter
-from qa.require import require_member
+from qa.require import ModeName, require_member
 from qa.retrieval.question_text import checked_k
 from qa.retrieval.retriever import Retriever
 

@@ -12,9 +12,9 @@ from typing import Any
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from qa.answer.results import DEFAULT_K, Mode
-from qa.choices import ModeName
 from qa.filters import Filter
 from qa.integrations.asked import LazyRetriever, answer_of, checked_options, metadata
+from qa.require import ModeName
 
 
 @component

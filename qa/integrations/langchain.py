@@ -14,9 +14,9 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, SkipValidation
 
 from qa.answer.results import DEFAULT_K, Mode
-from qa.choices import ModeName
 from qa.filters import Filter
 from qa.integrations.asked import LazyRetriever, checked_options, metadata
+from qa.require import ModeName
 
 
 class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not type-checked

@@ -12,9 +12,9 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from qa.answer.results import DEFAULT_K, Mode
-from qa.choices import ModeName
 from qa.filters import Filter, Paths, Texts
 from qa.integrations.asked import LazyRetriever, checked_options, metadata
+from qa.require import ModeName
 
 # The metadata that a language model sees with a passage's text; everything else is for programs.
 _SHOWN = {"citation", "title"}

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from corpus.errors import UsageError
 from qa.answer.results import DEFAULT_K, LONGEST_QUESTION, MAX_HITS, Mode
-from qa.choices import ModeName
-from qa.require import require_member, require_type
+from qa.require import ModeName, require_member, require_type
 
 
 def ask_text(text: str) -> tuple[str, int]:

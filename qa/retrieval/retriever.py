@@ -8,9 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from corpus import INDEX_FOLDER
@@ -29,15 +27,14 @@ from index import (
 )
 from qa.answer import confidence
 from qa.answer.results import DEFAULT_K, Hit, Mode, Result
-from qa.choices import DeviceName, ModeName
 from qa.filters import EVERYTHING, Filter, Paths, add_path
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
-from qa.require import either, require_encoder, require_member, require_type
+from qa.require import DeviceName, ModeName, either, require_encoder, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.judge import Models
 from qa.retrieval.pipeline import Pipeline
-from qa.retrieval.question_text import AskRequest, without_surrogates
+from qa.retrieval.question_text import AskRequest, checked_k, without_surrogates
 from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -143,9 +140,7 @@ class Retriever:
     def __enter__(self) -> Retriever:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -239,8 +234,10 @@ class Retriever:
         """Answer one question in a thread; see `ask`."""
         import asyncio
 
-        ask = partial(self.ask, question, k=k, mode=mode, path=path, only=only, rerank=rerank, topic=topic)
-        return await asyncio.to_thread(ask, question_id=question_id)
+        return await asyncio.to_thread(
+            self.ask, question, k=k, mode=mode, path=path, only=only, rerank=rerank, topic=topic,
+            question_id=question_id,
+        )  # fmt: skip
 
     async def asearch(
         self, question: str, *, k: int = DEFAULT_K, mode: Mode | ModeName = Mode.HYBRID, path: Paths = None,
@@ -249,8 +246,7 @@ class Retriever:
         """Search in a thread; see `search`."""
         import asyncio
 
-        search = partial(self.search, question, k=k, mode=mode, path=path, only=only, rerank=rerank)
-        return await asyncio.to_thread(search)
+        return await asyncio.to_thread(self.search, question, k=k, mode=mode, path=path, only=only, rerank=rerank)
 
     def similar(
         self, what: str, *, k: int = DEFAULT_K, unit: Unit = "passages", path: Paths = None, only: Filter | None = None,
@@ -276,7 +272,7 @@ class Retriever:
         require_type("what", what, str)
         find = similar.similar_documents if _checked(unit) == "documents" else similar.similar_passages
         what, only = without_surrogates(what), add_path(path, only)
-        request = similar.SimilarRequest(what, k, only, here, keep_all, indexed_only)
+        request = similar.SimilarRequest(what, checked_k(k), only, here, keep_all, indexed_only)
         with self._generations.pinned() as pipeline:
             return find(self.root, pipeline.snapshot, pipeline.models.encoder, request)
 

@@ -115,12 +115,13 @@ def render_result(result: Result, style: TerminalStyle, places: Places, *, in_fu
     return "\n\n".join([_render_verdict(result, style), *hits]) + "\n"
 
 
-def render_brief(result: Result, style: TerminalStyle, places: Places) -> str:
-    """Return the answer to a question, the first passage, and only the locations of the others."""
-    locations = ["\n".join(_title_lines(hit, style, places)) for hit in result.passages[1:]]
+def render_brief(result: Result, style: TerminalStyle, places: Places, *, in_full: bool = False) -> str:
+    """Return the answer in a conversation, the first passage, and only the locations of the others, or all in full."""
+    most = len(result.passages) if in_full else 1
+    locations = ["\n".join(_title_lines(hit, style, places)) for hit in result.passages[most:]]
     shown = [
         _render_verdict(result, style, option="/k"),
-        *render_hits(result.passages[:1], style, places),
+        *render_hits(result.passages[:most], style, places),
         *(["\n".join(locations)] if locations else []),
     ]
     return "\n\n".join(shown) + "\n"

@@ -11,15 +11,24 @@ from dataclasses import dataclass
 from types import FrameType
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from corpus.errors import UsageError
+from corpus.errors import QAError, UsageError
 from qa.collection.served import ServedCollection
 from qa.web.access import Access, is_loopback
-from qa.web.app import create_app
+from qa.web.api.endpoints import api_routes
+from qa.web.api.reference import reference_routes
+from qa.web.guard import Guard
+from qa.web.login import login_route
+from qa.web.page.routes import page_routes
 from qa.web.protocol import MAX_HEAD, LimitedProtocol
+from qa.web.service.problems import on_error
 from qa.web.service.service import Service
 
+# Bytes of a request's body; only the token form has a body.
+_MAX_BODY = 16 * 1024
 # How long open requests have to finish when the server is stopped.
 _STOP_SECONDS = 30
 # How long an idle connection is kept open.
@@ -102,6 +111,17 @@ def serve(
     finally:
         service.close()
     return server.stopped_by
+
+
+def create_app(service: Service, access: Access, log: Callable[[str], None] | None = None) -> ASGIApp:
+    """Return the application that serves a collection: the API and the page, with the guard in front of them."""
+    app = Starlette(
+        routes=[*api_routes(service), *reference_routes(), login_route(access), *page_routes(service)],
+        exception_handlers=dict.fromkeys((QAError, HTTPException, Exception), on_error),
+        max_body_size=_MAX_BODY,
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, access, log)
 
 
 def server_config(app: ASGIApp, proxies: Sequence[str] = ()) -> uvicorn.Config:

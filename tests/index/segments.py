@@ -28,7 +28,7 @@ CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, 
 
 def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
     patch.setattr(faiss_segments, "EXACT_MOST", exact)
-    for module in ("faiss_segments", "merge_policy", "segment_writer"):
+    for module in ("faiss_segments", "segment_writer"):
         patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)
 
 

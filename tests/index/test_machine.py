@@ -365,7 +365,7 @@ class Folder(RuleBasedStateMachine):
 def lower_limits(patch: pytest.MonkeyPatch) -> None:
     """Lower all limits, so that a few vectors are merged, compressed and pruned like millions."""
     limit_sizes(patch, exact=4, most=8)
-    patch.setattr("index.dense.merge_policy._MIN_DEAD", 1)
+    patch.setattr("index.dense.segment_writer._MIN_DEAD", 1)
     patch.setattr("index.commit.store.SPARE_VECTORS", 5)
     patch.setattr("index.update.embed_queue._CHUNK", 2)
     patch.setattr("index.lexical.posting_blocks.BLOCK", 8)

@@ -12,8 +12,9 @@ import pytest
 
 import qa
 from corpus import errors
-from qa import choices
+from qa import require
 from qa.answer import results
+from qa.collection import build
 from tests.qa.commands import run_python
 
 
@@ -69,8 +70,8 @@ def _classes(hint: Any) -> Iterator[type]:
 @pytest.mark.parametrize(
     ("names", "kind"),
     [
-        *((choices.ModeName, qa.Mode), (choices.BuildModeName, qa.BuildMode), (choices.DeviceName, qa.Device)),
-        *((choices.OnEmptyName, qa.OnEmpty), (choices.OnLockedName, qa.OnLocked)),
+        *((require.ModeName, qa.Mode), (build.BuildModeName, qa.BuildMode), (require.DeviceName, qa.Device)),
+        *((build.OnEmptyName, qa.OnEmpty), (build.OnLockedName, qa.OnLocked)),
     ],
 )
 def test_type_checkers_know_the_names_of_a_choice(names: Any, kind: type[StrEnum]) -> None:

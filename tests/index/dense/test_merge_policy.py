@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.dense import faiss_segments, merge_policy
+from index.dense import faiss_segments
+from index.dense.segment_writer import plan_merge
 from index.storage.metadata import Segment
 from tests.index.segments import limit_sizes
 
@@ -27,7 +28,7 @@ class CommitHistory:
         self._vectors_by_segment: dict[int, list[int]] = {}
 
     def commit(self, new: int) -> None:
-        self.segments, merged = merge_policy.plan_merge(self.segments, new)
+        self.segments, merged = plan_merge(self.segments, new)
         vectors = list(range(len(self.written), len(self.written) + new))
         self.written += [0] * new
         for segment in merged:
@@ -87,7 +88,7 @@ def test_worn_lost_and_small_segments_are_merged(collection: tuple[list[Segment]
     segments, lost = collection
     with pytest.MonkeyPatch.context() as patch:
         limit_sizes(patch, exact=64, most=300)
-        kept, merged = merge_policy.plan_merge(segments, new, unusable=lost)
+        kept, merged = plan_merge(segments, new, unusable=lost)
     assert sorted((*kept, *merged), key=lambda segment: segment.number) == segments
     assert kept == sorted(kept, key=lambda segment: segment.number)
     unusable = [it for it in segments if it in lost or not it.live or it.dead > max(64, 0.25 * it.held)]
@@ -107,9 +108,9 @@ def test_segment_is_worn_above_the_dead_vector_thresholds() -> None:
         (make_segment(1, 100, 65), True),
         (make_segment(1, 10, 10), True),
     ):
-        assert merge_policy.plan_merge([segment], 0)[1] == ([segment] if is_merged else [])
+        assert plan_merge([segment], 0)[1] == ([segment] if is_merged else [])
 
 
 def test_without_new_vectors_nothing_is_merged() -> None:
     segments = [make_segment(1, 100), make_segment(2, 1), make_segment(3, 1)]
-    assert merge_policy.plan_merge(segments, 0) == (segments, [])
+    assert plan_merge(segments, 0) == (segments, [])

@@ -351,8 +351,8 @@ def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.
     """With room for four unused vectors, the oldest of five is deleted."""
     monkeypatch.setattr("index.commit.store.SPARE_VECTORS", 4)
     # Vectors in a FAISS file are never pruned, so no file may have unused ones.
-    monkeypatch.setattr("index.dense.merge_policy._MIN_DEAD", 0)
-    monkeypatch.setattr("index.dense.merge_policy._DEAD_SHARE", 0)
+    monkeypatch.setattr("index.dense.segment_writer._MIN_DEAD", 0)
+    monkeypatch.setattr("index.dense.segment_writer._DEAD_SHARE", 0)
     build(root)
     for number in range(6):
         (root / "birds.txt").write_text(f"Bird number {number}.", encoding="utf-8")

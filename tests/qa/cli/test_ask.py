@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,30 @@ def test_ask_shows_passages_in_full(indexed: Path) -> None:
     (indexed / "tea.md").write_text(text, encoding="utf-8")
     shown = [qa("ask", "xylophone tea", *options).stdout for options in ([], ["--full"])]
     assert ["    " + text.replace("\n", "\n    ") in output for output in shown] == [False, True]
+
+
+def converse(monkeypatch: pytest.MonkeyPatch, lines: Iterator[str], *options: str) -> str:
+    """Return the output of a conversation in which these lines are typed."""
+    monkeypatch.setattr("qa.cli.session.is_interactive", lambda: True)
+    monkeypatch.setattr("qa.conversation.line_input.line_input", lambda *_: lambda _: next(lines))
+    return qa("ask", *options).output
+
+
+def test_a_conversation_shows_passages_in_full(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `--full` even those after the first."""
+    shown = [converse(monkeypatch, iter(["soup", "exit"]), *options) for options in ([], ["--full"])]
+    assert [output.count("Soup is served at noon.") for output in shown] == [2, 2]
+    assert ["The keynote on Monday is about whales." in output for output in shown] == [False, True]
+
+
+def test_a_conversation_can_be_limited_to_a_new_file(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lines() -> Iterator[str]:
+        (indexed / "new.md").write_text(HARP)
+        yield from ("/path new.md", "where does the harp stand?", "exit")
+
+    output = converse(monkeypatch, lines())
+    assert "qa: " not in output
+    assert "[1] new.md:1" in output
 
 
 def test_ask_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,12 @@ def test_similar_to_words(indexed: Path) -> None:
     assert [hit["source"]["path"] for hit in json.loads(done.stdout)["passages"]] == ["sub/travel.md"]
 
 
+def test_similar_shows_as_many_as_the_settings_say(indexed: Path) -> None:
+    (indexed / "qa.toml").write_text("k = 1\n")
+    counts = [len(json.loads(qa("similar", "train", "--json", *k).stdout)["passages"]) for k in ([], ["-k", "2"])]
+    assert counts == [1, 2]
+
+
 def test_similar_documents(indexed: Path) -> None:
     done = qa("similar", "talks.md:3", "--documents")
     assert done.exit_code == 0

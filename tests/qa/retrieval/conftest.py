@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qa.answer.results import Result
+from qa.reader.reader import Reader
+from qa.reader.reading import Reading
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 
@@ -37,6 +39,22 @@ def root(tmp_path: Path) -> Path:
 def retriever(root: Path) -> Iterator[Retriever]:
     with opened(root) as retriever:
         yield retriever
+
+
+def record_readings(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Reading], Reading] = lambda reading: reading
+) -> list[tuple[str, str, str, Reading]]:
+    """Return a list that gets all questions, contexts and texts that are read, and their readings, once changed."""
+    read: list[tuple[str, str, str, Reading]] = []
+    original_read = Reader.read
+
+    def recorded(reader: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
+        readings = list(map(change, original_read(reader, requests)))
+        read.extend((*request, reading) for request, reading in zip(requests, readings, strict=True))
+        return readings
+
+    monkeypatch.setattr(Reader, "read", recorded)
+    return read
 
 
 def without_times(result: Result) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from qa.reader.reader import Reader
-from qa.reader.reading import Reading
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
+from tests.qa.retrieval.conftest import record_readings
 
 LAB = """# Lab book
 
@@ -159,19 +158,14 @@ def test_a_passage_and_its_question_have_dates_in_one_form(
     retriever: Retriever, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In words if the question names a month, else as the passage has them."""
-    read: dict[str, tuple[str, str]] = {}
-    answer = Reader.read
-
-    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        read.update((text.split()[-1], (question, context)) for question, context, text in requests)
-        return answer(self, requests)
-
-    monkeypatch.setattr(Reader, "read", reads)
+    recorded = record_readings(monkeypatch)
     retriever.ask("Which samples, swabs and batteries on 2 July?")
+    read = {text.split()[-1]: (question, context) for question, context, text, _ in recorded}
     assert read["batteries."] == ("Which samples, swabs and batteries on 2 July?", "2 July 2024")
     question = "Which samples, swabs and batteries on 2 July (2024-07-02)?"
     assert read["°C."] == (question, "Lab book › 3 July 2024"), "it has another date"
     retriever.ask("Which samples, swabs and batteries on 2024-07-02?")
+    read = {text.split()[-1]: (question, context) for question, context, text, _ in recorded}
     assert read["batteries."] == ("Which samples, swabs and batteries on 2024-07-02?", "2024-07-02")
 
 

@@ -22,15 +22,13 @@ from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Mode, Result
 from qa.filters import Filter, select
-from qa.reader.reader import Reader
-from qa.reader.reading import Reading
 from qa.retrieval import pipeline
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.question_text import AskRequest
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build, opened
-from tests.qa.retrieval.conftest import without_times
+from tests.qa.retrieval.conftest import record_readings, without_times
 
 
 @pytest.fixture
@@ -211,17 +209,10 @@ def test_the_sentences_of_each_passage_are_scored_by_its_own_tokens(tmp_path: Pa
 def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It reads the first five by late interaction, and the confidence comes from the passage shown first."""
     build(tmp_path, foxes(12, " in the yard"))
-    read: dict[str, Reading] = {}
-    answer = Reader.read
-
-    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        readings = [replace(reading, answered=-reading.relevant) for reading in answer(self, requests)]
-        read.update(zip((text.strip() for *_, text in requests), readings, strict=True))
-        return readings
-
-    monkeypatch.setattr(Reader, "read", reads)
+    recorded = record_readings(monkeypatch, lambda reading: replace(reading, answered=-reading.relevant))
     with opened(tmp_path, reader=True) as retriever:
         result, features = retriever._answer(AskRequest.of("which red fox saw the hen", k=12))
+    read = {text.strip(): reading for _, _, text, reading in recorded}
     assert len(read) == 5
     assert len({reading.answered for reading in read.values()}) > 1
     assert features is not None
@@ -242,16 +233,10 @@ def test_more_passages_are_compared_if_the_first_do_not_seem_to_answer(
 ) -> None:
     """Late interaction and the reader see each passage only once."""
     build(tmp_path, foxes(24))
-    read: list[str] = []
-    answer = Reader.read
-
-    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        read.extend(text for *_, text in requests)
-        return [replace(reading, answered=answered) for reading in answer(self, requests)]
-
-    monkeypatch.setattr(Reader, "read", reads)
+    recorded = record_readings(monkeypatch, lambda reading: replace(reading, answered=answered))
     with opened(tmp_path, reader=True) as retriever:
         assert retriever.ask("which red fox saw the hen").found is (answered > 0)
+    read = [text for _, _, text, _ in recorded]
     assert len(matched) == len(set(matched)) == compared
     assert len(read) == len(set(read))
     assert 5 <= len(read) <= compared // 2
@@ -317,17 +302,10 @@ def test_the_reader_reads_prose_beside_settings(tmp_path: Path, monkeypatch: pyt
     """Settings have no stop words, as languages that the reader does not know."""
     settings = "".join(f"fox hen gate {name} = true\nyard gate fox {name} = closed\n" for name in range(20))
     build(tmp_path, {"farm.ini": settings, "fox.txt": "The fox saw the hen, which was in the yard by the gate.\n"})
-    read: list[str] = []
-    answer = Reader.read
-
-    def reads(self: Reader, requests: Sequence[tuple[str, str, str]]) -> list[Reading]:
-        read.extend(text for *_, text in requests)
-        return answer(self, requests)
-
-    monkeypatch.setattr(Reader, "read", reads)
+    recorded = record_readings(monkeypatch)
     with opened(tmp_path, reader=True) as retriever:
         retriever.ask("what did the fox see in the yard?")
-    assert any("by the gate" in text for text in read)
+    assert any("by the gate" in text for _, _, text, _ in recorded)
 
 
 STARTING = "\n".join(

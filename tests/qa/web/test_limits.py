@@ -16,8 +16,7 @@ from uvicorn.server import ServerState
 
 from qa.web import protocol
 from qa.web.access import Access
-from qa.web.app import create_app
-from qa.web.serve import server_config
+from qa.web.serve import create_app, server_config
 from qa.web.service.limits import Lane
 from qa.web.service.service import Service
 

@@ -14,7 +14,7 @@ from corpus import errors
 from qa.answer.results import LONGEST_QUESTION, Alternative, Answer, json_value
 from qa.explore.schemas import Schemas
 from qa.web.api.endpoints import ENDPOINTS
-from qa.web.api.openapi import describe
+from qa.web.api.reference import describe
 from qa.web.service.problems import problem_of
 from tests.qa.web.servers import RunningServer
 
