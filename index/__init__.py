@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from index.update.copy import copy_index
     from index.update.diff import Diff, find_changes, not_selected, patterns_to_blame, unknown_files
     from index.update.report import BuildReport, Choice, Note, Progress, ProgressCallback, Request
-    from index.update.update import preview_update, rebuild_derived, rebuild_index, record_same, update_index
+    from index.update.update import merge_log, preview_update, rebuild_derived, rebuild_index, record_same, update_index
     from index.workers.workers import WorkerPlan, open_workers
 
 # The public names by module; each is imported on first use, so that a question pays only for what it needs.
@@ -73,7 +73,7 @@ _NAMES = {
     "update.copy": "copy_index",
     "update.diff": "Diff find_changes not_selected patterns_to_blame unknown_files",
     "update.report": "BuildReport Choice Note Progress ProgressCallback Request",
-    "update.update": "preview_update rebuild_derived rebuild_index record_same update_index",
+    "update.update": "merge_log preview_update rebuild_derived rebuild_index record_same update_index",
     "workers.workers": "WorkerPlan open_workers",
 }
 _HOMES = {name: f"index.{module}" for module, names in _NAMES.items() for name in names.split()}

@@ -52,6 +52,8 @@ class Snapshot(Index):
     """
 
     format = FORMAT_VERSION
+    # Whether it should be replaced even if there is no newer generation, as the log grows while it is open.
+    is_outdated = False
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -76,7 +78,8 @@ class Snapshot(Index):
 
     def is_newest(self) -> bool:
         with translate_errors(self._file), closing(open_for_reading(self._file)) as connection:
-            return self._inode == _inode(self._file) and read_info(connection, self._file) == self.info
+            is_same = self._inode == _inode(self._file) and read_info(connection, self._file) == self.info
+            return is_same and not self.is_outdated
 
     def newest(self) -> Snapshot:
         return Snapshot(self.folder)

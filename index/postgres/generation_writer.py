@@ -155,6 +155,9 @@ def discard_all(connection: psycopg.Connection) -> None:
     """Delete everything but vectors inside the caller's transaction, for a full build."""
     connection.execute("TRUNCATE documents, passages, segments, postings, dead, generations")
     connection.execute("INSERT INTO spare_vectors SELECT id, 0 FROM vectors ON CONFLICT DO NOTHING")
+    # Generations are numbered from 1 again, and readers take lower numbers than these for deleted ones.
+    for key in ("cleared", "deleted"):
+        _set_meta(connection, key, 0)
 
 
 def delete_old(connection: psycopg.Connection, collection: int, generation: int) -> None:

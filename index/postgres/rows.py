@@ -18,7 +18,9 @@ from index.storage.vectors import Stored, Vectors, are_unit_vectors, not_unit_ve
 
 # Columns to select, with the aliases of their tables; `end` is a keyword in PostgreSQL.
 LINK, PASSAGE = (columns.replace("p.end", "p.stop") for columns in (SQLITE_LINK, SQLITE_PASSAGE))
-LAST_GENERATION = "SELECT generation, info, skipped, checksum FROM generations ORDER BY generation DESC LIMIT 1"
+LAST_GENERATION = (
+    "SELECT generation, info, skipped, checksum, published::text FROM generations ORDER BY generation DESC LIMIT 1"
+)
 
 
 def live_condition(alias: str, generation: int) -> str:
@@ -77,8 +79,8 @@ def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str
 
 
 def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...]]:
-    """Return the metadata and the skipped files in a row `(generation, info, skipped, checksum)`."""
-    generation, info, skipped, expected = row
+    """Return the metadata and the skipped files in a row of `LAST_GENERATION`."""
+    generation, info, skipped, expected, _ = row
     if checksum(generation, info, skipped) != expected:
         raise damaged(place, f"checksum mismatch in generation {generation}")
     try:

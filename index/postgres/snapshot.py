@@ -83,6 +83,7 @@ class PostgresSnapshot(Index):
     format = VERSION
     # Vectors of the last keyword search's results: a hybrid ranking compares them with the question next.
     _last_vectors: tuple[dict[int, int], Stored] | None = None
+    _published = ""  # when its generation was, by the server's clock
 
     def __init__(self, address: StoreAddress, folder: Path | None = None) -> None:
         if not address.collection:
@@ -107,8 +108,9 @@ class PostgresSnapshot(Index):
         return self._skipped
 
     def is_newest(self) -> bool:
-        rows = self._pool.fetch("SELECT max(generation) FROM generations")
-        return bool(rows[0][0] == self.info.generation)
+        # A collection that was deleted and built again has the same numbers.
+        query = "SELECT generation, published::text FROM generations ORDER BY generation DESC LIMIT 1"
+        return self._pool.fetch(query) == [(self.info.generation, self._published)]
 
     def newest(self) -> PostgresSnapshot:
         return PostgresSnapshot(self.address, self.folder)
@@ -266,6 +268,7 @@ class PostgresSnapshot(Index):
             if row is None and not self._pinned:
                 raise NoIndexError(f"the first index in {self._place} was never finished. Run `qa index` again.")
             pinned = self._pinned or unpack_generation(row or (), self._place)
+            self._published = row[-1] if row else self._published
             generation = pinned[0].generation
             connection.execute("SELECT pg_advisory_lock_shared(%s::oid::int, %s)", (number, generation))
             # Rows can only be gone if they were deleted before the lock was taken.

@@ -232,12 +232,12 @@ def open_without_log(file: Path) -> sqlite3.Connection:
     return _open_read_only(file, "immutable=1")
 
 
-def has_log(file: Path) -> bool:
-    """Return whether there is a write-ahead log not yet merged into the database file."""
+def log_size(file: Path) -> int:
+    """Return the bytes of the write-ahead log; 0 if there is none."""
     try:
-        return file.with_name(file.name + "-wal").stat().st_size > 0
+        return file.with_name(file.name + "-wal").stat().st_size
     except OSError:
-        return False
+        return 0
 
 
 def _connect_reading(file: Path) -> sqlite3.Connection:
@@ -250,7 +250,7 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
         # Only the transaction that creates the tables has a journal, and a reader cannot roll it back.
         if is_refused and file.with_name(file.name + "-journal").exists():
             raise unfinished(file) from error
-        if not is_refused or has_log(file):
+        if not is_refused or log_size(file):
             raise
         return open_without_log(file)
 

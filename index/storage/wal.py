@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from corpus.errors import DamagedIndexError
-from index.storage.database import has_log, open_for_reading, open_without_log, translate_errors
+from index.storage.database import log_size, open_for_reading, open_without_log, translate_errors
 from index.storage.metadata import read_info
 from index.storage.rows import damaged
 
@@ -20,7 +20,7 @@ def require_log_follows(file: Path) -> None:
         NoIndexError: There is no index.
         IncompatibleError: It has another format version.
     """
-    if not has_log(file):
+    if not log_size(file):
         return
     # In this order: while the first connection is open, no writer merges newer log entries into the file.
     with contextlib.closing(open_for_reading(file)) as connection:

@@ -95,11 +95,17 @@ def find_changes(root: Path, snapshot: Index) -> Diff:
 
     Of the files that look changed, 100 MB are read, since all times in a copied or cloned folder are new.
     """
-    diff = compare_folder(root, snapshot.file_stats(), snapshot.skipped(), snapshot.info, retry=False)
-    if not diff.suspect:
+    stats, skipped = snapshot.file_stats(), snapshot.skipped()
+    diff = compare_folder(root, stats, skipped, snapshot.info, retry=False)
+    if not (diff.added or diff.suspect):
         return diff
-    digests = {document.path: document.sha256 for document in snapshot.documents()}
     with snapshot.newest() as newest:  # it has the stat values that were recorded since the snapshot was opened
+        is_same = newest.info.generation == snapshot.info.generation
+        if is_same and (skipped_since := newest.skipped()) != skipped:
+            diff = compare_folder(root, stats, skipped_since, snapshot.info, retry=False)
+        if not diff.suspect:
+            return diff
+        digests = {document.path: document.sha256 for document in snapshot.documents()}
         unchanged = {file.path: file for file in newest.documents() if digests.get(file.path) == file.sha256}
     return read_suspects(root, diff, unchanged, limit=MAX_READ_BYTES)
 

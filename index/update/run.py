@@ -78,16 +78,16 @@ class Findings:
 
 
 class Build:
-    """One build; the caller holds the writer lock. A first build uses the selection salvaged from a damaged index."""
+    """One build; the caller holds the writer lock. A first build uses the selection of the index that it replaces."""
 
-    def __init__(self, request: Request, store: IndexWriter, started: float, salvaged: Selection | None = None) -> None:
+    def __init__(self, request: Request, store: IndexWriter, started: float, replaced: Selection | None = None) -> None:
         self._request = request
         self._encoder = request.encoder
         self._store = store
         self._started = started
         self._previous = store.info()
         self._documents = store.documents()
-        selection = apply_choice(self._previous or salvaged, request.choice)
+        selection = apply_choice(self._previous or replaced, request.choice)
         previous_fields = () if self._previous is None else self._previous.from_file
         from_file = request.choice.from_file
         self._config = BuildConfig(

@@ -10,12 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
-from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError, Unreadable
+from corpus.errors import (
+    CorpusError,
+    DamagedIndexError,
+    IncompatibleError,
+    ModelError,
+    NoIndexError,
+    QAError,
+    Unreadable,
+)
 from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.integrity import salvage
-from index.protocol import IndexWriter
-from index.storage.database import NewerFormatError
+from index.protocol import Index, IndexWriter
+from index.snapshot import Snapshot
+from index.storage.database import DATABASE, NewerFormatError, log_size, open_for_writing, translate_errors
 from index.storage.files import make_folder, sweep
 from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
@@ -24,6 +33,9 @@ from index.stores import make_index_folder, open_index, open_writer, store_of
 from index.update.diff import apply_choice, compare_folder, read_suspects
 from index.update.report import BuildReport, Choice, Request
 from index.update.run import Build, Findings
+
+# Bytes. SQLite itself merges a log when it commits to one of 8 MB, but not what open snapshots have not seen yet.
+_LONG_LOG = 16_000_000
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,7 +52,19 @@ def update_index(request: Request) -> BuildReport:
     """
     started = time.monotonic()
     with lock_index_folder(request.root) as folder, open_writer(folder, request.store) as store:
-        return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
+        return Build(request, store, started, _previous_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
+
+
+def merge_log(snapshot: Index) -> None:
+    """Merge a long write-ahead log into the database; the snapshot, which is read from the log, is then outdated.
+
+    SQLite starts a log anew once it is merged and no snapshot is read from it; one opened then is read from the
+    database alone. Raises as `update_index`.
+    """
+    if isinstance(snapshot, Snapshot) and log_size(file := snapshot.folder / DATABASE) > _LONG_LOG:
+        with writer_lock(snapshot.folder), translate_errors(file), contextlib.closing(open_for_writing(file)) as writer:
+            writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        snapshot.is_outdated = True
 
 
 def record_same(root: Path, same: Sequence[StoredDocument]) -> None:
@@ -70,8 +94,9 @@ def rebuild_index(request: Request) -> BuildReport:
     with lock_index_folder(request.root) as folder:
         try:
             with open_writer(folder, request.store) as store:
+                previous = _previous_selection(request, folder, store)
                 store.require_intact()
-                return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.FULL)
+                return Build(request, store, started, previous).run(BuildMode.FULL)
         except (DamagedIndexError, IncompatibleError) as error:
             if _cannot_be_rebuilt(error, folder, request.store):
                 raise
@@ -135,10 +160,20 @@ def _cannot_be_rebuilt(error: Exception, folder: Path, store: str | None = None)
     return isinstance(error, NewerFormatError | ModelError) or (store or store_of(folder)) is not None
 
 
-def _salvaged_selection(request: Request, folder: Path, store: IndexWriter) -> Selection | None:
-    """Return the previous selection if a process was killed while it rebuilt a database that it had set aside."""
-    was_killed = salvage.is_set_aside(folder) and store.info() is None
-    return _read_salvaged(request, folder) if was_killed else None
+def _previous_selection(request: Request, folder: Path, store: IndexWriter) -> Selection | None:
+    """Return the selection of the last update, for a store that is new or about to be emptied."""
+    with contextlib.suppress(DamagedIndexError):
+        if (info := store.info()) is not None:
+            return info
+    # A process may have been killed while it rebuilt the database that it had set aside.
+    is_lost = salvage.is_set_aside(folder)
+    if request.store is not None:  # the collection moves there
+        try:
+            with open_index(folder) as index:
+                return index.info
+        except QAError as error:
+            is_lost = is_lost or not isinstance(error, NoIndexError)
+    return _read_salvaged(request, folder) if is_lost else None
 
 
 def _read_salvaged(request: Request, folder: Path) -> Selection | None:

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from corpus.errors import (
     LockedError,
     ModelError,
     NoIndexError,
+    QAError,
     UsageError,
 )
 from index import (
@@ -273,6 +275,9 @@ def model_of(root: Path, store: str | None = None) -> str:
         with open_index(folder, store) as snapshot:
             return snapshot.info.model
     except (NoIndexError, DamagedIndexError, IncompatibleError):
+        if store is not None:  # the collection moves there
+            with suppress(QAError), open_index(folder) as index:
+                return index.info.model
         from index import salvaged_model
 
         model = salvaged_model(folder)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, SETTINGS_FILE, literal_pattern, to_os_name
+from corpus import INDEX_FOLDER, literal_pattern, to_os_name
 from corpus.errors import UsageError
 from index import BuildReport, ProgressCallback, open_index
 from qa.collection.build import OnEmpty, build_index
-from qa.collection.settings import read_settings
+from qa.collection.settings import read_settings, settings_file_name
 from qa.locate import suggest_paths
 from qa.places import candidate_paths
 
@@ -83,4 +83,5 @@ def _require_no_exclude_setting(root: Path, patterns: Sequence[str]) -> None:
     """Raise a UsageError if a settings file sets `exclude`, which would override remembered patterns."""
     if read_settings(root).exclude is not None:
         listed = ", ".join(f'"{pattern}"' for pattern in patterns)
-        raise UsageError(f"`exclude` is set in {SETTINGS_FILE} and overrides qa rm. Edit it there: {listed}.")
+        source = settings_file_name(root)
+        raise UsageError(f"`exclude` is set in {source} and overrides qa rm. Edit it there: {listed}.")

@@ -157,7 +157,7 @@ def _refresh(
     if reason:
         note = f"{reason}. Answering from the index as it is; to update it, run: {index_command(root)}"
         return OpenedCollection(retriever, note=note)
-    from index import update_index
+    from index import merge_log, update_index
 
     try:
         encoder = load_encoder(info.model, device=device)
@@ -166,6 +166,10 @@ def _refresh(
     except (StorageError, CorpusError) as error:
         return OpenedCollection(retriever, note=update_failure_note(error))
     retriever.reload()
+    with suppress(LockedError, StorageError):  # then the next update tries again
+        with retriever.reading() as snapshot:
+            merge_log(snapshot)
+        retriever.reload()
     return OpenedCollection(retriever, report, note)
 
 

@@ -98,10 +98,10 @@ def settings_difference(root: Path, info: Info) -> str:
     names = not_selected(info, read_settings(root).choice())
     if not names:
         return ""
-    return f"{_settings_file_name(root)} and the index differ in {', '.join(names)}"
+    return f"{settings_file_name(root)} and the index differ in {', '.join(names)}"
 
 
-def _settings_file_name(root: Path) -> str:
+def settings_file_name(root: Path) -> str:
     """Return the name of the file with a collection's settings."""
     if (root / SETTINGS_FILE).exists():
         return SETTINGS_FILE
@@ -112,7 +112,7 @@ def _settings_file_name(root: Path) -> str:
 def missing_paths_message(root: Path, paths: Sequence[str]) -> str:
     """Return a message on the paths in a collection's settings that do not exist; "" if all do."""
     missing = [path for path in paths if not os.path.lexists(root / path)]
-    return f"paths in {_settings_file_name(root)} names what does not exist: {', '.join(missing)}" if missing else ""
+    return f"paths in {settings_file_name(root)} names what does not exist: {', '.join(missing)}" if missing else ""
 
 
 def read_settings(root: Path) -> CollectionSettings:

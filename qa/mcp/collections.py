@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from corpus.errors import QAError, UsageError
 
 if TYPE_CHECKING:
-    from index import StoredDocument
+    from index import Index, StoredDocument
     from qa.collection.served import Served, ServedCollection
 
 _log = logging.getLogger(__name__)
@@ -35,8 +36,9 @@ class NamedCollections:
             self._roots[next(name for name in names if name not in self._roots)] = root
         self._follow = follow
         self._served: dict[str, ServedCollection] = {}
-        self._documents: dict[str, tuple[int, tuple[StoredDocument, ...]]] = {}
-        self._lock = threading.Lock()
+        self._documents: WeakKeyDictionary[Index, tuple[StoredDocument, ...]] = WeakKeyDictionary()
+        # One for each, as a collection that opens slowly must not block the others.
+        self._locks = {name: threading.Lock() for name in self._roots}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,21 +61,20 @@ class NamedCollections:
             yield served
 
     def documents(self, name: str) -> tuple[StoredDocument, ...]:
-        """Return the documents of a collection; cached for a generation, as they are listed page by page.
+        """Return the documents of a collection; cached while its snapshot is open, as they are listed page by page.
 
         Raises:
             QAError: As for `reading`.
         """
         with self.reading(name) as served:
-            generation = served.snapshot.info.generation
-            if name not in self._documents or self._documents[name][0] != generation:
-                self._documents[name] = generation, served.snapshot.documents()
-            return self._documents[name][1]
+            if (documents := self._documents.get(served.snapshot)) is None:
+                documents = self._documents[served.snapshot] = served.snapshot.documents()
+            return documents
 
     def _open_collection(self, name: str) -> ServedCollection:
         from qa.collection.served import ServedCollection  # noqa: PLC0415 - would delay the first answer
 
-        with self._lock:
+        with self._locks[name]:
             if name not in self._served:
                 self._served[name] = ServedCollection(self._roots[name], follow=self._follow)
             return self._served[name]
@@ -88,6 +89,7 @@ class NamedCollections:
 
     def close(self) -> None:
         """Close all collections, and end their updates."""
-        with self._lock:
-            for collection in self._served.values():
-                collection.close()
+        for name, lock in self._locks.items():
+            with lock:
+                if name in self._served:
+                    self._served[name].close()

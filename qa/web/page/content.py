@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from corpus import digest, read_file
 from corpus.errors import QAError, Unreadable, UsageError
@@ -90,7 +91,7 @@ class PageMaker:
     def __init__(self) -> None:
         self._sources = Sources()
         self._lock = threading.Lock()
-        self._types: tuple[int, Types] = (-1, ())
+        self._types: WeakKeyDictionary[Index, Types] = WeakKeyDictionary()
         self._last = PageContent()
 
     def content(self, served: Served, state: PageState) -> PageContent:
@@ -144,12 +145,11 @@ class PageMaker:
             raise UsageError(f"{path}: {error.reason}") from error
 
     def _types_of(self, snapshot: Index) -> Types:
-        """Return the suffixes of the files, commonest first; counted once per generation."""
+        """Return the suffixes of the files, commonest first; counted once per snapshot."""
         with self._lock:
-            generation = snapshot.info.generation
-            if self._types[0] != generation:
+            if snapshot not in self._types:
                 files = snapshot.documents() if snapshot.info.files <= _MAX_COUNTED else ()
                 counts = Counter(PurePosixPath(file.path).suffix.lower()[1:] for file in files)
                 del counts[""]
-                self._types = (generation, tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))))
-            return self._types[1]
+                self._types[snapshot] = tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+            return self._types[snapshot]

@@ -37,6 +37,8 @@ def public_body(body: dict[str, Any], root: Path) -> dict[str, Any]:
             public["index"]["note"] = public_note(index["note"], root)
     elif index is not None:  # from `qa status`: a folder, or the address of a store
         public["index"] = INDEX_FOLDER
+    if settings := body.get("settings"):
+        public["settings"] = without_folder(settings, root)
     if "changes" in body:
         reason = body["changes"]["problem"]
         public["changes"] = {**body["changes"], "problem": reason and without_folder(reason, root)}

@@ -14,8 +14,10 @@ from index.postgres.schema import VERSION
 from index.stores import open_index, open_store, store_of
 from qa import Retriever, State, build_index
 from qa.cli.main import app
+from qa.collection.build import model_of
 from qa.retrieval import retriever
 from tests.encoders import BagEncoder
+from tests.index.conftest import run_sql
 from tests.postgres_server import Server
 
 
@@ -69,6 +71,19 @@ def test_status_and_check(root: Path, address: str) -> None:
     assert by_address["changes"]["problem"] == "its files were not compared"
     intact = f"{address} is intact: 3 documents, 4 passages; all checksums match\n"
     assert run("check", str(root)).stdout == run("check", "--store", address).stdout == intact
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_collection_that_moves_keeps_its_patterns_and_model(root: Path, address: str, *, is_damaged: bool) -> None:
+    """Files that were left out never get into a shared database, even if the index that it replaces is damaged."""
+    build_index(root, encoder=BagEncoder(), exclude=["birds.txt"])
+    if is_damaged:
+        run_sql(root / ".qa", "UPDATE meta SET value = '7' WHERE key = 'generation'")
+    for store in (address, f"{address}-second"):
+        assert model_of(root, store) == "bag"
+        build_index(root, encoder=BagEncoder(), store=store)
+        with open_store(store) as index:
+            assert [document.path for document in index.documents()] == ["cats.md", "notes/fish.md"]
 
 
 def vectors_of(root: Path) -> dict[str, bytes]:

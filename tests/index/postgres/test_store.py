@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import LockedError, NoIndexError, StorageError
-from index.postgres import generation_writer, schema
+from index.postgres import generation_writer, schema, store
 from index.postgres.address import parse_address
 from index.postgres.snapshot import PostgresSnapshot
 from index.postgres.store import PostgresStore
 from index.stores import open_index, open_store, verify_index
+from index.update.report import Request
+from index.update.update import rebuild_index
 from tests.encoders import BagEncoder
 from tests.forks import exit_code_in_fork
 from tests.index.conftest import build, delete_documents
@@ -91,6 +93,36 @@ def test_a_failure_at_any_step_leaves_the_old_generation(
     with open_index(remote / ".qa") as index:
         assert [document.path for document in index.documents()] == ["birds.txt", "notes/fish.md"]
     assert verify_index(remote / ".qa").problems == ()
+
+
+def test_a_collection_that_was_dropped_and_built_again_is_newer(remote: Path, server: Server) -> None:
+    """Although its generation has the same number and the same counts."""
+    build(remote)
+    with open_index(remote / ".qa") as old:
+        assert old.is_newest()
+        server.run(f"DROP SCHEMA {schema_of(remote)} CASCADE")
+        (remote / "birds.txt").write_text("Birds sing at night.\n")
+        build(remote)
+        assert not old.is_newest()
+        with old.newest() as new:
+            assert new.info == old.info
+            assert new.is_newest()
+
+
+def test_a_rebuild_that_dies_before_it_deletes_anything_can_be_read(
+    remote: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its generations are numbered from 1 again, so none counts as deleted."""
+    for text in ("Birds sing at night.\n", "Birds sleep.\n"):
+        (remote / "birds.txt").write_text(text)
+        build(remote)
+    server.run(f"TRUNCATE {schema_of(remote)}.postings")
+    monkeypatch.setattr(store, "delete_old", lambda *_: None)
+    rebuild_index(Request(remote, BagEncoder()))
+    marks = f"SELECT max(value) FROM {schema_of(remote)}.meta WHERE key IN ('cleared', 'deleted')"  # noqa: S608
+    assert server.run(marks) == [(0,)]
+    with open_index(remote / ".qa") as index:
+        assert (index.info.generation, len(index.documents())) == (1, 3)
 
 
 def _fail(*_: object, **__: object) -> None:

@@ -347,6 +347,28 @@ def test_a_file_that_takes_too_long_keeps_its_passages_and_is_retried(
     assert {"swan: Olga\nriver: Elbe", "goose: Anton\nriver: Oder"} <= set(texts(root))
 
 
+def test_a_reader_knows_what_was_skipped_since_it_was_opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a new generation: else each of its questions would read these files again."""
+
+    def change(text: str) -> None:
+        (root / "swans.csv").write_text(f"swan,river\nOlga,{text}\n", encoding="utf-8")
+        (root / "blob.txt").write_bytes(b"\0" + text.encode())
+        set_old_times(root)
+
+    change("Ems")
+    build(root)
+    monkeypatch.setattr("corpus.loading.prefetch.Sandbox", partial(Sandbox, patience=0.0))
+    change("Elbe")
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        change("Danube")
+        diff = find_changes(root, snapshot)
+        assert [file.path for file in (*diff.added, *diff.suspect)] == ["blob.txt", "swans.csv"]
+        assert {file.path for file in build(root).skipped} == {"blob.txt", "swans.csv"}
+        assert find_changes(root, snapshot).is_current
+        assert snapshot.is_newest()
+
+
 def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for four unused vectors, the oldest of five is deleted."""
     monkeypatch.setattr("index.commit.store.SPARE_VECTORS", 4)

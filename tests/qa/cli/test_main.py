@@ -110,11 +110,12 @@ def test_rm_removes_files_from_the_index(indexed: Path, monkeypatch: pytest.Monk
     assert qa("rm", "../sub", "../talks.md").stdout.startswith("2 files removed (0 documents, 0 passages) in ")
 
 
-def test_rm_is_refused_if_settings_exclude_files(indexed: Path) -> None:
-    (indexed / "qa.toml").write_text('exclude = ["drafts/"]\n')
+@pytest.mark.parametrize(("name", "table"), [("qa.toml", ""), ("pyproject.toml", "[tool.qa]\n")])
+def test_rm_is_refused_if_settings_exclude_files(indexed: Path, name: str, table: str) -> None:
+    (indexed / name).write_text(f'{table}exclude = ["drafts/"]\n')
     done = qa("rm", "talks.md")
     assert done.exit_code == 2
-    assert done.stderr.endswith('Edit it there: "/talks.md".\n')
+    assert done.stderr.endswith(f'is set in {name} and overrides qa rm. Edit it there: "/talks.md".\n')
 
 
 def test_help_imports_nothing_heavy() -> None:

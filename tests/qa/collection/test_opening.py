@@ -11,7 +11,7 @@ import pytest
 
 from corpus import FoundFile, read_file
 from index.storage.locking import writer_lock
-from index.update import diff, run
+from index.update import diff, run, update
 from qa.collection import listing, opening, status
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -117,6 +117,21 @@ def test_files_that_were_only_touched_need_no_writing(retriever: Retriever, read
         assert opening.refresh_if_small(retriever).note == ""
         assert opening.refresh_if_small(retriever).note == ""
     assert len(read) == 2 * len(MANY)
+
+
+def test_the_log_of_an_open_collection_does_not_grow_with_every_update(
+    retriever: Retriever, encoder: BagEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite writes it from the start again; questions are answered from what was indexed last."""
+    monkeypatch.setattr(update, "_LONG_LOG", 500_000)
+    log, sizes = retriever.root / ".qa" / "index.db-wal", []
+    for number in range(20):
+        (retriever.root / "long.md").write_text("\n\n".join(f"Harp {number} {line}." for line in range(100)))
+        assert opening.refresh_if_small(retriever).report is not None
+        sizes.append(log.stat().st_size)
+    assert retriever.search("harp 19 5", k=1)[0].source.state == "verified"
+    assert max(sizes[10:]) == max(sizes[:10])
+    assert encoder.embedded
 
 
 def test_a_question_waits_for_another_writer(

@@ -9,10 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -24,11 +27,14 @@ from mcp import Client, MCPError
 from corpus.errors import NoIndexError
 from index import Snapshot, StoredDocument
 from qa import Retriever, build_index
+from qa.collection import served as served_collection
 from qa.mcp import resources
 from qa.mcp.collections import NamedCollections
 from qa.mcp.server import Handlers, agent_server
+from qa.web.page.content import PageMaker
 from tests.paths import REPOSITORY
 from tests.qa.commands import qa
+from tests.qa.indexes import build
 
 pytestmark = pytest.mark.usefixtures("remembering")
 
@@ -235,6 +241,65 @@ def test_several_collections_are_chosen_by_name(sample: Path, whales: Path) -> N
         assert "is not one of ['sample', 'sample-2']" in error_of(call, "status", collection="third")
         text = call("read_resource", "qa://sample-2/document/my%20notes.md").contents[0].text
         assert text.startswith("# Whales")
+
+
+def test_a_collection_that_opens_slowly_does_not_block_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_waiting, may_open = threading.Event(), threading.Event()
+
+    class Opened:
+        def __init__(self, root: Path, **_: object) -> None:
+            if root.name == "slow":
+                is_waiting.set()
+                may_open.wait()
+
+        reading = nullcontext
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(served_collection, "ServedCollection", Opened)
+    collections = NamedCollections([tmp_path / "slow", tmp_path / "quick"], follow=False)
+
+    def read(name: str) -> str:
+        with collections.reading(name):
+            return name
+
+    with ThreadPoolExecutor() as pool:
+        pool.submit(collections.open_all)
+        is_waiting.wait()
+        answer = pool.submit(read, "quick")
+        try:
+            assert answer.result(timeout=20) == "quick"
+        finally:
+            may_open.set()
+    collections.close()
+
+
+def test_files_are_those_of_an_index_that_was_deleted_and_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although its generation is 1 again, and its counts and vectors are the same."""
+
+    class Opened:
+        def __init__(self, root: Path, **_: object) -> None:
+            self.root = root
+
+        @contextmanager
+        def reading(self) -> Iterator[SimpleNamespace]:
+            with Snapshot(self.root / ".qa") as snapshot:
+                yield SimpleNamespace(snapshot=snapshot)
+
+    monkeypatch.setattr(served_collection, "ServedCollection", Opened)
+    collections, pages = NamedCollections([tmp_path], follow=False), PageMaker()
+    for name, types in (("old.md", (("md", 1),)), ("new.txt", (("txt", 1),))):
+        build(tmp_path, {name: "Whales.\n"})
+        assert [document.path for document in collections.documents(tmp_path.name)] == [name]
+        with collections.reading(None) as served:
+            assert pages._types_of(served.snapshot) == types
+        shutil.rmtree(tmp_path / ".qa")
+        (tmp_path / name).unlink()
 
 
 # Messages of a host (>) and of the server (<), one per line; "=" stands for any value.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from qa import build_index
+from qa.collection.settings import user_file
 from qa.web.service.private import public_body, without_folder
 from tests.qa.web.servers import RunningServer, running
 
@@ -78,5 +79,8 @@ def test_folders_in_responses_are_cut_to_their_names(tmp_path: Path) -> None:
         "version": 1, "index": ".qa", "model": "model", "passages": 7,
         "changes": {"added": 0, "problem": "no such folder: notes."},
     }  # fmt: skip
+    for settings in (f"{user_file()}: unknown key 'x'.", None):
+        public = public_body({"settings": settings}, link)
+        assert public == {"settings": settings and "config.toml: unknown key 'x'."}
     text = {"passages": [{"text": f"{link}"}], "index": {"passages": 7, "model": "sentence-transformers/some"}}
     assert public_body(text, link) == text
