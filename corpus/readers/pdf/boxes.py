@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
-
-import pypdfium2.raw as pdfium
 
 from corpus.readers.pdf.page.characters import Box
+from corpus.readers.pdf.page.frame import turn
 from corpus.readers.pdf.page.line import Line
-from corpus.readers.pdf.pdf import open_document
-from corpus.readers.pdf.reading_order import read_page
+from corpus.readers.pdf.pdf import open_document, open_page
+from corpus.readers.pdf.reading_order import PageLines, read_page
 from corpus.types import PageBox
 
-# Device units per point: PDFium rounds to whole units.
-_UNITS = 10
+# Places after the point to which boxes are rounded.
+_DIGITS = 1
 # The most parts of a text, and the fewest letters and digits of each part but the last.
 _MAX_PARTS, _MIN_PART = 4, 8
 
@@ -34,28 +31,23 @@ def find_boxes(data: bytes, texts: Sequence[tuple[int, str]]) -> list[list[PageB
     document = open_document(data)
     try:
         numbers = {page + offset for page, _ in texts for offset in (-1, 0)}
-        pages = {number: document[number] for number in numbers if 0 <= number < len(document)}
-        lines = {number: read_page(page, number).lines for number, page in pages.items()}
+        numbers = {number for number in numbers if 0 <= number < len(document)}
+        pages = {number: read_page(open_page(document, number), number) for number in numbers}
         boxes: list[list[PageBox]] = []
         for page, text in texts:
-            matched = _find_lines(text, [*lines.get(page - 1, ()), *lines.get(page, ())])
+            matched = _find_lines(text, [line for at in (page - 1, page) if at in pages for line in pages[at].lines])
             boxes.append([(number + 1, *_enclosing_box(pages[number], char_boxes)) for number, char_boxes in matched])
         return boxes
     finally:
         document.close()
 
 
-def _enclosing_box(page: Any, char_boxes: Sequence[Box]) -> tuple[float, float, float, float]:
-    """Return the box around characters, from the upper left corner even if the page is rotated or cropped."""
+def _enclosing_box(page: PageLines, char_boxes: Sequence[Box]) -> tuple[float, float, float, float]:
+    """Return the box around characters, from the upper left corner of the page as it is shown."""
     lefts, bottoms, rights, tops = zip(*char_boxes, strict=True)
-    target = (0, 0, *(round(side * _UNITS) for side in page.get_size()), 0)
-    device_x, device_y = ctypes.c_int(), ctypes.c_int()
-    corners = []
-    for x, y in ((min(lefts), max(tops)), (max(rights), min(bottoms))):
-        pdfium.FPDF_PageToDevice(page.raw, *target, x, y, ctypes.byref(device_x), ctypes.byref(device_y))
-        corners.append((device_x.value / _UNITS, device_y.value / _UNITS))
-    (left, right), (top, bottom) = map(sorted, zip(*corners, strict=True))
-    return left, top, right, bottom
+    box = (min(lefts), min(bottoms), max(rights), max(tops))
+    (x, _, _, y), (left, bottom, right, top) = turn([(0, 0, page.width, page.height), box], page.turns)
+    return round(left - x, _DIGITS), round(y - top, _DIGITS), round(right - x, _DIGITS), round(y - bottom, _DIGITS)
 
 
 def _find_lines(text: str, lines: Sequence[Line]) -> Iterator[tuple[int, list[Box]]]:

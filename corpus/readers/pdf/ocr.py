@@ -51,19 +51,19 @@ def read(path: str, data: bytes) -> Extracted:
     return builder.build(kind, note=f"a picture, read by Tesseract ({languages})", title="")
 
 
-def read_scans(document: Any, empty_pages: Sequence[int]) -> tuple[dict[int, list[str]], str]:
+def read_scans(document: Any, bare_pages: Sequence[int], *, is_scan: bool) -> tuple[dict[int, list[str]], str]:
     """Return the paragraphs of the scanned pages of a `pypdfium2.PdfDocument`, by page from 0, and a note on them.
 
     Args:
         document: The PDF.
-        empty_pages: Pages without text. If all are, the file is a scan; else only those that are mostly a picture are.
+        bare_pages: Pages with no more text than a stamp, which are scans if they are mostly a picture.
+        is_scan: Whether no page has text, and so all are scans.
 
     Raises:
         Unreadable: No page has text, and Tesseract is missing or recognises none.
     """
     count = len(document)
-    is_scan = len(empty_pages) == count
-    scans = empty_pages if is_scan else [number for number in empty_pages if _is_mostly_picture(document[number])]
+    scans = bare_pages if is_scan else [number for number in bare_pages if _is_mostly_picture(document[number])]
     if not scans and not is_scan:
         return {}, ""
     languages = find_languages()

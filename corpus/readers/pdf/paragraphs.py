@@ -35,8 +35,10 @@ _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
 # PDFium does not mark a hyphen at the end of a column.
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
-# A range such as "44–", with "58" on the next line.
-_RANGE = re.compile(r"\d[–—]$")
+# A range or a telephone number such as "44–", with "58" on the next line.
+_RANGE = re.compile(r"\d[–—-]$")
+# The beginning of an address of a page or a person up to a line's end, and the rest of one from a line's start.
+_ADDRESS, _REST_OF_ADDRESS = re.compile(r"(?:@|//|www\.)\S*$"), re.compile(r"[\w.-]+@")
 # An entry of a list of references, a line of a form.
 _REFERENCE = re.compile(r"\[(\d{1,3})\] ?\S")
 _LABELLED = re.compile(r"[^\W\d_][^:.!?]{0,30}: +\S")
@@ -317,6 +319,8 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     """Whether a hyphen at the end of a line is part of the word: in "task-" and "specific", not "re-" and "sult"."""
     first_match = re.search(r"([\w-]+)\ufffe$", before)
     last_match = re.match(r"\w+", after)
+    if _ADDRESS.search(before) or _REST_OF_ADDRESS.match(after):
+        return True
     if first_match is None or last_match is None or re.match(r"\w+-\w", after):  # the last as in state-of-the-art
         return True
     first, last = first_match[1].lower(), last_match[0].lower()

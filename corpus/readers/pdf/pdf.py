@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, groupby, takewhile
 from operator import itemgetter
 
@@ -26,6 +27,8 @@ from corpus.types import BlockKind, Extracted
 MAX_PAGES = 5000
 # Fewer characters in a whole document are a page number or a stamp.
 _MIN_CHARACTERS = 16
+# Fewer characters on a page may be stamped on a scan.
+_MIN_ON_PAGE = 40
 _BAD_TITLE = re.compile(
     r"untitled|microsoft word|document\d*$|.*\.(?:docx?|dvi|tex|pdf|indd|qxd|pptx?|rtf|odt)$|[\W\d_]*$|title$",
     re.IGNORECASE,
@@ -58,12 +61,14 @@ def read(path: str, data: bytes) -> Extracted:
         pages = list(_read_pages(document))
         is_scan = sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS
         if is_scan:
-            pages = [PageLines((), page.height) for page in pages]
+            pages = [replace(page, lines=()) for page in pages]
         outline = _read_outline(document)
         info = {name.lower(): one_line(str(value)) for name, value in document.get_metadata_dict().items()}
         lines, heads = split_running_heads(pages)
         body = body_size(lines)
-        scans, note = read_scans(document, [number for number, page in enumerate(pages) if not page.lines])
+        lengths = [sum(len(line.text) for line in page.lines) for page in pages]
+        bare = [number for number, length in enumerate(lengths) if length < _MIN_ON_PAGE]
+        scans, note = read_scans(document, bare, is_scan=is_scan)
     finally:
         document.close()
     for number, texts in scans.items():
@@ -88,12 +93,29 @@ def open_document(data: bytes) -> pypdfium2.PdfDocument:
         raise Unreadable("encrypted" if is_encrypted else "damaged or truncated: cannot be opened as a PDF") from error
 
 
+def open_page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
+    """Return a page, numbered from 0, whose text includes the entries in a form and the notes typed on it."""
+    page = document[number]
+    if any(_has_text(page, at) for at in range(pdfium.FPDFPage_GetAnnotCount(page.raw))):
+        pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
+        page.close()
+        page = document[number]
+    return page
+
+
+def _has_text(page: pypdfium2.PdfPage, at: int) -> bool:
+    annotation = pdfium.FPDFPage_GetAnnot(page.raw, at)
+    kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+    pdfium.FPDFPage_CloseAnnot(annotation)
+    return kind in (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT)
+
+
 def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
     if len(document) > MAX_PAGES:
         raise Unreadable(f"more than {MAX_PAGES:,} pages; split it into smaller files")
     for number in range(len(document)):
         try:
-            page = document[number]
+            page = open_page(document, number)
         except pypdfium2.PdfiumError as error:
             raise Unreadable(f"damaged: page {number + 1} cannot be opened") from error
         try:

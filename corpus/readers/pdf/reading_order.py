@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from bisect import bisect
 from collections import Counter
@@ -16,6 +17,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from corpus.readers.pdf.page.characters import Box, read_characters
+from corpus.readers.pdf.page.frame import Frame, find_frame
 from corpus.readers.pdf.page.grouping import group_if
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.line_numbers import Run, drop_line_numbers
@@ -46,35 +48,48 @@ _COLUMN_LINE = 0.18
 # A watermark is this many times larger than most text, and its box has more than this many pieces, including itself.
 _WATERMARK, _UNDER = 3.0, 3
 _FONT_NAME_BYTES = 100
+# The sine of the largest angle of a line, such as one of a crooked scan.
+_TILTED = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class PageLines:
-    """The lines of a page in reading order, and its height in points."""
+    """The lines of a page in reading order.
+
+    Attributes:
+        lines: The lines, measured from the page's lower left corner when their text is upright.
+        width: Its width in points, then.
+        height: Its height in points, then.
+        turns: How many quarters it is turned clockwise from there when it is shown.
+    """
 
     lines: tuple[Line, ...]
+    width: float
     height: float
+    turns: int
 
 
 def read_page(page: Any, number: int) -> PageLines:
     """Return the lines of a `pypdfium2.PdfPage`, numbered from 0."""
-    width, height = page.get_size()
     text = page.get_textpage()
     try:
-        pieces = join_scripts(_without_watermark(list(_pieces(text.raw, text.count_chars()))))
+        frame = find_frame(page, text.raw, text.count_chars())
+        pieces = [piece for piece in _pieces(text.raw, text.count_chars(), frame) if frame.shows(piece)]
     finally:
         text.close()
-    lines = tuple(map(separate_marks, _in_reading_order(pieces, width)))
+    lines = tuple(_in_reading_order(join_scripts(_without_watermark(pieces)), frame.width))
     for line in lines:
         line.page = number
-    return PageLines(tuple(join_tables(lines, partial(find_rules, page))), height)
+    turns = (page.get_rotation() // 90 - frame.turns) % 4
+    return PageLines(tuple(join_tables(lines, partial(find_rules, page, frame))), frame.width, frame.height, turns)
 
 
-def _pieces(page: Any, count: int) -> Iterator[Line]:
+def _pieces(page: Any, count: int, frame: Frame) -> Iterator[Line]:
     """Yield runs of characters in drawing order, cut at line ends and wide gaps."""
-    letters, boxes = read_characters(page, count)
+    letters, page_boxes = read_characters(page, count)
+    boxes = frame.move(page_boxes)
     for first, end in drop_line_numbers(list(_runs(letters, boxes)), letters, boxes):
-        yield from _tidy_run(page, letters[first:end], boxes[first:end], first)
+        yield from _tidy_run(page, letters[first:end], boxes[first:end], first, frame.turns)
 
 
 def _without_watermark(pieces: list[Line]) -> list[Line]:
@@ -107,20 +122,21 @@ def _is_apart(before: Box, box: Box) -> bool:
     return is_above_or_below or box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
 
 
-def _tidy_run(page: Any, letters: str, char_boxes: list[Box], first: int) -> Iterator[Line]:
-    """Yield the run that begins at character `first`, unless it is blank or rotated."""
+def _tidy_run(page: Any, letters: str, char_boxes: Sequence[Box], first: int, turns: int) -> Iterator[Line]:
+    """Yield the run that begins at character `first`, unless it is blank, or still rotated after the page's turns."""
     text, boxes = _tidy(letters, char_boxes)
     if not text:
         return
     count = len(letters)
-    if count > 2 and abs(pdfium.FPDFText_GetCharAngle(page, first + count // 2) % 3.1415) > 0.3:
+    angle = pdfium.FPDFText_GetCharAngle(page, first + count // 2) + turns * math.pi / 2
+    if count > 2 and abs(math.sin(angle)) > _TILTED:
         return  # such as a preprint's number along the margin
     bold = all(_is_bold(page, first + place) for place in (0, count // 2, max(0, count - 2)))
     font = _font(page, first).decode(errors="replace")
-    yield Line(text, boxes, _font_height(page, range(first, first + count), text), bold, font)
+    yield Line(text, boxes, _font_height(page, range(first, first + count), text, turns), bold, font)
 
 
-def _tidy(letters: str, char_boxes: list[Box]) -> tuple[str, list[Box]]:
+def _tidy(letters: str, char_boxes: Sequence[Box]) -> tuple[str, list[Box]]:
     """Strip and collapse spaces and expand ligatures; the boxes match the new characters."""
     text = letters.rstrip()
     start = len(text) - len(text.lstrip())
@@ -128,7 +144,7 @@ def _tidy(letters: str, char_boxes: list[Box]) -> tuple[str, list[Box]]:
     if text and text[0] in _BULLETS:
         text = f"•{text[1:]}"
     if not _UNTIDY.search(text):
-        return text, char_boxes
+        return text, list(char_boxes)
     tidied: list[str] = []
     boxes: list[Box] = []
     for character, box in zip(text, char_boxes, strict=True):
@@ -140,14 +156,15 @@ def _tidy(letters: str, char_boxes: list[Box]) -> tuple[str, list[Box]]:
     return "".join(tidied), boxes
 
 
-def _font_height(page: Any, characters: range, text: str) -> float:
+def _font_height(page: Any, characters: range, text: str, turns: int) -> float:
     """Median height of a sample of characters; the largest for capitals, which may be in two sizes."""
     box = pdfium.FS_RECTF()
     heights = []
     for i in characters[:: max(1, len(characters) // 8)]:
         pdfium.FPDFText_GetLooseCharBox(page, i, box)
-        if box.top > box.bottom:
-            heights.append(box.top - box.bottom)
+        height = box.right - box.left if turns % 2 else box.top - box.bottom
+        if height > 0:
+            heights.append(height)
     if not heights:
         return 10.0
     return float(max(heights) if text.isupper() else median(heights))
@@ -283,9 +300,9 @@ def _merge_row(row: list[Line]) -> Line:
     row.sort(key=lambda piece: piece.left)
     first, *following = row
     if not following:
-        return first
+        return separate_marks(first, row)
     text, boxes = first.text, list(first.boxes)
     for piece in following:
         text += " " + piece.text
         boxes += [(boxes[-1][2], piece.boxes[0][1], piece.left, piece.boxes[0][3]), *piece.boxes]
-    return Line(text, boxes, first.size, all(piece.bold for piece in row), first.font)
+    return separate_marks(Line(text, boxes, first.size, all(piece.bold for piece in row), first.font), row)

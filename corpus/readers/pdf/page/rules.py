@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
+from corpus.readers.pdf.page.frame import Frame
 from corpus.readers.pdf.page.grouping import group_if
 
 # A page with more drawn objects is not searched for rules.
@@ -28,23 +29,26 @@ class Rule(NamedTuple):
     right: float
 
 
-def find_rules(page: Any) -> list[Rule]:
-    """Return the horizontal rules of a page, from top to bottom."""
+def find_rules(page: Any, frame: Frame) -> list[Rule]:
+    """Return the horizontal rules of a page in its frame, from top to bottom."""
     count = pdfium.FPDFPage_CountObjects(page.raw)
-    return sorted(_rules(page.raw, count), reverse=True) if count <= _MAX_OBJECTS else []
+    return sorted(_rules(page.raw, count, frame), reverse=True) if count <= _MAX_OBJECTS else []
 
 
-def _rules(page: Any, count: int) -> Iterator[Rule]:
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+def _rules(page: Any, count: int, frame: Frame) -> Iterator[Rule]:
+    edges = [ctypes.c_float() for _ in range(4)]
     for number in range(count):
         part = pdfium.FPDFPage_GetObject(page, number)
         if pdfium.FPDFPageObj_GetType(part) != pdfium.FPDF_PAGEOBJ_PATH:
             continue
-        if not pdfium.FPDFPageObj_GetBounds(part, left, bottom, right, top) or right.value - left.value < _LONG:
+        if not pdfium.FPDFPageObj_GetBounds(part, *edges):
             continue
-        yield Rule(top.value, left.value, right.value)
-        if top.value - bottom.value > _THICK:
-            yield Rule(bottom.value, left.value, right.value)
+        ((left, bottom, right, top),) = frame.move([(edges[0].value, edges[1].value, edges[2].value, edges[3].value)])
+        if right - left < _LONG:
+            continue
+        yield Rule(top, left, right)
+        if top - bottom > _THICK:
+            yield Rule(bottom, left, right)
 
 
 def rules_across(rules: Sequence[Rule], left: float, right: float, low: float, high: float) -> list[float]:

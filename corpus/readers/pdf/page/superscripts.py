@@ -16,6 +16,8 @@ _MAX_SCRIPT, _MIN_LINE, _MAX_SIZE = 8, 20, 0.8
 # In line heights: how far a script's lower edge may be above or below the line's, how far the script may be beside the
 # line, and how far up a raised character is.
 _ABOVE, _BELOW, _BESIDE, _RAISED = 0.75, 0.5, 0.5, 0.2
+# In characters: a longer piece at about the line's size is not a mark, even if it is higher, like a value in a form.
+_MAX_MARK = 3
 # In line heights: left edges this close count as equal.
 _SAME = 0.1
 # Raised letters and digits, with the signs and punctuation between them.
@@ -63,9 +65,9 @@ def _insert_script(line: Line, script: Line) -> None:
     line.left, line.right = min(line.left, script.left), max(line.right, script.right)
 
 
-def separate_marks(line: Line) -> Line:
-    """Write raised digits as superscripts, and put a space between a raised mark and the word before or after it."""
-    for first, end in reversed(_raised_spans(line)):
+def separate_marks(line: Line, pieces: Sequence[Line]) -> Line:
+    """Write raised digits in a line of these pieces as superscripts, and put a space between a mark and a word."""
+    for first, end in reversed(_raised_spans(line, pieces)):
         mark, following = line.text[first:end], line.text[end : end + 1]
         is_joined = following.isalnum()
         if following == "/" or (is_joined and not mark.isdigit() and (first or len(mark) > 1)):  # "1/2", "LATEX"
@@ -79,10 +81,13 @@ def separate_marks(line: Line) -> Line:
     return line
 
 
-def _raised_spans(line: Line) -> list[tuple[int, int]]:
+def _raised_spans(line: Line, pieces: Sequence[Line]) -> list[tuple[int, int]]:
     """Return the spans of raised marks and exponents."""
     floor = line.bottom + _RAISED * line.size
-    text = "".join([letter if box[1] > floor else " " for letter, box in zip(line.text, line.boxes, strict=True)])
+    long = [piece for piece in pieces if len(piece.text) > _MAX_MARK and piece.size > _MAX_SIZE * line.size]
+    values = {box for piece in long if piece.bottom > floor for box in piece.boxes}
+    is_raised = [box[1] > floor and box not in values for box in line.boxes]
+    text = "".join([letter if raised else " " for letter, raised in zip(line.text, is_raised, strict=True)])
     return [match.span() for match in _MARK.finditer(text) if match[0][-1].isalnum()]
 
 

@@ -74,6 +74,14 @@ def test_words_not_on_the_page_have_no_boxes(sandbox: Sandbox) -> None:
         sandbox.boxes(data[:100], [(1, FIRST)])
 
 
+def test_entries_of_a_form_have_boxes(sandbox: Sandbox) -> None:
+    ((box,),) = sandbox.boxes(
+        pdf.make([[pdf.Words(60, 700, FIRST)]], entries=[pdf.Words(80, 600, "Ida")]), [(1, "Ida")]
+    )
+    assert box[:2] == pytest.approx((1, 80), abs=1)
+    assert box[4] == pytest.approx(pdf.HEIGHT - 600, abs=1)
+
+
 def test_a_sentence_over_two_pages_has_boxes_on_both(sandbox: Sandbox) -> None:
     """The page number between its parts has none."""
     pages = [[pdf.Words(60, 60, FIRST[:30]), pdf.Words(300, 30, "17")], [pdf.Words(60, 700, FIRST[30:])]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import shutil
@@ -10,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pypdfium2
+import pypdfium2.raw as pdfium
 import pytest
 
 from corpus.discovery.walk import walk
@@ -32,8 +34,8 @@ printf 'Words of %s, asked for\\nwith %s %s.\\n\\nThe her-\\nons.\\n\\f' "$size"
 """
 
 
-def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
-    """Pages of a sample, as pictures unless only some are `scanned`."""
+def scan(*pages: int, scanned: Collection[int] | None = None, stamp: str = "") -> bytes:
+    """Pages of a sample, as pictures, perhaps with a stamp, unless only some are `scanned`."""
     source, document = pypdfium2.PdfDocument(FILES["paper.pdf"]), pypdfium2.PdfDocument.new()
     for number in pages:
         if scanned is not None and number not in scanned:
@@ -45,6 +47,12 @@ def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
         image.set_matrix(pypdfium2.PdfMatrix().scale(width, height))
         page = document.new_page(width, height)
         page.insert_obj(image)
+        if stamp:
+            font = pdfium.FPDFText_LoadStandardFont(document.raw, b"Helvetica")
+            text = pdfium.FPDFPageObj_CreateTextObj(document.raw, font, 10)
+            pdfium.FPDFText_SetText(text, (ctypes.c_ushort * (len(stamp) + 1))(*map(ord, stamp), 0))
+            pdfium.FPDFPageObj_Transform(text, 1, 0, 0, 1, 400, 30)
+            pdfium.FPDFPage_InsertObject(page.raw, text)
         page.gen_content()
     data = io.BytesIO()
     document.save(data)
@@ -101,6 +109,19 @@ def test_pages_without_text_are_recognised(monkeypatch: pytest.MonkeyPatch) -> N
     document = read("a.pdf", data)
     assert document.note == "1 of 3 pages is a scan, which qa index --full reads once Tesseract is installed"
     assert document.pages[1] == document.pages[2]
+
+
+@pytest.mark.usefixtures("tesseract")
+def test_scans_with_a_stamp_are_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stamp is kept; without Tesseract, a note says that the rest is missing."""
+    data = scan(0, 1, 2, stamp="ACME No. 000120")
+    document = read("a.pdf", data)
+    assert document.text.count("The herons.") == 3
+    assert "ACME No. 000120" in document.text
+    assert document.note == "3 of 3 pages are scans, read by Tesseract (deu+eng)"
+    monkeypatch.setenv("QA_OCR", "")
+    note = "3 of 3 pages are scans, which qa index --full reads once Tesseract is installed"
+    assert read("a.pdf", data).note == note
 
 
 @pytest.mark.usefixtures("tesseract")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Sequence
 from itertools import chain
 
+import pypdfium2
 import pytest
 
 from corpus.loading.sandbox import Sandbox
@@ -263,15 +266,19 @@ def test_a_table_at_the_head_of_a_page_does_not_break_a_sentence() -> None:
 
 
 def test_hyphens_at_line_ends() -> None:
-    """A hyphen that is part of the word is kept; a range of pages has no space in it."""
+    """A hyphen that is part of a word or address is kept; a range of pages or a telephone number has no space in it."""
     words = [
         Words(60, 700, "They read it, for this is an experi-"),
         Words(60, 688, "ment with state-of-"),
         Words(60, 676, "the-art gauges, as in Lind, pages 44\u2013"),
-        Words(60, 664, "58 of the book."),
+        Words(60, 664, "58 of the book. Call 044-555-"),
+        Words(60, 652, "1234, write to ida-"),
+        Words(60, 640, "lind@example.org, or see https://example.org/year-"),
+        Words(60, 628, "book.pdf for it."),
     ]
     assert text_of(words) == (
-        "They read it, for this is an experiment with state-of-the-art gauges, as in Lind, pages 44–58 of the book."
+        "They read it, for this is an experiment with state-of-the-art gauges, as in Lind, pages 44–58 of the book. "
+        "Call 044-555-1234, write to ida-lind@example.org, or see https://example.org/year-book.pdf for it."
     )
 
 
@@ -367,3 +374,48 @@ def test_the_stated_author_is_a_field() -> None:
     """It can be used as in `--where author=ida`."""
     assert read("a.pdf", make([ONE_LINE], author="Ida Gray")).metadata == (("author", "Ida Gray"),)
     assert read("a.pdf", make([ONE_LINE])).metadata == ()
+
+
+@pytest.mark.parametrize("rotation", [0, 90])
+@pytest.mark.parametrize("angle", [0, 0.5, -0.5, 3, 90, 180, 270])
+def test_a_page_is_read_in_the_direction_of_most_of_its_text(angle: float, rotation: int) -> None:
+    """It may be a crooked scan or in landscape format, and shown rotated or not; other directions are left out."""
+    lines = ("The heron stands in shallow water.", "The otter sleeps below the weir.", "Swans are counted in May.")
+    sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+    page = [Words(300 + 12 * n * sine, 400 - 12 * n * cosine, text, angle=angle) for n, text in enumerate(lines)]
+    assert cropped([*page, Words(100, 100, "No. 17-B", angle=angle + 90)], rotation=rotation) == " ".join(lines)
+
+
+def cropped(page: Sequence[Words], *, rotation: int = 0, box: tuple[int, ...] = (0, 0, 612, 792)) -> str:
+    """The text of a page that is shown rotated and cropped to a box."""
+    document, data = pypdfium2.PdfDocument(make([page])), io.BytesIO()
+    document[0].set_rotation(rotation)
+    document[0].set_cropbox(*box)
+    document.save(data)
+    return read("a.pdf", data.getvalue()).text.replace("\n\n", " ")
+
+
+def test_cropped_text_is_left_out() -> None:
+    """Text that runs over the edge of the paper is kept."""
+    left, right = "The left page of a book has two lines.", "The right page of a book has two, too."
+    page = [*column(60, 700, left, room=120), *column(360, 700, right, room=120)]
+    assert cropped(page, box=(0, 0, 306, 792)) == left
+    assert cropped(page, box=(306, 0, 612, 792)) == right
+    assert text_of([*page[:2], Words(590, 688, "return gauge(height)")]).endswith("return gauge(height)")
+
+
+def test_entries_of_a_form_are_read() -> None:
+    labels = [Words(60, 700, "Name of the keeper:"), Words(60, 640, "Name of the boat, if there is one:")]
+    entries = [Words(260, 700, "Ida Salo"), Words(260, 640, "Heron")]
+    document = read("a.pdf", make([labels], entries=entries))
+    text = "Name of the keeper: Ida Salo Name of the boat, if there is one: Heron"
+    assert " ".join(document.text.split()) == text
+
+
+@pytest.mark.parametrize("value", ["0117 496 0123", "Lock 7", "Python"])
+def test_a_value_above_its_label_is_not_a_mark(value: str) -> None:
+    """A form's values may be a little higher than their labels, in a type of the same size."""
+    labels = [Words(60, 700, "Telephone, address or language"), Words(60, 640, "Place and date")]
+    values = [Words(300, 703, value), Words(300, 643, "Pirna, 2024")]
+    text = f"Telephone, address or language {value} Place and date Pirna, 2024"
+    assert text_of([*labels, *values]) == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 import zlib
 
@@ -18,9 +19,12 @@ from tests.corpus.readers.samples import pdf
 WORDS = "The heron stands in shallow water"
 
 
-def make_page(*, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[int, ...] = ()) -> bytes:
-    """A page with one sentence, which may be rotated and cropped to a box."""
-    document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(150, 600, WORDS)]]))
+def make_page(
+    *, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[int, ...] = (), angle: int = 0
+) -> bytes:
+    """A page with one sentence at an angle, which may be rotated and cropped to a box."""
+    x, y = 300 - 70 * math.cos(math.radians(angle)), 600 - 70 * math.sin(math.radians(angle))
+    document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(x, y, WORDS, angle=angle)]]))
     document[0].set_mediabox(0, 0, *size)
     document[0].set_rotation(rotation)
     if box:
@@ -41,12 +45,13 @@ def dark_points(picture: PagePicture) -> list[tuple[float, float]]:
     return list(zip(xs * picture.width / width, ys * picture.height / height, strict=True))
 
 
+@pytest.mark.parametrize("angle", [0, 90, 180, 270])
 @pytest.mark.parametrize(
     ("rotation", "box"), [(0, (0, 0, 612, 792)), *((angle, (100, 500, 500, 700)) for angle in (0, 90, 180, 270))]
 )
-def test_boxes_enclose_their_words(rotation: int, box: tuple[int, int, int, int], sandbox: Sandbox) -> None:
-    """Also if the page is rotated or its corner is not at 0."""
-    data = make_page(rotation=rotation, box=box)
+def test_boxes_enclose_their_words(rotation: int, box: tuple[int, int, int, int], angle: int, sandbox: Sandbox) -> None:
+    """Also if the page or its text is rotated, or its corner is not at 0."""
+    data = make_page(rotation=rotation, box=box, angle=angle)
     picture = sandbox.draw(data, 1)
     size = (box[2] - box[0], box[3] - box[1])
     assert (picture.width, picture.height) == (size if rotation % 180 == 0 else size[::-1])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -14,7 +15,7 @@ _WIDTHS = {" ": 278, "i": 222, "l": 222, "t": 278, "f": 278, "j": 222, "r": 333,
 
 @dataclass(frozen=True)
 class Words:
-    """Words at a place, in points from the page's lower left corner."""
+    """Words at a place, in points from the page's lower left corner; the angle is in degrees."""
 
     x: float
     y: float
@@ -23,6 +24,7 @@ class Words:
     bold: bool = False
     hebrew: bool = False
     mono: bool = False
+    angle: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def make(
     outline: Sequence[tuple[str, int]] = (),
     locked: bool = False,
     rules: Sequence[Sequence[Rule]] = (),
+    entries: Sequence[Words] = (),
 ) -> bytes:
     """A PDF.
 
@@ -84,6 +87,7 @@ def make(
         outline: Titles and page numbers from 0.
         locked: Whether it needs a password.
         rules: The lines drawn on each page.
+        entries: The words entered in the fields of a form on the first page.
     """
     objects = [b""] * 3  # catalogue, pages, metadata
 
@@ -96,15 +100,16 @@ def make(
     # In this font the letters a, b, c, … are alef, bet, gimel, …, and * is the bullet of the font Symbol.
     fonts.append(add(b"<< %s /Helvetica /ToUnicode %d 0 R >>" % (base, add(_stream(_HEBREW)))))
     names = b" ".join(b"/F%d %d 0 R" % font for font in enumerate(fonts))
-    page_numbers = []
+    page_numbers: list[int] = []
     for words, page_rules in zip_longest(pages, rules, fillvalue=()):
-        lines = [
-            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(word), word.size, word.x, word.y, _escaped(word.text))
-            for word in words
-        ]
+        lines = [_drawn(word) for word in words]
         lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.y) for rule in page_rules]
-        page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >> >>"
-        page_numbers.append(add(page % (WIDTH, HEIGHT, add(_stream(b"\n".join(lines))), names)))
+        page = (
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >>%s >>"
+        )
+        fields = b"".join(b"%d 0 R " % add(_field(entry, add)) for entry in entries) if not page_numbers else b""
+        annotations = b" /Annots [%s]" % fields if fields else b""
+        page_numbers.append(add(page % (WIDTH, HEIGHT, add(_stream(b"\n".join(lines))), names, annotations)))
     top = add(b"<< /Type /Outlines /First %d 0 R /Last %d 0 R >>" % (len(objects) + 2, len(objects) + 1 + len(outline)))
     for number, (name, page_number) in enumerate(outline, top + 1):
         siblings = b"/Prev %d 0 R " % (number - 1) if number > top + 1 else b""
@@ -119,12 +124,26 @@ def make(
     return _file(objects, trailer=b" /Encrypt %d 0 R /ID [<00> <00>]" % add(lock) if locked else b"")
 
 
+def _drawn(word: Words) -> bytes:
+    cosine, sine = math.cos(math.radians(word.angle)), math.sin(math.radians(word.angle))
+    matrix = b"%.6f %.6f %.6f %.6f %g %g" % (cosine, sine, -sine, cosine, word.x, word.y)
+    return b"BT /F%d %g Tf %s Tm (%s) Tj ET" % (_font(word), word.size, matrix, _escaped(word.text))
+
+
+def _field(entry: Words, add: Callable[[bytes], int]) -> bytes:
+    """A field of a form, which draws what was entered."""
+    box = b"%g %g %g %g" % (entry.x, entry.y - 4, entry.x + 200, entry.y + entry.size)
+    head = b"/Type /XObject /Subtype /Form /BBox [%s] /Matrix [1 0 0 1 0 0]" % box
+    drawn = add(_stream(_drawn(entry), head))
+    return b"<< /Type /Annot /Subtype /Widget /FT /Tx /F 4 /Rect [%s] /AP << /N %d 0 R >> >>" % (box, drawn)
+
+
 def _font(word: Words) -> int:
     return 3 if word.hebrew else 2 if word.mono else int(word.bold)
 
 
-def _stream(content: bytes) -> bytes:
-    return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content)
+def _stream(content: bytes, head: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), head, content)
 
 
 def _escaped(text: str) -> bytes:
