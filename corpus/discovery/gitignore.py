@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MAX_STARS = 3
 _MAX_DOUBLE_STARS = 2
 _WILDCARD = re.compile(r"[*?\[\\]")
+# Ends a path and the patterns, so that they cannot match a folder above it; no file name contains it.
+_END = "\0"
 
 
 def compile_patterns(lines: Sequence[str]) -> GitIgnoreSpec:
@@ -24,6 +26,30 @@ def compile_patterns(lines: Sequence[str]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415
 
     return GitIgnoreSpec.from_lines(lines)
+
+
+class IgnoreRules:
+    """Valid patterns, matched as in git: each against only a file or folder itself; a walk skips ignored folders.
+
+    In pathspec, a pattern for a folder also matches all files below it, and those for files override those for folders.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._patterns = compile_patterns([_pattern_of_path_itself(line) for line in lines])
+
+    def check(self, path: str) -> bool | None:
+        """Whether the last pattern that matches a path ignores it; a folder ends with a slash. None without a match."""
+        name = path.removesuffix("/")
+        return self._patterns.check_file(name + _END + path[len(name) :]).include
+
+
+def _pattern_of_path_itself(line: str) -> str:
+    """Return the pattern that matches, with `_END`, what a pattern matches itself."""
+    pattern = line.rstrip()
+    if pattern.endswith("\\"):  # it escapes a space
+        pattern = line[: len(pattern) + 1]
+    name = pattern.rstrip("/")
+    return name + ("/*" if name.endswith("/**") else "") + _END + ("/" if name != pattern else "")
 
 
 def is_pattern(line: str) -> bool:

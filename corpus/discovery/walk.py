@@ -7,7 +7,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from corpus.discovery import gitignore
 from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name, to_os_name
@@ -16,9 +15,6 @@ from corpus.discovery.limits import Limits
 from corpus.discovery.safe_read import read_bytes, too_large_reason
 from corpus.errors import CorpusError, Unreadable
 from corpus.formats import MIB, effective_name, format_of, unsupported_reason
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 # Prefix of the files in which Word records who has a document open.
 _WORD_LOCK = "~$"
@@ -108,7 +104,7 @@ def walk(
 
 
 # An ignore file: its name, its folder, and its patterns, relative to that folder.
-_IgnoreFile = tuple[str, str, "GitIgnoreSpec"]
+_IgnoreFile = tuple[str, str, gitignore.IgnoreRules]
 _IgnoreFiles = tuple[_IgnoreFile, ...]
 
 
@@ -131,7 +127,7 @@ class _Walker:
         patterns = gitignore.valid_patterns(include)
         self._include = gitignore.compile_patterns(patterns) if include else None
         self._wanted_folders = tuple(gitignore.folder_of_matches(line) for line in patterns if not line.startswith("!"))
-        self._exclude = gitignore.compile_patterns(gitignore.valid_patterns(exclude)) if exclude else None
+        self._exclude = gitignore.IgnoreRules(gitignore.valid_patterns(exclude)) if exclude else None
 
     def run(self) -> None:
         """Walk all folders, depth first, without recursion."""
@@ -178,7 +174,7 @@ class _Walker:
                 continue
             text = data.decode("utf-8", "replace")
             if patterns := self._valid_patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
-                yield name, folder, gitignore.compile_patterns(patterns)
+                yield name, folder, gitignore.IgnoreRules(patterns)
 
     def _valid_patterns(self, path: str, lines: Sequence[str]) -> list[str]:
         """Return the patterns of an ignore file; invalid lines are reported and ignored."""
@@ -255,11 +251,11 @@ class _Walker:
 
     def _is_ignored(self, path: str, ignore_files: _IgnoreFiles) -> bool | None:
         """Whether a path is ignored: as in git, the innermost ignore file that matches wins; None without a match."""
-        if self._exclude is not None and self._exclude.match_file(path):
+        if self._exclude is not None and self._exclude.check(path):
             return True
         for name in reversed(IGNORE_FILES):
             for file_name, folder, patterns in reversed(ignore_files):
-                is_ignored = patterns.check_file(path.removeprefix(folder)).include if file_name == name else None
+                is_ignored = patterns.check(path.removeprefix(folder)) if file_name == name else None
                 if is_ignored is not None:
                     return is_ignored
         return None

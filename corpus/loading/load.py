@@ -41,7 +41,7 @@ def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = N
     if len(text) > file_format.limit:
         raise Unreadable(too_large_reason(file_format.limit))
     is_sandboxed = file_format.sandboxed
-    extracted = _read_in_sandbox(inner, text, sandbox) if is_sandboxed else reader_for(file_format.reader)(inner, text)
+    extracted = _read_in_sandbox(inner, text, sandbox) if is_sandboxed else _read(file_format.reader, inner, text)
     fields: dict[str, Any] = {field.name: getattr(extracted, field.name) for field in dataclasses.fields(extracted)}
     if not is_sandboxed:
         # A reader of text is for several formats; only the reader of an archive knows its type.
@@ -60,6 +60,16 @@ def _outdated_notice(path: str, extracted: Extracted, media_type: str) -> str:
     from corpus.loading.outdated import outdated_name, outdated_notice  # noqa: PLC0415 - questions load no files
 
     return outdated_notice(extracted.text, extracted.title) or outdated_name(path)
+
+
+def _read(reader: str, path: str, data: bytes) -> Extracted:
+    try:
+        return reader_for(reader)(path, data)
+    except (Unreadable, MemoryError):
+        raise
+    # As in the sandbox: an error in a reader must not end a build.
+    except Exception as error:
+        raise Unreadable(f"damaged ({type(error).__name__})") from error
 
 
 def _read_in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:

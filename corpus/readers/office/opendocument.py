@@ -14,6 +14,11 @@ from corpus.readers.records.sheets import add_sheets
 from corpus.types import Extracted
 
 _SKIP = frozenset({"annotation"})
+# What holds text on a slide.
+_SHAPES = (
+    *("frame", "custom-shape", "rect", "ellipse", "circle", "line", "connector", "measure", "caption"),
+    *("path", "polygon", "polyline", "regular-polygon"),
+)
 
 
 def read_slides(archive: Archive) -> Extracted:
@@ -22,9 +27,8 @@ def read_slides(archive: Archive) -> Extracted:
     for page in find_all(read_content(archive), "page"):
         builder.page()
         builder.section(1, "")
-        frames = sorted(
-            find_all(page, "frame", "custom-shape", skip=frozenset({"notes"})), key=lambda frame: not _is_title(frame)
-        )
+        shapes = find_all(page, *_SHAPES, skip=frozenset({"notes"}))
+        frames = sorted(shapes, key=lambda frame: not _is_title(frame))
         for frame in frames:
             if _is_title(frame):
                 builder.heading(1, " ".join(text_in(frame).split()))

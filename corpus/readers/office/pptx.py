@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
 from corpus.formats import PPTX
@@ -67,16 +66,30 @@ def _add_slide(builder: DocumentBuilder, slide: Element, frames: Mapping[str, El
 
 
 def _add_chart(builder: DocumentBuilder, chart: Element | None) -> None:
-    """Add the title of a chart, then a row for each category with the name and value of each series."""
-    builder.block(" ".join(_paragraphs(title)) if (title := find_first(chart, "title")) is not None else "")
+    """Add the titles of a chart and its axes, then a row for each category with the name and value of each series."""
+    for title in find_all(chart, "title"):
+        builder.block(" ".join(_paragraphs(title)))
     series = list(find_all(chart, "ser"))
-    values = [_texts_of(find_first(ser, "val"), "v") + _texts_of(find_first(ser, "yVal"), "v") for ser in series]
-    categories = next((find_first(ser, "cat") for ser in series if find_first(ser, "cat") is not None), None)
+    values = [_points(find_first(ser, "val")) | _points(find_first(ser, "yVal")) for ser in series]
+    categories = _points(next((cat for ser in series if (cat := find_first(ser, "cat")) is not None), None))
     names = [" ".join(_texts_of(find_first(ser, "tx"), "v", "t")) for ser in series]
     columns = [
-        [f"{name}: {value}" if name else value for value in column] for name, column in zip(names, values, strict=True)
+        {index: f"{name}: {value}" if name else value for index, value in column.items()}
+        for name, column in zip(names, values, strict=True)
     ]
-    builder.rows(list(zip_longest(_texts_of(categories, "v"), *columns, fillvalue="")))
+    indexes = sorted(categories.keys() | set().union(*columns))
+    builder.rows([[column.get(index, "") for column in (categories, *columns)] for index in indexes])
+
+
+def _points(element: Element | None) -> dict[int, str]:
+    """Return the values or categories of a series by index; those of empty cells are missing in the file."""
+    points: dict[int, str] = {}
+    for number, point in enumerate(find_all(element, "pt")):
+        index = int(attribute) if (attribute := point.get("idx", "")).isdecimal() else number
+        text = "".join(_texts_of(point, "v"))
+        # The outer level of a category, such as a year above its months, comes after the inner.
+        points[index] = f"{text} {points[index]}" if index in points else text
+    return points
 
 
 def _texts_of(element: Element | None, *names: str) -> list[str]:

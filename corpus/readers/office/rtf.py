@@ -13,7 +13,14 @@ from corpus.types import BlockKind, Extracted
 # Headings are marked by a private use character and their level, inserted after each outline property.
 _OUTLINE = re.compile(r"\\outlinelevel(\d)(?!\d)")
 _HEADING = re.compile(r"\s*\ue0f1(\d)\s*(.*)", re.DOTALL)
+_MARK = re.compile(r"\ue0f1\d")
 _ITEM = re.compile(r"\s*(?:[•◦▪‣·\uf0b7\uf0a7\uf095\u2013-]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\t\s*(?=\S)")
+# A note, which striprtf drops, with groups at most three deep in it.
+_PLAIN = r"[^{}\\]|\\."
+_NOTE = re.compile(
+    rf"\{{(?:\\\*)?\\footnote\b((?:{_PLAIN}|\{{(?:{_PLAIN}|\{{(?:{_PLAIN}|\{{(?:{_PLAIN})*+\}})*+\}})*+\}})*+)\}}",
+    re.DOTALL,
+)
 _TITLE = re.compile(r"\{\\title\s([^{}]{1,600})\}")
 
 
@@ -27,17 +34,23 @@ def read(path: str, data: bytes) -> Extracted:
         raise Unreadable("damaged: its end is missing")
     # RTF escapes all other characters in ASCII.
     source = data.decode("latin-1")
-    text = rtf_to_text(_OUTLINE.sub(r"\g<0>{ \\u57585?\1}", source), errors="replace")
+    marked = _NOTE.sub(_mark_note, _OUTLINE.sub(r"\g<0>{ \\u57585?\1}", source))
+    text = re.sub(r"\ue0f2\s*", "(", rtf_to_text(marked, errors="replace"))
     builder = DocumentBuilder()
     for is_row, lines in groupby(text.split("\n"), key=lambda line: line.endswith("|")):
         if is_row:
-            builder.rows([line[:-1].split("|") for line in lines])
+            builder.rows([_MARK.sub("", line[:-1]).split("|") for line in lines])
             continue
         for line in lines:
             _add_line(builder, line)
     if match := _TITLE.search(source):
         builder.title = rtf_to_text(f"{{\\rtf1\\ansi {match[1]}}}", errors="replace").strip()
     return builder.build(RTF.media_type)
+
+
+def _mark_note(note: re.Match[str]) -> str:
+    """Return a note as a group that is shown, in one paragraph with the text around it."""
+    return "{ \ue0f2" + re.sub(r"\\par\b ?", " ", note[1]).rstrip() + ")}"
 
 
 def _add_line(builder: DocumentBuilder, line: str) -> None:

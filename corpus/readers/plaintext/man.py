@@ -19,8 +19,8 @@ _BREAKS = frozenset(["PP", "P", "LP", "HP", "Pp", "sp", "br", "Sp", "RS", "RE", 
 _HIDDEN = {"de": ".", "de1": ".", "am": ".", "ig": ".", "PS": "PE", "EQ": "EN"}
 _FORMAT = "format of a table"
 _KINDS = dict.fromkeys(("fi", "EE", "Ve", "Ed"), BlockKind.CODE) | {"TE": BlockKind.TABLE}
-# Maximum length of a line that is the tag of the indented text below.
-_TAG = 120
+# A short line that is the tag of the indented text below.
+_TAG = re.compile(r".{,119}[^.:;\s]\s*", re.DOTALL)
 # Requests that begin text shown as written, each with the request that ends it.
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve", "Bd": "Ed", "TS": "TE"}
 
@@ -85,7 +85,7 @@ class _ManPage:
             self._code_until = _CODE.get(request, "")
             self._hidden_until = _FORMAT if request == "TS" else ""
             self.end_block()
-        elif request == "RS" and self._text and len(self._text) <= _TAG and self._text.rstrip()[-1] not in ".:;":
+        elif request == "RS" and not self._code_until and _TAG.fullmatch(self._text):
             # In pages made from DocBook, the paragraph is the tag of the indented text below.
             self._kind, self._text = BlockKind.ITEM, f"{self._text.rstrip()}: "
         elif request in _BREAKS:

@@ -75,5 +75,5 @@ def _python_definitions(text: str) -> Iterator[Definition]:
                 child_names = (*names, child.name)
                 yield lines.span(first)[0], lines.span(last)[1], child_names
                 pending.append((child, child_names))
-            elif isinstance(child, ast.stmt):
+            elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
                 pending.append((child, names))

@@ -12,7 +12,7 @@ from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MAX_LINES
 from corpus.loading import load
 from corpus.loading.load import parse
-from corpus.types import Block, BlockKind, Document
+from corpus.types import Block, BlockKind, Document, Extracted
 
 TEXT = "# Title\n\nBody, naïve.\n"
 
@@ -37,6 +37,19 @@ def test_a_byte_order_mark_stays_in_the_text() -> None:
     assert document.text == "\ufeffWords here.\n"
     assert document.blocks == (Block(BlockKind.PARAGRAPH, 1, 12),)
     assert parse("a.md", b"\xef\xbb\xbf").blocks == ()
+
+
+def test_an_error_in_a_reader_refuses_only_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not end the build, even outside the sandbox; but exhausted memory is not the fault of the file."""
+
+    def fail(path: str, data: bytes) -> Extracted:
+        raise MemoryError if data == b"huge" else IndexError(path)
+
+    monkeypatch.setattr(load, "reader_for", lambda name: fail)
+    with pytest.raises(Unreadable, match=r"^damaged \(IndexError\)$"):
+        parse("a.md", b"# Herons\n")
+    with pytest.raises(MemoryError):
+        parse("a.md", b"huge")
 
 
 def test_newlines_are_unchanged() -> None:

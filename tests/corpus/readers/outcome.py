@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from corpus.chunking.splitter import split
 from corpus.errors import Unreadable
+from corpus.formats import format_of
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
 from corpus.types import BlockKind, Document, Extracted
@@ -26,6 +27,9 @@ def attempt(sandbox: Sandbox, path: str, data: bytes) -> tuple[Document | None, 
         return document, ""
     assert reason
     assert not is_bad(reason), (path, reason)
+    file_format = format_of(path)
+    # Our own readers of text raise no other errors.
+    assert file_format is None or file_format.sandboxed or not reason.startswith("damaged ("), (path, reason)
     return None, reason
 
 

@@ -211,6 +211,7 @@ def test_a_long_part_name_is_shortened_in_the_reason(sandbox: Sandbox) -> None:
 
 
 def test_groups_charts_and_diagrams_on_a_slide_are_read() -> None:
+    """A chart leaves out empty cells; the name of a group of categories is given at its first."""
     text = "<a:p><a:r><a:t>{}</a:t></a:r></a:p>"
     shape = f"<p:sp><p:txBody>{text}</p:txBody></p:sp>"
     frames = (
@@ -221,12 +222,15 @@ def test_groups_charts_and_diagrams_on_a_slide_are_read() -> None:
         f"<p:grpSp><p:grpSp>{shape.format('Grouped')}</p:grpSp></p:grpSp>{frames}</p:sld>"
     )
     series = (
-        "<c:ser><c:tx><c:v>{}</c:v></c:tx><c:cat><c:pt><c:v>East</c:v></c:pt><c:pt><c:v>West</c:v></c:pt></c:cat>"
-        "<c:val><c:pt><c:v>{}</c:v></c:pt><c:pt><c:v>{}</c:v></c:pt></c:val></c:ser>"
+        "<c:ser><c:tx><c:v>{}</c:v></c:tx><c:cat>"
+        "<c:lvl><c:pt><c:v>East</c:v></c:pt><c:pt><c:v>West</c:v></c:pt><c:pt><c:v>Hills</c:v></c:pt></c:lvl>"
+        '<c:lvl><c:pt idx="0"><c:v>Coast</c:v></c:pt></c:lvl></c:cat>'
+        '<c:val><c:pt><c:v>{}</c:v></c:pt><c:pt idx="{}"><c:v>{}</c:v></c:pt></c:val></c:ser>'
     )
     chart = (
         f'<c:chartSpace xmlns:c="urn:c" xmlns:a="urn:a"><c:title>{text.format("Weather")}</c:title>'
-        f"{series.format('Rain', 1.5, 2)}{series.format('Snow', 3, 4)}</c:chartSpace>"
+        f"{series.format('Rain', 1.5, 1, 2)}{series.format('Snow', 3, 2, 4)}"
+        f"<c:valAx><c:title>{text.format('In metres')}</c:title></c:valAx></c:chartSpace>"
     )
     points = "".join(f"<d:pt>{text.format(word)}</d:pt>" for word in ("Plan", "Row"))
     parts = unpack(archives.pptx([("Gauges", [], "")])) | {
@@ -238,4 +242,7 @@ def test_groups_charts_and_diagrams_on_a_slide_are_read() -> None:
         "ppt/diagrams/data1.xml": f'<d:dataModel xmlns:d="urn:d" xmlns:a="urn:a">{points}</d:dataModel>'.encode(),
     }
     deck = detect.read("a.pptx", archives.pack(parts))
-    assert deck.text == "Grouped\n\nWeather\n\nEast | Rain: 1.5 | Snow: 3\nWest | Rain: 2 | Snow: 4\n\n- Plan\n- Row"
+    assert deck.text == (
+        "Grouped\n\nWeather\n\nIn metres\n\n"
+        "Coast East | Rain: 1.5 | Snow: 3\nWest | Rain: 2\nHills | | Snow: 4\n\n- Plan\n- Row"
+    )

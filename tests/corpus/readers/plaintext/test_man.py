@@ -125,6 +125,14 @@ def test_mdoc_macros() -> None:
     assert lines["- -q: Be quiet, as “herons” are."] == (22, 25)
 
 
+def test_an_indent_follows_a_tag_only_outside_code() -> None:
+    """It may also follow nothing, or nothing but blanks."""
+    page = parse(
+        "weir.1", b'.TH WEIR 1\n.B " "\n.RS\nCounts storks.\n.RE\n.nf\n\n.RS\nif (stork)\n.RS\ncount();\n.RE\n.fi\n'
+    )
+    assert blocks(page) == [("paragraph", "Counts storks."), ("code", "if (stork)\ncount();")]
+
+
 def test_lookalike_names_are_read_as_plain_text() -> None:
     """One name ends in a version, and one text begins with a full stop."""
     assert parse("weir-2.1", b"Changes in 2.1: herons are counted twice.\n").media_type == "text/plain"

@@ -268,7 +268,10 @@ def open_slides() -> bytes:
 
     first = frame("outline", items("Of hemp", "Of wire")) + frame("title", "<text:p>Mooring lines</text:p>")
     notes = frame("notes", "<text:p>Show the frayed one.</text:p>") + frame("page-number", "<text:p>1</text:p>")
-    second = "<draw:custom-shape><text:p>A bowline holds eleven tons.</text:p></draw:custom-shape>"
+    second = (
+        "<draw:custom-shape><text:p>A bowline holds eleven tons.</text:p></draw:custom-shape>"
+        "<draw:g><draw:rect><text:p>A hitch slips.</text:p></draw:rect></draw:g>"
+    )
     pages = (
         f"{first}<presentation:notes>{notes}</presentation:notes>",
         frame("title", "<text:p>Knots</text:p>") + second,
@@ -284,9 +287,9 @@ RICH = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}
 \pard\s2\outlinelevel1 Crews\par
 \pard\plain{\listtext\'95\tab}Each crew has four women\par
 \pard\plain{\listtext\'95\tab}The cook is one of them\par
-\trowd\cellx100\cellx200\intbl Year\cell Winches\cell\row
+\trowd\cellx100\cellx200\intbl\s1\outlinelevel0 Year\cell Winches\cell\row
 \trowd\cellx100\cellx200\intbl 1902\cell 37\cell\row
-\pard\plain They rust in winter.\par
+\pard\plain They rust{\super\chftn}{\footnote\pard\plain{\super\chftn} Unless \{oiled\}.} in winter.\par
 }"""
 # Saved with LibreOffice from our own texts.
 LEGACY = {file.stem: lzma.decompress(file.read_bytes()) for file in (Path(__file__).parent / "legacy").iterdir()}
