@@ -72,7 +72,8 @@ def _fold(char: str) -> str:
     return char if unicodedata.category(char)[0] in "LNM" else " "
 
 
-_FOLDING = _Folding()
+# A soft hyphen is inside a word, and the letters of a trademark sign are not.
+_FOLDING = _Folding({ord("\N{SOFT HYPHEN}"): "", ord("™"): " ", ord("℠"): " "})
 
 
 class _Stemmers(threading.local):

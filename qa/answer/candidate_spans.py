@@ -13,7 +13,7 @@ from qa.reader.tables import tables
 # In characters; a longer highlight would not point at anything in particular.
 LONGEST_SPAN = 400
 # The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
-LIST_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
+LIST_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{{2,5}})\))\s+")
 # A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
 _YES_OR_NO = re.compile(
     r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",

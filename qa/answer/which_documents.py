@@ -22,13 +22,17 @@ _KINDS = (
 _MAIL = frozenset({"mail", "mails", "email", "emails", "message", "messages"})
 _NAMED = re.compile(r"letters?|memos?|minutes|reports?|transcripts?")
 _ABOUT = (
-    r"on|about|regarding|concerning|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
-    r"|refer(?:s|ring)? to|talk(?:s|ing)? about|(?:is|are) (?:about|on)"
+    r"(?:(?:is|are) )?(?:about|on(?!\s+(?:\d+|at|hold|time|today|tomorrow|(?:(?:next|this|last)\s+)?"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b))|regarding|concerning"
+    r"|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
+    r"|refer(?:s|ring)? to|talk(?:s|ing)? about"
 )
+# A topic with these words is more than its terms.
+_LIMITED = r".*\b(?:not|without|except|n?or|(?:more|less|fewer) than|at (?:least|most))\b"
 _DOCUMENTS = re.compile(
     r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
     rf"|the|my|our|your|other|more)\s+)*(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
-    rf"(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s+(?P<topic>.+?)\W*",
+    rf"(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s++(?!{_LIMITED})(?P<topic>.+?)\W*",
     re.IGNORECASE,
 )
 

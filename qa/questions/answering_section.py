@@ -27,9 +27,9 @@ class _Role(Enum):
         r"|(?:resolving|solving|fixing|how to (?:resolve|solve|fix))\b"
     )
     CAUSE = r"(?:the |root |possible |probable )?cause\b"
-    STATES = r"(?:problem|symptoms?|question|issue)\b"
-    REASON = (
-        r"(?:the |root |possible |probable |contributing )*(?:causes|reasons?)\b|what went wrong\b|why (?:it|this)\b"
+    STATES = r"(?:problem|symptoms?|question|issue)\b(?!\s(?:date|from|number|set|sheet|time)s?\b)"
+    REASON = r"(?:the |root |possible |probable |contributing )*(?:causes|reasons?)\b" + (
+        r"|(?:what went wrong|why (?:it|this))\b.*"
     )
     EVENT = r"(?:impact|effects?|consequences|damage|summary|timeline|what happened|overview|description|detection)\b"
     PREPARES = (
@@ -62,7 +62,7 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
     """
     if passage.document.passages > _MAX_PASSAGES:
         return ()
-    if _ASKS_WHY.match(question) and (causes := _causes(snapshot, passage)):
+    if _ASKS_WHY.match(question) and (causes := _causes(snapshot, question, passage)):
         return causes[:_MOST]
     if asks_how_to(question) and (procedure := _procedure(snapshot, question, passage)):
         return procedure[:_MOST]
@@ -80,13 +80,17 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
     return tuple(resolving[:_MOST]) if _Role.RESOLVES in roles else ()
 
 
-def _causes(snapshot: Index, passage: StoredPassage) -> tuple[StoredPassage, ...]:
-    """Return the causes of what a passage states or reports; for the opening of a page, only if one is a root cause."""
+def _causes(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
+    """Return the causes of what a passage states or reports; for the opening of a page, only if one is a root cause.
+
+    Their headings name nothing but the topic: "reasons for leaving the club" do not say why the club moved.
+    """
     is_opening = passage.heading in ((), (passage.title,))
     if not is_opening and _role(passage, *_Role) not in (_Role.STATES, _Role.EVENT):
         return ()
     passages = snapshot.passages_of(passage.document.path)
-    causes = tuple(cause for cause in passages if _role(cause, *_Role) in (_Role.CAUSE, _Role.REASON))
+    topic = terms(f"{question} {passage.title}")
+    causes = tuple(it for it in passages if _role(it, *_Role, topic=topic) in (_Role.CAUSE, _Role.REASON))
     has_root = any("root cause" in heading.lower() for cause in causes for heading in cause.heading)
     return causes if has_root or not is_opening else ()
 
@@ -112,12 +116,17 @@ def _names_only_topic(heading: str, topic: set[str]) -> bool:
     return terms(_ROLES.sub("", heading.strip(_MARKS), count=1)) <= topic
 
 
-def _role(passage: StoredPassage, *among: _Role) -> _Role | None:
-    """Return the role of a passage, by the innermost heading that names one of some; by default, of an article's."""
+def _role(passage: StoredPassage, *among: _Role, topic: set[str] | None = None) -> _Role | None:
+    """Return the role of a passage, by the innermost heading that names one of some; by default, of an article's.
+
+    Headings that name more than a topic do not count, if that is given.
+    """
     roles = among or (_Role.RESOLVES, _Role.CAUSE, _Role.STATES)
     for heading in reversed(passage.heading):
         words = heading.strip(_MARKS)
         match = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS else None
-        if match is not None and match.lastgroup is not None and _Role[match.lastgroup] in roles:
+        if match is None or match.lastgroup is None or (topic is not None and not _names_only_topic(heading, topic)):
+            continue
+        if _Role[match.lastgroup] in roles:
             return _Role[match.lastgroup]
     return None

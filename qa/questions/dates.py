@@ -15,21 +15,28 @@ _DAYS = 31
 # How many dates of a question are expanded, how many passages are searched for other forms, and how many forms added.
 _MAX_DATES, _MAX_PASSAGES, _MAX_FORMS = 5, 20, 2
 _DAY = r"(?P<day{0}>\d\d?)(?:st|nd|rd|th)?"
+# After a date in figures: 2024-06-04T10:15, 2024-06-04-standup.md.
+_TIME_OR_NAME = r"(?=T\d\d:|[-_][^\W\d_])"
 _DATES = re.compile(
     r"(?<![\w./-])(?:"
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)"  # 2024-06-04
-    r"|(?P<day1>\d\d?)(?P<mark>[./-])(?P<month1>\d\d?)(?P=mark)(?P<year1>\d{4})"  # 4.6.2024
-    rf"|{_DAY.format(2)}(?:\.?\s|-|\sof\s)(?P<month2>{MONTH})(?:(?:\.?,?\s|-)(?P<year2>\d{{4}}))?"  # 4th of June
-    rf"|(?P<month3>{MONTH})\.?\s{_DAY.format(3)}(?:,?\s(?P<year3>\d{{4}}))?"  # June 4, 2024
-    r")(?![\w/-]|[.,:]\d)"
+    # 4.6.2024, 04.06.24
+    r"|(?P<day1>\d\d?)(?P<mark>[./-])(?P<month1>\d\d?)(?P=mark)(?P<year1>\d{4}|(?<=\d\d\.\d\d\.)[12]\d)"
+    rf"|{_DAY.format(2)}(?:\.?\s|-|\sof\s)(?P<month2>{MONTH}|march\b|may\b(?!\s[a-z]))"  # 4th of June
+    r"(?:(?:\.?,?\s|-)(?P<year2>\d{4}))?"
+    rf"|(?P<month3>{MONTH}|march|may(?=\s\S{{1,5}}\s\d{{4}}\b))\.?\s{_DAY.format(3)}"  # June 4, 2024
+    r"(?:,?\s(?P<year3>\d{4}))?"
+    rf")(?:(?![\w/-]|[.,:]\d)|(?<=\d{{4}}-\d\d-\d\d){_TIME_OR_NAME})"
 )
+# In lower case, two months are other words, too.
+_BY_NAME = rf"(?:{MONTH}|(?:(?<=\bin )|(?<=\bsince ))(?:march|may)\b|(?:march|may)(?=,? \d{{4}}\b))"
 # "May" at the beginning of a question is not a month unless a number follows.
-_MONTH = re.compile(rf"(?!^May\b(?! \d))\b{MONTH}")
-
-
+_MONTH = re.compile(rf"(?!^May\b(?! \d))\b{_BY_NAME}")
 # A month by its name, without a day but perhaps with a year, and in figures, perhaps with a day.
-_NAMED_MONTH = re.compile(rf"(?!^May\b)(?<!\d )\b(?P<month>{MONTH})(?:\.?,? (?P<year>\d{{4}})\b|(?!\.? ?\d))")
-_MONTH_IN_FIGURES = re.compile(r"(?<![\w./-])(\d{4})-(0[1-9]|1[0-2])(?:-\d\d)?(?![\w/-]|[.:]\d)")
+_NAMED_MONTH = re.compile(
+    rf"(?!^May\b(?! \d{{4}}))(?<!\d )\b(?P<month>{_BY_NAME})(?:\.?,? (?P<year>\d{{4}})\b|(?!\.? ?\d))"
+)
+_MONTH_IN_FIGURES = re.compile(rf"(?<![\w./-])(\d{{4}})-(0[1-9]|1[0-2])(?:-\d\d)?(?:(?![\w/-]|[.:]\d)|{_TIME_OR_NAME})")
 
 
 class WrittenDate(NamedTuple):
@@ -85,7 +92,8 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
         if groups.get("mark") in {"/", "-"} and day <= len(MONTH_NAMES) < month:
             day, month = month, day  # as in 6/24/2024
         if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
-            yield WrittenDate(day, month, int(groups.get("year", 0)), match[0], match.end(), name)
+            year = f"20{groups['year']}" if len(groups.get("year", "")) == 2 else groups.get("year", 0)
+            yield WrittenDate(day, month, int(year), match[0], match.end(), name)
 
 
 def names_month(question: str) -> bool:

@@ -20,7 +20,7 @@ QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|
 # A question has a question mark or word, or begins with a verb; question words of other languages are in few passages.
 _ASKS = re.compile(
     r"[?？؟]|\b(?:who|whom|whose|what|when|where|why|which|how)\b"
-    r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
+    r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may(?! \d)|might|must"
     r"|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
     re.IGNORECASE,
 )
@@ -37,6 +37,7 @@ _LOOSE = re.compile(
 _QUANTITY = re.compile(r"\d+(?:-[^\W\d_]{3,})+")
 # With more items, the text is a statement.
 _MAX_ITEMS = 10
+_PHONE = re.compile(r"(?=(?:\D?\d){7})\d+(?:(?:[-./]\d+){2,}|[-/]\d+)")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d{4,}")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _BETWEEN_THOUSANDS = "[,.'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ]?"
@@ -219,9 +220,14 @@ def _pattern(inside: str, first: str, last: str) -> re.Pattern[str]:
 
 
 def _as_written(code: str) -> str:
-    """Return a code's pattern: any hyphens, optional between letters and digits (TM429); any thousands separators."""
+    """Return a code's pattern: any hyphens, optional between letters and digits (TM429); any thousands separators.
+
+    A telephone number may have any marks or blanks between its groups.
+    """
     if _NUMBER.fullmatch(code):
         return _THOUSANDS.sub(_BETWEEN_THOUSANDS, code.replace(",", ""))
+    if _PHONE.fullmatch(code):
+        return f"[{_HYPHENS}./() ]{{0,3}}".join(re.findall(r"\d+", code))
     pieces = _PIECES.split(code)[1:-1]
     patterns = []
     for i, piece in enumerate(pieces):

@@ -20,13 +20,20 @@ _TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
 _CODE = re.compile(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
 _TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_RANGE = re.compile(r"([a-z]*?)(\d+|[a-z])-\1(\d+|[a-z])")
+_RANGE = re.compile(r"([a-z]*?|(?:\d+\.)+|\d+(?=[a-z]))(\d+|[a-z])-\1(\d+|[a-z])")
 # The end of a code whose letters name the kind of item: C05, S-011, disk NKD-X18.
 _SERIES = re.compile(r"\b([a-z]{1,4})\d{1,4}$")
 # Between a noun and its number, and between two numbers of a list or range.
 _AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
 _IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
-_LINKS = frozenset({"no", "nr", "num", "number", "numbers", "id", "code", "and", "or", "to", "through"})
+_TO = frozenset({"to", "through", "till", "until"})
+_LINKS = _TO | {"no", "nr", "num", "number", "numbers", "id", "code", "and", "or"}
+# Roman numerals are read as numbers after the stems of these nouns.
+_ROMAN = {
+    roman: str(number)
+    for number, roman in enumerate(("II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"), start=2)
+}
+_NUMBERED_IN_ROMAN = frozenset({"annex", "articl", "chapter", "part", "section"})
 # Words that make the number after them an amount: "weighs 5", "the last 3 days".
 _MEASURES = frozenset({
     "about", "age", "aged", "almost", "another", "approximately", "around", "charge", "charged", "charges", "cost",
@@ -44,10 +51,11 @@ _MONTH = re.compile(MONTH)
 # After these, the word before the number is a verb: "may I bring 3 guests?"
 _DOERS = frozenset({"he", "i", "it", "not", "she", "they", "to", "we", "who", "you"})
 _BOUND_BEFORE = re.compile(
-    r"\b(?:since|from|until|before|after|up to|at (?:least|most)|than)\s(?:the\s)?$", re.IGNORECASE
+    r"\b(?:since|from|until|before|after|up to|at (?:least|most)|than|minimum(?: of)?)\s(?:the\s)?$", re.IGNORECASE
 )
 _BOUND_BEHIND = re.compile(
-    r"\+|\s(?:or|and) (?:later|newer|higher|above|older|earlier|below|up)\b|\sonwards?\b", re.IGNORECASE
+    r"\+|,?\s\(?(?:or|and) (?:any )?(?:later|newer|higher|above|older|earlier|below|up)\b|\s(?:onwards?|minimum)\b",
+    re.IGNORECASE,
 )
 # The marker of an item of a numbered list, and the stems of nouns for such an item.
 _MARKER = re.compile(r"\s*\(?(\d{1,2})[.)]\s+")
@@ -66,10 +74,10 @@ _SIDED = re.compile(
 )
 # The noun of a year, which needs no word beside it.
 _OF_YEAR = "#year"
-# A year, or a range: "2023-25", "2012 to 2018", "between 2012 and 2018".
+# A year, or a range: "2023-25", "2012 to 2018", "between 2012 and 2018", "03/2017 - 06/2021", "May 2017 - present".
 _YEARS = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)(?:(?:\s?[-–—/]\s?|(?:\s(?:to|until|till|through)|(?<=[Bb]etween\s\d{4})\sand)\s(?=\d{4}))"
-    r"((?:19|20)?\d\d))?(?!\d)"
+    r"(?<!\d)((?:19|20)\d\d)(?:(?:\s?[-–—/]\s?|(?:\s(?:to|until|till|through)|(?<=[Bb]etween\s\d{4})\sand)\s"
+    rf"(?!\d\d?(?![\d./])))(?:{MONTH}\.?\s|\d\d?[./])?((?:19|20)?\d\d|(?i:present|today|now)\b))?(?!\d)"
 )
 # Words for what lasts beyond its year: what is true since or until a date, and what has changed, begun or been bought.
 _LASTS = re.compile(
@@ -95,10 +103,12 @@ class NumberedItem(NamedTuple):
 
     def is_same(self, other: NumberedItem) -> bool:
         """Whether this number equals, is part of or includes another: 2.1.3 is part of 2.1, and 5 to 9 includes 7."""
-        if f"{self.code}.".startswith(f"{other.code}."):
+        if f"{self.code}.".startswith(f"{other.code}.") or other.code in self.code.split("/"):
             return True
         ends = _RANGE.fullmatch(self.code)
-        return ends is not None and _are_in_order(ends[2], other.code.removeprefix(ends[1]), ends[3])
+        if ends is None or not (ends[1].isalpha() or other.code.startswith(ends[1])):
+            return False
+        return _are_in_order(ends[2], other.code.removeprefix(ends[1]), ends[3])
 
     def is_other(self, other: NumberedItem) -> bool:
         """Whether this clearly is another item with the same noun; 7 may be 7.2, and years number no other items."""
@@ -246,17 +256,20 @@ def _numbered_items(text: str, not_before: frozenset[str] = frozenset()) -> Iter
     noun, before, code_before, start, end, in_list = "", "", "", 0, 0, False
     for token in _TOKEN.finditer(text):
         word, gap = token[0], text[end : token.start()]
+        word = _ROMAN.get(word, word) if noun in _NUMBERED_IN_ROMAN else word
         if any(first <= token.start() < last for first, last in dates) or not _CODE.fullmatch(word):
-            if word.lower() not in _LINKS:
+            # As in "day 1 to day 7".
+            is_repeated = in_list and before in _TO and noun in word_terms(word.lower())
+            if word.lower() not in _LINKS and not is_repeated:
                 is_noun = _is_noun(word) and before not in not_before
                 noun, start, in_list = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start(), False
-            before = word.lower()
+            before = before if is_repeated else word.lower()
         elif not (_TIME_OR_ORDINAL.fullmatch(word) or UNIT_AFTER.match(text, token.end()) or gap[-1:] in tuple("€$£")):
             gap = gap.lstrip(".") if before in _LINKS else gap
             noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
             is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
             code = _normalise_code(word)
-            is_range = in_list and (before in {"to", "through"} or gap.strip() in {"-", "–", "—"})
+            is_range = in_list and (before in _TO or gap.strip() in {"-", "–", "—"})
             for kind, short in ((noun, code), *((f"#{series[1]}", series[0]) for series in _SERIES.finditer(code))):
                 if is_range and kind:
                     yield NumberedItem(kind, f"{code_before}-{short}")
@@ -271,4 +284,4 @@ def _is_noun(word: str) -> bool:
 
 
 def _normalise_code(code: str) -> str:
-    return re.sub(r"(?<=[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", code.lower().replace(",", ""))
+    return re.sub(r"(?<=[a-z])(?<!\d[a-z])[-/](?=\d)|(?<![\d.])0+(?=\d)|(?:\.0)+$", "", code.lower().replace(",", ""))

@@ -6,6 +6,7 @@ Passages by Ann seldom name her, so the reader is asked for the topic alone; mai
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 
 from corpus import SIGN_OFF
 from index import STOP_WORDS, StoredPassage
@@ -46,14 +47,15 @@ def covers_topic_of_sender(question: str, passage: StoredPassage) -> bool:
 def is_by_other_sender(question: str, passage: StoredPassage) -> bool:
     """Whether a question asks for the words of somebody by name, and the passage is a mail that does not name them.
 
-    Names in its greeting and closing do not count.
+    Names in its greeting do not count, and in "Ann's lawyer" only the lawyer's.
     """
     request = _ASKS_WHAT_WAS_SAID.fullmatch(question)
     if not request or not passage.is_mail or not _HAS_SENDER.match("".join(passage.heading[-1:])):
         return False
-    name = {word for word in _WORD.findall(request["name"]) if word[0].isupper() and word.lower() not in STOP_WORDS}
+    by_whom = re.sub(r"\w+['’]s?\s", "", request["name"])
+    name = {word for word in _WORD.findall(by_whom) if word[0].isupper() and word.lower() not in STOP_WORDS}
     names = _mentioned_names(request["name"], passage)
-    lines = (line for line in passage.text[passage.body :].splitlines() if not _is_greeting(line, names))
+    lines = dropwhile(lambda line: _is_greeting(line, names), passage.text[passage.body :].splitlines())
     named = "\n".join((*(heading.partition(" to ")[0] for heading in passage.heading), *lines))
     return bool(name) and _words(" ".join(name)).isdisjoint(_words(named))
 

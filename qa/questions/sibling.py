@@ -41,7 +41,7 @@ def names_sibling(snapshot: Index, question: str, passage: StoredPassage) -> boo
     names = [name for name in _names(question) if not name <= below_title]
     pairs = [pair for pair in _word_pairs(question) if not pair & below_title]
     names_file = _names_other_file(snapshot, document, names, pairs)
-    return names_file or _names_other_section(snapshot, passage, names, pairs)
+    return names_file or _names_other_section(snapshot, question, passage, names, pairs)
 
 
 def _names_other_file(
@@ -60,14 +60,21 @@ def _names_other_file(
 
 
 def _names_other_section(
-    snapshot: Index, passage: StoredPassage, names: Sequence[frozenset[str]], pairs: Sequence[frozenset[str]]
+    snapshot: Index,
+    question: str,
+    passage: StoredPassage,
+    names: Sequence[frozenset[str]],
+    pairs: Sequence[frozenset[str]],
 ) -> bool:
+    asked, title = terms(question), _title_terms(passage.document)
     has_sections = bool((names or pairs) and passage.heading[1:])
     return any(
         _is_in_similar_title(names, name, terms(heading), terms(other_heading))
         for other in (snapshot.passages_of(passage.document.path) if has_sections else ())
         for heading, other_heading in _first_difference(passage.heading, other.heading)
         for name in (*names, *pairs)
+        # A name in the file's title only counts if the passage's own heading is not the one that is asked for.
+        if not (name <= title and terms(heading) & asked - terms(other_heading))
     )
 
 

@@ -101,6 +101,7 @@ _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
 _SPELLED = re.compile(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
+_TIME_WITH_POINT = re.compile(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
@@ -223,7 +224,7 @@ def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
         values.append(value * scale if scale and isinstance(value, Decimal) else value)
         return f"# {unit}"
 
-    in_digits = _SPELLED.sub(_in_digits, _ORDINAL.sub("", text))
+    in_digits = _SPELLED.sub(_in_digits, _ORDINAL.sub("", _TIME_WITH_POINT.sub(r"\1:", text)))
     return " ".join(_COMPARED.sub(replaced, in_digits).lower().split()), tuple(values)
 
 
@@ -247,8 +248,8 @@ def years_in(text: str) -> set[str]:
 
 
 def _value(number: str, *, is_money: bool) -> Value:
-    """Parse a number with English or continental separators; return times, versions and dates as they are written."""
-    plain = re.sub("[\u00a0\u202f'’]", "", number)
+    """Parse a number with English or continental separators; return times except 7:00, versions and dates as text."""
+    plain = re.sub("[\u00a0\u202f'’]|(?<!:..):00$", "", number)
     marks = re.findall("[.,:]", plain)
     groups = re.split("[.,:]", plain)
     if ":" in marks:
@@ -257,7 +258,7 @@ def _value(number: str, *, is_money: bool) -> Value:
     if marks and len(set(marks)) == 1 and are_thousands and (marks[0] == "," or is_money or len(marks) > 1):
         return Decimal("".join(groups))
     if len(marks) > 1 and (len(set(marks)) == 1 or marks.count(marks[-1]) > 1):
-        return plain
+        return re.sub(r"\b0+(?=\d)", "", plain)
     return Decimal(f"{''.join(groups[:-1])}.{groups[-1]}" if marks else plain)
 
 

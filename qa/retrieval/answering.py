@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
+# Stop words that are names or nouns: "where is the will?", "who is Will?".
+_STOP_WORD_AS_NAME = r"\b(?:the|an?|his|her|my|our|your|their) will\b|(?<=\w )(?:Will|May)\b"
 # Longer documents are not searched for steps, as that would load all their passages.
 _MAX_PASSAGES = 2000
 
@@ -205,9 +207,10 @@ def _names_something(query: Query) -> bool:
     parts = [part for word in analyse(query.original).words for part in (word.parts or (word,))]
     words = {query.original[part.start : part.end] for part in parts}
     is_shouted = query.original.isupper()
-    return query.lookup is not None or any(
+    is_named = query.lookup is not None or any(
         word.lower() not in STOP_WORDS or (word.isupper() and len(word) > 1 and not is_shouted) for word in words
     )
+    return is_named or re.search(_STOP_WORD_AS_NAME, query.original) is not None
 
 
 def _parts_first(parts: Sequence[StoredPassage], ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

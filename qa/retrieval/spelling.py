@@ -2,7 +2,8 @@
 
 On questions in which one letter of the rarest word was left out, doubled, changed or swapped with the next, this
 recovers most of what the mistake cost. Questions without mistakes are left alone: a word is only replaced if no passage
-has it and it is not a single token of the encoder, as the common words of its languages are.
+has it and it is not a single token of the encoder, as the common words of its languages are. A word that the collection
+has with a hyphen is replaced by that: "wi-fi" for "wifi".
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from index import STOP_WORDS, Encoder, Index, Word, word_terms, words
 from qa.answer.results import Correction
 from qa.questions.lookup import QUOTED
 
-# A shorter word has too many neighbours, and a longer string is not a word.
-_SHORTEST, _LONGEST = 5, 30
+# A shorter word has too many neighbours, unless only a hyphen is missing, and a longer string is not a word.
+_SHORTEST, _SHORTEST_JOINED, _LONGEST = 5, 4, 30
 # At most this many words of a question are checked, since finding the neighbours of one takes about a millisecond.
 _MAX_WORDS = 5
 # How many candidate terms are tried, and how many passages of each are searched for the spelling of the word.
@@ -49,8 +50,10 @@ def correct_spelling(
         if _may_be_misspelt(part.text, question[part.start : part.end])
         and not any(start < part.start < end for start, end in quoted)
     ]
-    neighbours = {}
-    for word in _unknown({part.text: None for part in suspects}, snapshot, encoder)[:_MAX_WORDS]:
+    missing = _missing({part.text: None for part in suspects}, snapshot)
+    neighbours = _hyphenated(missing[:_MAX_WORDS], snapshot)
+    unknown = _unknown([word for word in missing if word not in neighbours and len(word) >= _SHORTEST], encoder)
+    for word in unknown[:_MAX_WORDS]:
         neighbour = _neighbour(word, snapshot)
         if neighbour:
             neighbours[word] = neighbour
@@ -66,15 +69,26 @@ def correct_spelling(
 
 def _may_be_misspelt(word: str, written: str) -> bool:
     """Whether a word consists of Latin letters, and is neither a stop word, nor too short or long, nor in capitals."""
-    is_plain = max(word, default="") < _AFTER_LATIN and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
+    is_plain = max(word, default="") < _AFTER_LATIN and word.isalpha() and _SHORTEST_JOINED <= len(word) <= _LONGEST
     return is_plain and word not in STOP_WORDS and not written.isupper()
 
 
-def _unknown(candidates: Collection[str], snapshot: Index, encoder: Encoder) -> list[str]:
-    """Return the words that no passage has and that are not one token of the encoder, in order."""
+def _missing(candidates: Collection[str], snapshot: Index) -> list[str]:
+    """Return the words that no passage has, in order."""
     terms = {word: word_terms(word) for word in candidates}
     frequency = snapshot.frequencies([term for several in terms.values() for term in several])
-    missing = [word for word in candidates if not any(frequency[term] for term in terms[word])]
+    return [word for word in candidates if not any(frequency[term] for term in terms[word])]
+
+
+def _hyphenated(missing: Collection[str], snapshot: Index) -> dict[str, str]:
+    """Return the words that the collection has with a hyphen, and this form: "wi-fi" for "wifi"."""
+    forms = {f"{word[:i]}-{word[i:]}": word for word in missing for i in range(1, len(word))}
+    frequency = snapshot.frequencies(tuple(forms))
+    return {word: form for form, word in forms.items() if frequency[form]}
+
+
+def _unknown(missing: Sequence[str], encoder: Encoder) -> list[str]:
+    """Return the words that are not one token of the encoder, in order."""
     sizes = encoder.count_tokens(missing)
     return [word for word, size in zip(missing, sizes, strict=True) if size > 1]
 

@@ -20,7 +20,7 @@ def test_the_rows_of_a_table_are_spans() -> None:
     assert spans(text) == ["Fees.", "All of them.", "red kayak | 5", "ferry | 7", "The end."]
 
 
-@pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) "])
+@pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) ", "(ii) ", "xiv) "])
 def test_list_markers_are_left_out(marker: str) -> None:
     assert spans(f"{marker}red fox\n\n{marker}blue hen") == ["red fox", "blue hen"]
 

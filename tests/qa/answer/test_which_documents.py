@@ -28,6 +28,14 @@ from tests.qa.indexes import build, opened
         ("which page mentions the boiler?", None),
         ("who wrote the report on fishing?", None),
         ("papers", None),
+        ("Which talks are on Tuesday?", None),
+        ("Which reports are on hold?", None),
+        ("Which talk is on at 10?", None),
+        ("Which notes mention Tuesday?", "Tuesday"),
+        ("papers on 3D printing", "3D printing"),
+        ("Which e-mails mention the rent but not the boiler?", None),
+        ("notes about the rent or the boiler", None),
+        ("Which studies contain more than 100 patients?", None),
     ],
 )
 def test_topic_is_extracted_from_a_document_question(question: str, topic: str | None) -> None:

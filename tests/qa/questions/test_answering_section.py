@@ -130,6 +130,13 @@ RESTORE, BACKUP = "How do I restore a backup?", "Restoring a backup"
         (CRASH, under("Treatment", "Causes"), []),
         (CRASH, under("Impact", "Actions"), []),
         ("when did the kiosk close?", under("Impact", "Root cause"), []),
+        # Headings that look alike name another topic.
+        (CRASH, under("Summary", "Reasons to join us"), []),
+        (CRASH, under("Summary", "Reasons to join us", "Reasons for closing early"), ["Reasons for closing early"]),
+        (CRASH, under("Summary", "Why it was closed"), ["Why it was closed"]),
+        (FAILS, under("Problem set 3", "Solutions to set 2"), []),
+        (FAILS, under("Issue date", "Solution provider"), []),
+        (FAILS, under("Question time", "Resolution on fees"), []),
         # The way to do what the title names is not what comes before it.
         (RESTORE, [(BACKUP, "Before you start"), (BACKUP, "Restore"), (BACKUP, "Retention")], ["Restore"]),
         (RESTORE, [(BACKUP, "Scope"), (BACKUP, "Steps"), (BACKUP, "Backup")], ["Steps"]),

@@ -72,6 +72,11 @@ def test_questions_statements_and_stop_words_are_not_lookups(question: str) -> N
         ("language café", "A language is taught.", False),
         ("e-mail", "The email of Ida.", True),
         ("email address", "An address.", False),
+        ("May 5, 2024", "It rained on 5 May 2024.", True),
+        ("555-123-4567", "Call (555) 123-4567.", True),
+        ("555.123.4567", "Call 555 123\u20114567.", True),
+        ("555-123-4567", "Call 555-123-4568, or 1555-123-4567.", False),
+        ("2024-06-04", "On 2024-06-05 and 2023-06-04.", False),
         ("28-day strength", "The strength on 28 days.", True),
     ],
 )
@@ -119,6 +124,7 @@ def test_absent_codes_and_quoted_words_are_detected() -> None:
     lookups = ('TM-428 "too many"', "TM-430 many", '"too few"', "order 5512", "2024-0119")
     nowhere = {text for text in lookups if looked_up(text).is_nowhere(passages)}
     assert nowhere == {"TM-430 many", '"too few"', "order 5512", "2024-0119"}
+    assert not looked_up("555-123-4567").is_nowhere([stored("Call (555) 123-4567.")])
     numbers = ("28", "4.5", "16:30", "5kg", "4th", "16-year-old", "under-18s", "2024-06-04", "04/06/2024", "6.4.24")
     for text in (*numbers, "few people"):
         assert not looked_up(text).is_nowhere(passages)

@@ -64,6 +64,15 @@ ABOUT_ANOTHER = [
     ("who was the chair in 2015?", "Ann Lee and Bo Ray were chairs in 2012 and 2018.", ""),
     ("who was the chair in 2019?", "Ann Lee chaired the club between 2012 and 2018.", ""),
     ("who was the chair in 2015?", "Ann Lee wrote as the chair in 2012 to 20 members.", ""),
+    ("where did Ann work in 2015?", "Ann worked at Otavo (03/2017 - 06/2021).", ""),
+    ("where did Ann work in 2015?", "Ann worked at Otavo, 2017-present.", ""),
+    ("does it run on Python 3.10?", "It runs on Python 3.11 to 3.14.", ""),
+    ("does it run on Python 2.12?", "It runs on Python 3.11 to 3.14.", ""),
+    ("who lives in flat 4C?", "Flats 3A-3F are rented to Marta.", ""),
+    ("what is there on day 9?", "Day 1 to day 7: soup.", ""),
+    ("what does zone 5 cost?", "Zones 1 till 4 cost 2 EUR.", ""),
+    ("who teaches grade 5?", "Ida teaches grades 3/4.", ""),
+    ("what does article 6 say?", "Article V says that the deposit is two rents.", ""),
 ]
 OF_THE_SAME = [
     ("which shelf holds box 123?", "Shelf 5 holds box 123.", ""),
@@ -131,6 +140,21 @@ OF_THE_SAME = [
     ("what is the yearly fee in 2025?", "The yearly fee was raised to 48 EUR in 2023.", ""),
     ("who has serviced the lift since 2022?", "In 2021 Otavo serviced the lift.", ""),
     ("what was spent in 2022 and 2023?", "In 2021 300 EUR were spent.", ""),
+    ("where did Ann work in 2019?", "Ann worked at Otavo (03/2017 - 06/2021).", ""),
+    ("where did Ann work in 2019?", "Ann worked at Otavo, May 2017 to June 2021.", ""),
+    ("where did Ann work in 2019?", "Ann worked at Otavo, 2017-present.", ""),
+    ("does it run on Python 3.12?", "It runs on Python 3.11 to 3.14.", ""),
+    ("who booked room 1.05?", "Rooms 1.01 to 1.20 are booked by Ines.", ""),
+    ("who lives in flat 3C?", "Flats 3A to 3F are rented to Marta.", ""),
+    ("who lives in flat 3C?", "Flats 3A-3F are rented to Marta.", ""),
+    ("what is there on day 5?", "Day 1 to day 7: soup.", ""),
+    ("what does zone 3 cost?", "Zones 1 till 4 cost 2 EUR.", ""),
+    ("who teaches grade 3?", "Ida teaches grades 3/4.", ""),
+    ("does it run on Java 21?", "It runs on Java 17 (or newer).", ""),
+    ("does it run on Java 21?", "It runs on Java 17, or any later version.", ""),
+    ("does it run on Java 21?", "It needs a minimum of Java 17.", ""),
+    ("does it run on Java 21?", "It needs Java 17 minimum.", ""),
+    ("what does article 5 say?", "Article V says that the deposit is two rents.", ""),
 ]
 
 

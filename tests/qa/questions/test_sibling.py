@@ -32,6 +32,7 @@ FILES = {
     "staff/contract-brandt.txt": "CONTRACT\n\nwith Ms Leonie Brandt. She does not work for a competitor.\n",
     "staff/contract-demir.txt": "CONTRACT\n\nwith Mr Cem Demir. He gets a car.\n",
     "staff/house.txt": "Nobody smokes.\n",
+    "wash.md": "# Washing machine\n\n## Cleaning the filter\n\nMonthly.\n\n## Cleaning the washing machine\n\nWipe.\n",
     "rules.md": "# Rules\n\nThe committee meets on Mondays.\n",
 }
 
@@ -55,6 +56,8 @@ def answer_names_sibling(root: Path, question: str, path: str, text: str) -> boo
         ("Does Mr. Demir work for a competitor?", "staff/contract-brandt.txt", "competitor"),
         # Files whose titles share no word have the same sections.
         ("May I drink beer with Pendolin?", "tablets/onderal.md", "Beer"),
+        # The title and another section
+        ("How often do I clean the washing machine?", "wash.md", "Monthly"),
         # Names with a hyphen
         ("How many bled in CORVEX-VTE?", "trials/a.md", "bleeding"),
     ],
@@ -75,6 +78,7 @@ def test_a_sibling_is_named(tmp_path: Path, question: str, path: str, text: str)
         ("Does Leonie Brandt work for a competitor?", "staff/contract-brandt.txt", "competitor"),
         ("Does Ms Brandt work for a competitor?", "staff/contract-brandt.txt", "competitor"),
         ("Does Cem Demir smoke?", "staff/house.txt", "smokes"),
+        ("How often do I clean the filter of the washing machine?", "wash.md", "Monthly"),
         # The files have nothing in common, or the name is elsewhere in the file.
         ("When does the Board meet?", "rules.md", "Mondays"),
         ("Is the oven used in the garden house?", "manuals/oven.md", "boiler"),

@@ -105,6 +105,14 @@ def test_a_stem_is_not_a_correction(tmp_path: Path) -> None:
         assert spell("an organizatin", snapshot)[0] == "an organization"
 
 
+def test_a_hyphen_may_be_missing(tmp_path: Path) -> None:
+    """Such a word is preferred to one with another letter, and may be short or a single token of the encoder."""
+    texts = {"a.txt": "Check-in is at 3 pm; the Wi-Fi is free.\n", "b.txt": "Checking the prizes. A pri-ze.\n"}
+    with built(tmp_path, texts) as snapshot:
+        assert spell("checkin, the wifi", snapshot)[0] == "check-in, the wi-fi"
+        assert spell('"checkin", WIFI, the prizes', snapshot)[0] == '"checkin", WIFI, the prizes'
+
+
 def test_most_frequent_similar_word_is_chosen(tmp_path: Path) -> None:
     words = ("banter", "banter", "barber", "bartender")
     with built(tmp_path, {f"{number}.txt": f"The {word}.\n" for number, word in enumerate(words)}) as snapshot:
