@@ -172,18 +172,17 @@ def test_a_question_without_an_answer_has_its_twin_beside_it(tmp_path: Path, mon
     (tmp_path / "passages").mkdir()
     (tmp_path / "twins").mkdir()
     data.mkdir()
-    (tmp_path / "twins/Mill.txt").write_text("q1 | two brothers | 5:6 1704?\nq1 |  | 1:2 sold\n", encoding="utf-8")
+    (tmp_path / "twins/Mill.txt").write_text("q1 | two brothers | 5:6 1704?\n", encoding="utf-8")
     rows = [{"file": "Mill.md", "context": "Mill", "text": part} for part in parts]
     write_lines(tmp_path / "passages/squad-dev.jsonl", rows)
     write_lines(data / "corpus.jsonl", [{"_id": "p", "text": " ".join(parts)}])
     write_lines(data / "queries.jsonl", [{"_id": name, "text": text} for name, text in questions.items()])
     write_lines(data / "questions.jsonl", [{"id": name, "file": file} for name, file in files.items()])
     write_lines(data / "answers.jsonl", [{"_id": name, "doc": "p", "answerable": name == "q3"} for name in questions])
-    (miss, twin, other), (alone,) = human_groups(tmp_path)
+    (miss, twin), (alone,) = human_groups(tmp_path)
     assert (miss.question, miss.answered, miss.group) == ("Who built the mill in 1801?", False, "q1")
     assert (twin.question, twin.answered, twin.group) == ("Who built the mill in 1704?", True, "q1")
     assert twin.text[twin.start : twin.end] == "two brothers"
-    assert (other.question, other.answered, other.group) == ("Who sold the mill in 1801?", False, "q1")
     assert (alone.question, alone.answered) == ("Who burnt the mill?", False)
 
 
