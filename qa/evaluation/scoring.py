@@ -72,12 +72,16 @@ def _score(timed: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float],
 
 
 def _rank_graded(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """Rank documents by their best passages; rank passages themselves if only passages are graded."""
+    """Rank documents by their best passages, also those with the same text; or passages if only these are graded."""
     grades = dict(gold.grades)
     units: dict[str, int] = {}
     for hit in hits:
-        unit = hit.source.path if gold.by_document and hit.id not in grades else hit.id
-        units.setdefault(unit, len(units) + 1)
+        names = [hit.id]
+        if gold.by_document and hit.id not in grades:
+            names = sorted(_paths(hit) & grades.keys()) or [hit.source.path]
+        rank = max(units.values(), default=0) + 1
+        for name in names:
+            units.setdefault(name, rank)
     return Run(grades, tuple(units.items()))
 
 
@@ -99,7 +103,7 @@ def _is_shown(gold: Gold, run: Run, hits: Sequence[Hit]) -> bool:
     """Return whether one of the passages that `qa ask` shows has the answer."""
     if not gold.grades:
         return run.first_relevant() <= SHOWN
-    return any(hit.id in run.grades or hit.source.path in run.grades for hit in hits[:SHOWN])
+    return any(hit.id in run.grades or _paths(hit) & run.grades.keys() for hit in hits[:SHOWN])
 
 
 def _is_covered(gold: Gold, hits: Sequence[Hit]) -> bool:

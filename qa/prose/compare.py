@@ -14,13 +14,17 @@ from qa.prose.words import Token
 
 # "one" and "first" occur in too many phrases to be required in a passage.
 _VAGUE = frozenset({"one", "first"})
-_NEGATIONS = "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless"
+_NEGATION_WORDS = "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless"
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
 # Pairs of stems.
 _ANTONYMS = (
     "rose/fell rise/fall rais/lower increas/decreas enabl/disabl accept/reject open/close well/badli "
-    "befor/after up/down includ/exclud older/newer more/less rare/common allow/forbid above/below"
+    "befor/after up/down includ/exclud older/newer more/less rare/common allow/forbid above/below "
+    "am/pm dollar/euro dollar/pound euro/pound"
 )
 _OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in _ANTONYMS.split())
+# Stop words are in no clause; these are opposites only before the same word: "before lunch", "after lunch".
+_COMPARED = {"before": {"after"}, "after": {"before"}, "more": {"less", "fewer"}, "less": {"more"}, "fewer": {"more"}}
 
 
 @dataclass(slots=True)
@@ -45,6 +49,9 @@ def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:
 
     Each clause is compared with the passage clause that shares most with it; two negations cancel out.
     """
+    said, stated = _comparisons(sentence), _comparisons(passages)
+    if any((opposite, to) in stated for word, to in said - stated for opposite in _COMPARED[word]):
+        return True
     clauses = list(_clauses(passages))
     counts = Counter(value for clause in clauses for value in clause.values)
     differs, negations, passage_negations = False, 0, dict[int, int]()
@@ -58,6 +65,17 @@ def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:
         differs |= is_negated and len(clause.values & nearest.values) >= min(2, len(clause.values))
     # The next clause may cancel a difference: "not without notice".
     return differs and (negations + sum(passage_negations.values())) % 2 == 1
+
+
+def _comparisons(tokens: Sequence[Token]) -> set[tuple[str, str]]:
+    """Return the words such as "before" and "more", each with the content word after it."""
+    pairs = set()
+    for index, token in enumerate(tokens):
+        if (word := token.text.lower()) in _COMPARED:
+            to = next((after for after in tokens[index + 1 :] if after.kind != "stop"), None)
+            if to is not None and to.at - token.at <= 1:
+                pairs.add((word, to.value))
+    return pairs
 
 
 def _similarity(candidate: _Clause, clause: _Clause, counts: Counter[str]) -> tuple[float, bool]:
@@ -74,7 +92,7 @@ def _has_opposite(clause: _Clause, clauses: Sequence[_Clause], counts: Counter[s
         frozenset((value, opposite)) in _OPPOSITES
         for candidate in clauses
         if candidate.negations % 2 == 0
-        for opposite in candidate.values
+        for opposite in candidate.values - clause.values
         for value in missing
     )
 
@@ -82,15 +100,17 @@ def _has_opposite(clause: _Clause, clauses: Sequence[_Clause], counts: Counter[s
 def _clauses(tokens: Sequence[Token]) -> Iterator[_Clause]:
     """Yield the clauses with content words; "and" and "or" also begin a clause."""
     clause, last = _Clause(), 0.0
-    for token in tokens:
+    for index, token in enumerate(tokens):
         if token.at - last - (token.kind != "stop") >= 1:
             if clause.values:
                 yield clause
             clause = _Clause()
         last = token.at
         word = token.text.lower().replace("’", "'")
-        if word in _NEGATIONS.split() or word.endswith("n't"):
-            clause.negations += 1
+        if word in _NEGATIONS or word.endswith("n't"):
+            # "not only a doctor but also a pilot" denies nothing.
+            following = [after.text.lower() for after in tokens[index + 1 : index + 12]]
+            clause.negations += not (following[:1] in (["only"], ["just"], ["merely"]) and "also" in following)
         elif token.kind != "stop":
             clause.values.add(token.value)
     if clause.values:

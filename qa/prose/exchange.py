@@ -132,7 +132,9 @@ class _Exchange:
         if kind == "text/event-stream":
             yield from _deltas(_lines(response))
         elif kind == "application/json":
-            yield _content(_parse(response.read(_MAX_RESPONSE)), "message")
+            answer = _parse(response.read(_MAX_RESPONSE))
+            yield _content(answer, "message")
+            _require_whole(answer)
         else:
             raise EndpointError(f"it answers with {kind[:80]}, not an event stream; is this the URL of its API?")
 
@@ -203,12 +205,17 @@ def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
         if message := _error_message(event):
             raise EndpointError(f"it failed in the middle of its answer: {_one_line(message)}")
         yield _content(event, "delta")
-        reason = _choice(event).get("finish_reason")
-        if reason not in (None, "stop"):
-            raise EndpointError(f"it ended its answer early ({_one_line(str(reason))})")
-        is_finished = is_finished or reason is not None
+        is_finished = _require_whole(event) or is_finished
     if not is_finished:
         raise EndpointError("its answer broke off")
+
+
+def _require_whole(event: dict[str, Any]) -> bool:
+    """Return whether this ends an answer; raises EndpointError if it was cut off."""
+    reason = _choice(event).get("finish_reason")
+    if reason not in (None, "stop"):
+        raise EndpointError(f"it ended its answer early ({_one_line(str(reason))})")
+    return reason is not None
 
 
 def _parse(data: bytes) -> dict[str, Any]:

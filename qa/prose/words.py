@@ -14,12 +14,17 @@ from qa.questions.values import MONTH_NAMES, NUMBER_WORDS
 Kind = Literal["number", "name", "word", "stop"]
 
 _TOKEN = re.compile(
-    r"""(?P<number>\d+(?:[.,:]\d+)*)(?:(?:st|nd|rd|th)\b)?
-    | (?P<code>(?<!\w)(?:--?|/)\w[\w./-]*\w)
+    r"""(?:(?P<minus>\b[Mm]inus\s|(?<=[^\s\d][ ])−[ ]|(?<![^\s(|=$€£])(?<!\d\s)[-−])(?=\d[\d.,]*(?![\w:-])))?
+      (?P<number>\d+(?:[.,:]\d+)*)(?:(?:st|nd|rd|th)\b)?
+    | (?P<currency>[$€£])
+    | (?P<code>(?<![\w%°])(?:--?|/)\w[\w./-]*\w)
     | (?P<word>[^\W\d_]\w*(?:['’]\w+)?)
     | (?P<mark>[,;:.!?()–—])""",
     re.VERBOSE,
 )
+_HALF_DAY = re.compile(r"(?<=\d)(\s?)([ap])(?:m\b|\.\s?m\b(?:\.(?!\s+(?-i:[A-Z])))?)", re.IGNORECASE)
+_A_POWER = re.compile(r"\b(half )?a (?=(?:hundred|thousand|million|billion)\b)", re.IGNORECASE)
+_CURRENCIES = {"$": "dollar", "usd": "dollar", "€": "euro", "eur": "euro", "£": "pound", "gbp": "pound"}
 _POSSESSIVE = re.compile("['’]s?$")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
@@ -57,7 +62,8 @@ def tokens_of(text: str) -> list[Token]:
     """Return the tokens of a text, in order."""
     tokens: list[Token] = []
     at, is_first = 0.0, True
-    for match in _TOKEN.finditer(_ISO_DATE.sub(_spell_out_date, text)):
+    text = _HALF_DAY.sub(r"\1\2m", _ISO_DATE.sub(_spell_out_date, text))
+    for match in _TOKEN.finditer(_A_POWER.sub(lambda match: "0.5 " if match[1] else "1 ", text)):
         written = _POSSESSIVE.sub("", match[0])
         folded = written.lower()
         if folded in _GAPS:
@@ -65,6 +71,8 @@ def tokens_of(text: str) -> list[Token]:
             is_first = folded in ".!?:"
             continue
         kind, value = _classify(match, written, folded, is_first=is_first)
+        if folded in ("am", "pm") and tokens and tokens[-1].kind == "number":
+            kind, value = "word", folded
         at += kind != "stop"
         tokens.append(Token(written, value, kind, at))
         is_first = False
@@ -73,14 +81,14 @@ def tokens_of(text: str) -> list[Token]:
 
 def _classify(match: re.Match[str], written: str, folded: str, *, is_first: bool) -> tuple[Kind, str]:
     if match["number"]:
-        return "number", _normalise_number(match["number"])
+        return "number", ("-" if match["minus"] else "") + _normalise_number(match["number"])
     if match["code"]:
         return "name", folded
     if (number := _SPELLED.get(folded)) is not None:
         return "number", f"{number}"
     if folded in STOP_WORDS:
         return "stop", folded
-    value = "".join(word_terms(folded))
+    value = _CURRENCIES.get(folded) or "".join(word_terms(folded))
     has_case = written != folded
     is_marked = any(c.isdigit() or c.isupper() for c in written[1:])
     return ("name" if is_marked or (has_case and not is_first) else "word"), value
@@ -92,7 +100,7 @@ def _join_numbers(tokens: list[Token]) -> Iterator[Token]:
     for token in tokens:
         power = _POWERS.get(token.text.lower())
         if last is not None and last.kind == "number" and power:
-            last = replace(last, value=_multiply(last.value, power), at=token.at)
+            last = replace(last, text=f"{last.text} {token.text}", value=_multiply(last.value, power), at=token.at)
         elif (
             last is not None
             and NUMBER_WORDS.get(last.text.lower(), 0) >= 20
@@ -108,11 +116,11 @@ def _join_numbers(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _normalise_number(written: str) -> str:
-    """Normalise a number: without thousands separators, trailing zeros, and the minutes of a full hour."""
+    """Normalise a number: without thousands separators, outer zeros, and the minutes of a full hour."""
     if _GROUPED.fullmatch(written):
         written = written.replace(",", "")
     written = written.removesuffix(":00").replace(",", ".")
-    return _format(Decimal(written)) if written.count(".") < 2 and ":" not in written else written
+    return _format(Decimal(written)) if written.count(".") < 2 and ":" not in written else written.lstrip("0")
 
 
 def _multiply(value: str, power: int) -> str:

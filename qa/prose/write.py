@@ -25,8 +25,8 @@ Repeat names, numbers and dates exactly. If the passages do not answer the quest
 # A refusal, in the words above or the model's.
 _REFUSED = re.compile(
     r"\W*not in (?:these|the) passages\W*"
-    r"|.*\bpassages?\b.{0,40}\b(?:not|n't|no)\b.{0,30}\b(?:mention|contain|say|state|specify|provide|include|tell|answer"
-    r"|information)\w*.*",
+    r"|.*\bpassages?\b.{0,40}(?:\bnot|n['’]t|\bno)\b.{0,30}\b(?:mention|contain|say|state|specify|provide|include|tell"
+    r"|answer|information)\w*.*",
     re.IGNORECASE,
 )
 
@@ -60,10 +60,12 @@ def write(
     writing = Writing(endpoint.model, Ending.COMPLETE)
     try:
         for claim in _claims(endpoint, result.question, passages):
-            if not any(sentence.state == "supported" for sentence in kept) and _REFUSED.fullmatch(claim.text):
+            sentence = judge.judge(claim)
+            is_first = not any(earlier.state == "supported" for earlier in kept)
+            # "The passage of the bill did not include aid [1]." is no refusal.
+            if is_first and sentence.state == "unsupported" and _REFUSED.fullmatch(claim.text):
                 writing = replace(writing, ending=Ending.REFUSED)
                 break
-            sentence = judge.judge(claim)
             if strict and sentence.state == "unsupported":
                 writing = replace(writing, left_out=writing.left_out + 1)
                 continue

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qa.answer.results import Hit
+from qa.answer.results import Hit, Location
 from qa.evaluation.evidence import DocumentLookup, resolve_evidence
 from qa.evaluation.questions import read_questions
 from qa.evaluation.scoring import TimedResult, score
@@ -123,6 +124,14 @@ def test_documents_rank_by_their_best_passage(measure: Measure) -> None:
     assert values["recall@10"] == 0.5
     assert values["nDCG@10"] == pytest.approx((3 / math.log2(3)) / (3 + 1 / math.log2(3)))
     assert not {"covered@1000", "highlight@1", "file@1"} & values.keys()
+
+
+@pytest.mark.parametrize("relevant", [{"sub/b.txt": 1}, {"a.md": 1}, {"a.md": 1, "sub/b.txt": 1}])
+def test_the_same_text_in_a_graded_document_counts(measure: Measure, relevant: dict[str, int]) -> None:
+    """One passage finds each document that has its text."""
+    shared = replace(hit(1, "a.md", (0, 5)), also_in=(Location("sub/b.txt", (7, 12), None, None),))
+    values = measure({"relevant": relevant}, hit(1, "sub/deep/c.txt", (0, 5)), shared)
+    assert (values["MRR@10"], values["hit@3"], values["recall@3"]) == (0.5, 1, 1)
 
 
 def test_measures_are_limited_to_the_first_k(measure: Measure) -> None:

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -98,9 +99,9 @@ def _refuse_temperature(handler: _Handler) -> None:
         _answer(handler)
 
 
-def _answer_unstreamed(handler: _Handler) -> None:
-    message = {"choices": [{"message": {"content": "".join(handler.server.pieces)}}]}
-    _send(json.dumps(message).encode(), kind="application/json")(handler)
+def _answer_unstreamed(handler: _Handler, finish: str = "stop") -> None:
+    choice = {"message": {"content": "".join(handler.server.pieces)}, "finish_reason": finish}
+    _send(json.dumps({"choices": [choice]}).encode(), kind="application/json")(handler)
 
 
 def _stay_silent(handler: _Handler) -> None:
@@ -150,6 +151,7 @@ BEHAVIOURS: dict[str, Callable[[_Handler], None]] = {
     "redirects": _redirect,
     "breaks-off": _send(event("Soup is ser")),
     "fails-midway": _send(event("Soup is "), b'data: {"error": {"message": "out of memory"}}\n\n'),
+    "whole-cut": partial(_answer_unstreamed, finish="length"),
     "cut": _send(event("Soup is"), event(" served", "length"), DONE),
     "empty": _send(event("", "stop"), DONE),
 }

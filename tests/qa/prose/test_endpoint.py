@@ -36,6 +36,7 @@ BAD = {
     "breaks-off": "broke off",
     "fails-midway": "failed in the middle of its answer: out of memory",
     "cut": r"ended its answer early \(length\)",
+    "whole-cut": r"ended its answer early \(length\)",
 }
 
 

@@ -61,11 +61,50 @@ def test_rates(half: str, minimum: dict[str, int], encoder: Encoder) -> None:
         ("Twenty-five people came at 9:00.", "At 9 o'clock 25 people came."),
         ("The rate is 3.50 %.", "The rate is 3.5%."),
         ("Ann Lee's flat wasn't sold.", "The flat of Ann Lee was not sold."),
+        ("The shop opens at 9:30.", "The shop opens at 09:30."),
+        ("The shop opens at 9:30 a.m. and closes at 6 pm.", "The shop opens at 9:30 AM and closes at 6 p.m."),
+        ("The ticket costs 5 EUR.", "The ticket costs €5."),
+        ("The ticket costs €5.", "The ticket costs 5 euros."),
+        ("The ticket costs $5.", "The ticket costs 5 USD."),
+        ("It was -15 °C at night.", "It was minus 15 °C at night."),
+        ("It was −15 °C at night.", "It was − 15 °C at night."),
+        ("It takes 5 to 10 days.", "It takes 5-10 days."),
+        ("The share rose by 5 to 10 %.", "The share rose by 5%-10%."),
+        ("About 100 people came.", "About a hundred people came."),
+        ("A hundred people came.", "100 people came."),
+        ("Half a million people came.", "500,000 people came."),
+        ("Ann Lee is a doctor and a pilot.", "Ann Lee is not only a doctor but also a pilot."),
+        ("Wash your hands before lunch.", "Wash your hands before lunch. After lunch, rest."),
     ],
 )
 def test_rephrased_fact_is_supported(sentence: str, passage: str) -> None:
     pair = tokens_of(sentence), tokens_of(passage)
     assert (missing_fact(*pair), is_contrary(*pair), swapped_fact(*pair)) == (None, False, None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage", "missing"),
+    [
+        ("Take the tablet after lunch.", "Take the tablet before lunch.", None),
+        ("The repair costs more than 50 euros.", "The repair costs less than 50 euros.", None),
+        ("More than 20 people came.", "Fewer than 20 people came.", None),
+        ("It was 5 °C at night.", "It was -5 °C at night.", "5"),
+        ("It was -15 °C at night.", "It was 15 °C at night.", "-15"),
+        ("It was 15 °C at night.", "It was − 15 °C at night.", "15"),
+        ("It was minus 15 °C at night.", "It was 15 °C at night.", "minus 15"),
+        ("The shop opens at 9:30 am.", "The shop opens at 9:30 pm.", None),
+        ("The shop opens at 9 p.m.", "The shop opens at 9 a.m.", None),
+        ("The ticket costs $5.", "The ticket costs €5.", None),
+        ("The ticket costs 5 pounds.", "The ticket costs 5 EUR.", None),
+        ("It takes no more than 50 days.", "It takes no less than 50 days.", None),
+        ("Two million people came.", "Two thousand people came.", "Two million"),
+        ("Ann Lee is not a doctor but also a pilot.", "Ann Lee is a doctor.", None),
+    ],
+)
+def test_changed_fact_is_marked(sentence: str, passage: str, missing: str | None) -> None:
+    """Its number is missing, or the passage says the opposite."""
+    pair = tokens_of(sentence), tokens_of(passage)
+    assert (missing_fact(*pair), is_contrary(*pair)) == (missing, missing is None)
 
 
 def test_citations_must_be_passages(encoder: Encoder) -> None:

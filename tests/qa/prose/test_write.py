@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from qa import Retriever
 from qa.answer.results import Answer, Ending, ProseSentence, Result, Writing
 from qa.prose import LLMEndpoint, write
+from tests.qa.answers import hit
 from tests.qa.commands import qa
 from tests.qa.prose.endpoints import EndpointServer
 from tests.test_documents import blocks
@@ -90,6 +92,8 @@ def test_strict_leaves_unsupported_sentences_out(server: EndpointServer, written
         "NOT IN THESE PASSAGES",
         "Not in the passages.",
         "The passages do not say when soup is served. Perhaps at one [1].",
+        "The passages don't say.",
+        "The passages don’t mention a time [1].",
     ],
 )
 def test_model_refusal_is_not_found(refusal: str, server: EndpointServer, written: Writer, quoted: Result) -> None:
@@ -98,6 +102,18 @@ def test_model_refusal_is_not_found(refusal: str, server: EndpointServer, writte
     result, answer, writing = written()
     assert quoted.found
     assert (result.found, writing.ending, answer.prose) == (False, Ending.REFUSED, ())
+
+
+def test_supported_sentence_is_no_refusal(server: EndpointServer, retriever: Retriever, quoted: Result) -> None:
+    """It may be about the passage of a bill."""
+    text = "The passage of the bill did not include aid."
+    bill = replace(quoted, passages=(hit(1, "bill.md", (0, len(text)), text=text),))
+    server.pieces = ["The passage of the bill did not include aid [1]."]
+    result = write(bill, retriever, LLMEndpoint(server.url("says")))
+    assert result.writing is not None
+    assert result.answer is not None
+    assert (result.found, result.writing.ending) == (True, Ending.COMPLETE)
+    assert [sentence.state for sentence in result.answer.prose or ()] == ["supported"]
 
 
 @pytest.mark.parametrize(("kind", "sentences"), [("mute", 0), ("busy", 0), ("empty", 0), ("endless", 40), ("page", 0)])
