@@ -145,11 +145,15 @@ class Page:
 
     @property
     def problems(self) -> list[str]:
-        """Console errors and warnings, and security policy violations, except those about the tests' getImageData."""
+        """Console errors and warnings, and security policy violations, except those that only the tests cause.
+
+        They read pixels (getImageData), and type before a slow page has focused its field (Autofocus).
+        """
         self.run("1")
         kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
         problems = [json.dumps(event["params"]) for event in self.events if event["method"] in kinds]
-        return [problem for problem in problems if "getImageData" not in problem]
+        by_tests = ("getImageData", "Autofocus processing was blocked")
+        return [problem for problem in problems if not any(text in problem for text in by_tests)]
 
     @property
     def requests(self) -> list[str]:
