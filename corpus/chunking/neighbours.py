@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from corpus.text.headings import could_be_heading, is_clear_heading
 from corpus.types import Block, BlockKind
@@ -13,6 +14,10 @@ _LONGEST_INTRODUCTION = 120
 _GAP = 4
 # A line at least this long is text; so is a shorter line that ends like a sentence.
 _LINE_OF_TEXT = 60
+# One line without a second sentence: "Bring these:".
+_INTRODUCTION = re.compile(r"(?:[^\n.!?:]|[.:](?! )){1,119}:")
+_CLAUSE = re.compile(r"\d{1,2}[.)]\s+\S")
+_CAPTION = re.compile(r"(?:table|tab\.|tabelle) \w{1,4}\b", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")
 
 
@@ -26,6 +31,12 @@ def introduces(text: str, before: Block, block: Block) -> bool:
     line = text[before.start : before.end]
     if "\n" in line or _BOLD.fullmatch(line):
         return "\n" not in line
+    # "2. Payment" above the text of a clause, and "Table 1: Prices" or "Our prices:" above a table.
+    is_clause = before.kind is BlockKind.ITEM and before.depth == 0 and line[-1] not in ".:;" and _CLAUSE.match(line)
+    if is_clause and could_be_heading(line) and block.depth == 0:
+        return True
+    if block.kind is BlockKind.TABLE and (line[-1] == ":" or _CAPTION.match(line)):
+        return True
     is_below = text.count("\n", before.end, block.start) == 1
     return is_below and _is_text(text, block) and could_be_heading(line) and is_clear_heading(line)
 
@@ -36,8 +47,8 @@ def _is_text(text: str, block: Block) -> bool:
     return is_long or block.kind is not BlockKind.PARAGRAPH or text[block.end - 1] in ".!?:…"
 
 
-def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
-    """Return the parent of each nested list item, by the start of the nested item."""
+def parent_items(text: str, blocks: Sequence[Block]) -> dict[int, Block]:
+    """Return the parent of each nested list item, by its start; that of others is the line that introduces the list."""
     parents: dict[int, Block] = {}
     open_items: list[Block] = []
     for block in blocks:
@@ -48,6 +59,8 @@ def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
             if open_items:
                 parents[block.start] = open_items[-1]
             open_items.append(block)
+        elif block.kind is BlockKind.PARAGRAPH and _INTRODUCTION.fullmatch(text, block.start, block.end):
+            open_items = [replace(block, depth=-1)]
     return parents
 
 

@@ -18,7 +18,7 @@ from corpus.text.path_words import path_words
 from corpus.types import OUTDATED, Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever splitting or headings of passages change; documents are then split again.
-VERSION = 16
+VERSION = 17
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -239,7 +239,7 @@ class _Splitter:
 
     def _chunks(self, section: _Section, room: int) -> Iterator[_Chunk]:
         """Group small blocks, and cut large ones into pieces of about the same size."""
-        labels = {start: self._item_label(item) for start, item in parent_items(section.blocks).items()}
+        labels = {start: self._item_label(item) for start, item in parent_items(self._text, section.blocks).items()}
         target, max_size = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         group: list[Block] = []
         total = 0
@@ -293,6 +293,9 @@ class _Splitter:
         """Return the first line of a table, with its column names, or "" if it has only one cell."""
         start = self._text.rfind("\n", 0, block.start) + 1
         lines = self._text[start : min(block.end, start + _ALIGNED_CHARACTERS)].split("\n")
+        if "|" not in lines[0] and len(lines) > 1 and aligned_table(lines) is None:
+            # The line that introduces the table, and a blank line.
+            lines = lines[2 if not lines[1].strip() and lines[2:] else 1 :]
         table = None if "|" in lines[0] else aligned_table(lines)
         names = table.columns if table else lines[0][:_COLUMN_CHARACTERS].strip("| ").split("|")
         return " | ".join(name.strip() or "–" for name in names) if len(names) > 1 else ""
@@ -301,4 +304,4 @@ class _Splitter:
         """Return the first words of a list item, up to a colon or the end of the sentence, or "" if too many."""
         words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
         match = _LABEL.match(words)
-        return " ".join(match[1].split()) if match else ""
+        return " ".join(match[1].split()).rstrip(":") if match else ""

@@ -84,10 +84,10 @@ def is_upper(line: str) -> bool:
     return len(letters) >= 4 and sum(c.isupper() for c in letters) >= 0.9 * len(letters)
 
 
-def is_title_case(line: str) -> bool:
+def is_title_case(line: str, share: float = 0.7) -> bool:
     """Whether most words begin with a capital, small words such as "of" aside."""
     words = [word for word in _WORD.findall(line) if word.lower() not in _SMALL_WORDS]
-    return bool(words) and sum(word[0].isupper() for word in words) >= 0.7 * len(words)
+    return bool(words) and sum(word[0].isupper() for word in words) >= share * len(words)
 
 
 def could_be_heading(line: str) -> bool:
@@ -100,7 +100,7 @@ def could_be_heading(line: str) -> bool:
         return False
     if not any(len(word) >= 4 for word in _WORD.findall(text)) and not is_upper(text):
         return False
-    if text[-1] == "." and (_FOOTNOTE.match(text) or not (is_title_case(text) and len(words) >= 2)):
+    if text[-1] == "." and (_FOOTNOTE.match(text) or not (is_title_case(text, share=0.85) and len(words) >= 2)):
         return False
     return not (_SIGNED.fullmatch(text) or _is_list_of_names(text) or _is_labelled(text))
 

@@ -44,8 +44,8 @@ _BOUNDARY = re.compile(
     r"""
     # A run of marks is matched only from its first: a line of dots would otherwise take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
-    # Quotes, brackets, emphasis marks, and the superscript numbers of notes.
-    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:(?:,\s?|⁻)[⁰¹²³⁴-⁹]+)*)? )
+    # Quotes, brackets, emphasis marks, the superscript numbers of notes, and references: "[1, 2]", "[^a]".
+    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:(?:,\s?|⁻)[⁰¹²³⁴-⁹]+)*)? (?:\[\^?\w{1,3}(?:[,–-]\ ?\d{1,3})*\]){0,9}+ )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,
@@ -55,7 +55,8 @@ _BREAK = re.compile(
     r"""
     \n[^\S\n]*\n\s*
     | \n(?=[^\S\n]*(?:
-        (?:[-*•◦▪‣–] | \d{1,3}[.)] | \(?(?:[A-Za-z]|[ivx]{2,5})\) | \[[ xX]?\])\s
+        (?:[-*•◦▪‣–●○■□☐-☒✅✓-✘❌] | \d{1,3}[.)] | \(?(?:[A-Za-z]|[ivx]{2,5})\) | (?:[a-h]|[ivx]{2,5})\.
+        | \[[ xX]?\])\s
         | [*_]*(?:\[?\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:,?\ |T)\d\d?[:.]\d\d | \[\d\d?:\d\d)
     ))
     """,
@@ -92,6 +93,10 @@ _LONGEST_STAMP = 32
 _STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
 _CODE = re.compile(rf"[{re.escape(_OPENERS)}]*[A-Z]{{0,4}}[-/]?\d")
+# "GmbH & Co. KG".
+_FIRM = re.compile(r"(?:KG|KGaA|OHG)\b|GmbH\b|Ltd\b|Inc\b")
+# After an hour: "5 p.m. EST", "5 p.m. (CET)".
+_ZONE = re.compile(r"\(?(?:[ECMP][SD]?T|CES?T|WES?T|EES?T|BST|JST|UTC|GMT|Eastern|Pacific)\b")
 # The letter before a clause: "(b) The tenant".
 _LETTER = re.compile(r"\((?:[a-z]|[ivx]{2,5})\)\s+(?=\S)")
 
@@ -217,6 +222,8 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     if word in _BEFORE_NUMBERS or word.endswith("str"):  # Hafenstr. 12
         return _CODE.match(text, after) is None
     if word in _ABBREVIATIONS:
+        if word == "co" and _FIRM.match(text, after):
+            return False
         return word in _MAY_END and following.isupper()
     # An initial, as in "Diederik P. Kingma", is more common than "plan B. Then".
     is_initial = len(word) == 1 and word.isalpha()
@@ -231,7 +238,7 @@ def _belongs_to_next(word: str, text: str, begin: int, start: int, after: int) -
     next_word = _WORD.match(text, after)
     following = next_word[0].lower() if next_word else ""
     if is_hour:
-        return following in _AFTER_HOUR
+        return following in _AFTER_HOUR or _ZONE.match(text, after) is not None
     before = text[max(begin, start - 12) : start].split()
     if not before:
         # "3. Third item" at the start of a line.

@@ -112,6 +112,32 @@ def test_pieces_of_a_table_have_its_column_names_in_their_context() -> None:
     assert parts[1].text.startswith("boat ")
 
 
+@pytest.mark.parametrize("line", ["**Prices**\n\n", "Prices:\n\n", "Table 1: Prices of boats\n\n", "Prices:\n"])
+def test_a_line_that_introduces_a_table_stays_with_it(line: str) -> None:
+    """It does not hide the names of the columns."""
+    rows = "".join(f"| boat {n} | {n} EUR |\n" for n in range(20))
+    start = "rain " * 99 + "end."
+    first, second, *rest = passages(
+        f"# T\n\n{start}\n\n{line}| Boat | Fee |\n|---|---|\n{rows}", path="a.md", max_tokens=120
+    )
+    assert first.text.endswith("end.")
+    assert second.text.startswith(line)
+    assert {passage.context for passage in rest} == {"T › Boat | Fee"}
+
+
+def test_the_name_of_a_clause_stays_with_its_text() -> None:
+    text = "".join(f"{n}. Payment\n\n{'rain ' * 110}end.\n\n" for n in range(1, 4))
+    assert [piece.split("\n")[0] for piece in texts(f"# T\n\n{text}")[1:]] == ["2. Payment", "3. Payment"]
+
+
+def test_items_have_the_line_that_introduces_their_list_as_a_heading() -> None:
+    items = "".join(f"- this is item number {n}\n" for n in range(40))
+    pieces = passages(f"# T\n\nBring these:\n\n{items}", path="a.md", max_tokens=60)
+    assert {passage.heading for passage in pieces[1:]} == {("T", "Bring these")}
+    pieces = passages(f"# T\n\nIt rained. Bring these:\n\n{items}", path="a.md", max_tokens=60)
+    assert {passage.heading for passage in pieces} == {("T",)}
+
+
 def test_nested_items_have_the_item_above_as_a_heading() -> None:
     """A passage that begins inside a list has the nearest outer item as a heading, unless a paragraph is between."""
     items = "".join(f"  - this is nested item number {n}\n" for n in range(20))

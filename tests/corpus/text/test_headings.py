@@ -24,6 +24,7 @@ def paths(*texts: str) -> list[tuple[str, ...] | None]:
     "line",
     [
         *("TAXIS", "The Great Escape Plan.", "3.2 Main Results.", "概要です要約", "Best Practices", "Thanks"),
+        "The Herons Should be Counted in the Morning From Two Small Boats.",
         # Titles with a colon
         *("Counting: A Survey", "Herons: How We Counted", "Rivers: Notes From Many Boats"),
         "Meadows: which of them, and why?",
@@ -43,6 +44,7 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
         # Sentences, quotes, table rows
         *("lower case begins it", "Ends with a comma,", "To be continued…", "Run for your life!"),
         *("This is only a sentence.", "Sentence.", "“Quoted words", "| Cell |"),
+        *("Ann Lee chairs the Board.", "2.1 This Agreement begins on 1 May 2025."),
         # Addresses, lists of names, labels
         *("See https://example.org", "Write to me@example.org"),
         *("Ann Lee, Bo Xu and Cy Day", "Authors: Kim Lee and Bo Xu", "By Kim Lee & Bo Xu", "Ann Lee, Bo Xu."),

@@ -24,6 +24,23 @@ def sentences(text: str) -> list[str]:
         ("Use e.g. this, i.e. that. Then Fig. 3 shows it.", ["Use e.g. this, i.e. that.", "Then Fig. 3 shows it."]),
         ("He works for Acme Inc. She does not.", ["He works for Acme Inc.", "She does not."]),
         ("Bob et al. 2015 said so. The U.S. is big.", ["Bob et al. 2015 said so.", "The U.S. is big."]),
+        (
+            "Müller GmbH & Co. KG pays. Smith & Co. They pay.",
+            ["Müller GmbH & Co. KG pays.", "Smith & Co.", "They pay."],
+        ),
+        # Hours with a time zone
+        (
+            "It starts at 5 p.m. EST today. At 5 p.m. It ends.",
+            ["It starts at 5 p.m. EST today.", "At 5 p.m.", "It ends."],
+        ),
+        # References
+        (
+            "They came in 1998.[1] Forty pairs.[2][3] They left.[4, 5] As in [6] it is deep.[^a] End.",
+            ["They came in 1998.[1]", "Forty pairs.[2][3]", "They left.[4, 5]", "As in [6] it is deep.[^a]", "End."],
+        ),
+        # Pasted lists
+        ("● pay the rent\n● call Bo\n☐ Bo\n✅ done", ["● pay the rent", "● call Bo", "☐ Bo", "✅ done"]),
+        ("a. call Bo\nii. pay the rent", ["a. call Bo", "ii. pay the rent"]),
         # A word before a sentence, an abbreviation before a number
         ("He said no. They left. See no. 5 now.", ["He said no.", "They left.", "See no. 5 now."]),
         ("Customer no. TH-20817. Is it in? No. TV is on.", ["Customer no. TH-20817.", "Is it in?", "No.", "TV is on."]),
