@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from corpus.text.headings import could_be_heading, is_clear_heading
 from corpus.types import Block, BlockKind
@@ -14,8 +13,6 @@ _LONGEST_INTRODUCTION = 120
 _GAP = 4
 # A line at least this long is text; so is a shorter line that ends like a sentence.
 _LINE_OF_TEXT = 60
-# One line without a second sentence: "Bring these:".
-_INTRODUCTION = re.compile(r"(?:[^\n.!?:]|[.:](?! )){1,119}:")
 _CLAUSE = re.compile(r"\d{1,2}[.)]\s+\S")
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle) \w{1,4}\b", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")
@@ -47,8 +44,8 @@ def _is_text(text: str, block: Block) -> bool:
     return is_long or block.kind is not BlockKind.PARAGRAPH or text[block.end - 1] in ".!?:…"
 
 
-def parent_items(text: str, blocks: Sequence[Block]) -> dict[int, Block]:
-    """Return the parent of each nested list item, by its start; that of others is the line that introduces the list."""
+def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
+    """Return the parent of each nested list item, by the start of the nested item."""
     parents: dict[int, Block] = {}
     open_items: list[Block] = []
     for block in blocks:
@@ -59,8 +56,6 @@ def parent_items(text: str, blocks: Sequence[Block]) -> dict[int, Block]:
             if open_items:
                 parents[block.start] = open_items[-1]
             open_items.append(block)
-        elif block.kind is BlockKind.PARAGRAPH and _INTRODUCTION.fullmatch(text, block.start, block.end):
-            open_items = [replace(block, depth=-1)]
     return parents
 
 

@@ -239,7 +239,7 @@ class _Splitter:
 
     def _chunks(self, section: _Section, room: int) -> Iterator[_Chunk]:
         """Group small blocks, and cut large ones into pieces of about the same size."""
-        labels = {start: self._item_label(item) for start, item in parent_items(self._text, section.blocks).items()}
+        labels = {start: self._item_label(item) for start, item in parent_items(section.blocks).items()}
         target, max_size = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         group: list[Block] = []
         total = 0
@@ -304,4 +304,4 @@ class _Splitter:
         """Return the first words of a list item, up to a colon or the end of the sentence, or "" if too many."""
         words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
         match = _LABEL.match(words)
-        return " ".join(match[1].split()).rstrip(":") if match else ""
+        return " ".join(match[1].split()) if match else ""

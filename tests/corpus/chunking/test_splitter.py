@@ -130,14 +130,6 @@ def test_the_name_of_a_clause_stays_with_its_text() -> None:
     assert [piece.split("\n")[0] for piece in texts(f"# T\n\n{text}")[1:]] == ["2. Payment", "3. Payment"]
 
 
-def test_items_have_the_line_that_introduces_their_list_as_a_heading() -> None:
-    items = "".join(f"- this is item number {n}\n" for n in range(40))
-    pieces = passages(f"# T\n\nBring these:\n\n{items}", path="a.md", max_tokens=60)
-    assert {passage.heading for passage in pieces[1:]} == {("T", "Bring these")}
-    pieces = passages(f"# T\n\nIt rained. Bring these:\n\n{items}", path="a.md", max_tokens=60)
-    assert {passage.heading for passage in pieces} == {("T",)}
-
-
 def test_nested_items_have_the_item_above_as_a_heading() -> None:
     """A passage that begins inside a list has the nearest outer item as a heading, unless a paragraph is between."""
     items = "".join(f"  - this is nested item number {n}\n" for n in range(20))
