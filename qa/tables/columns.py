@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qa.tables.explained import Explanation, NotExplainedError, QuestionWord, head_of, words_of
+from qa.tables.explained import Explanation, NotExplainedError
 from qa.tables.measures import FIRST_YEAR, Amount, unit_in_name
 from qa.tables.superlatives import AGE, ANY, OF_MONEY, OF_PROPERTIES, PRICE, Bound, Property, Superlative
+from qa.tables.words import QuestionWord, head_of, words_of
 
 AUXILIARIES = frozenset({
     "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "don", "doesn", "didn", "can", "could",

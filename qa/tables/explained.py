@@ -8,21 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from index import STOP_WORDS, word_terms
-from qa.tables.measures import Amount, comparable_amounts, is_empty, kind_of_unit, unit_in_name
-from qa.tables.superlatives import VERBS
+from qa.tables.measures import Amount, comparable_amounts, is_empty, unit_in_name
 from qa.tables.whole_table import WholeTable
+from qa.tables.words import (
+    ADVERBS,
+    LEAST_STEM,
+    WORD,
+    QuestionWord,
+    head_of,
+    is_among,
+    stem_of,
+    stems_of,
+    words_of,
+)
 
-# Verbs that only say that a row has a value.
-_PLAIN_VERBS = frozenset({
-    "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
-    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
-    "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
-    "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
-    "use", "used", "uses", "using", "work", "working", "works",
-})  # fmt: skip
-# Words that change nothing: a table only says how things are now.
-_ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
 # Columns that say what a thing is for, or runs: a row without "server" in its role is a server, too.
 _DESCRIBES = frozenset({"function", "os", "platform", "purpose", "role", "software", "system", "usage", "use"})
 # First columns that name persons, of whom not all are engineers if the role of one is "senior engineer".
@@ -31,27 +30,10 @@ _NAMES = frozenset({"colleague", "employee", "member", "name", "person", "staff"
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
 # Last words of column names that say little about what the column holds: "phone number".
 _OF_ANYTHING = frozenset({"code", "date", "id", "name", "no", "nr", "number", "time", "title"})
-# Days and months by the three-letter abbreviations in tables.
-_SHORT = {
-    name: name[:3]
-    for name in (
-        *("monday", "tues", "tuesday", "weds", "wednesday", "thurs", "thursday", "friday", "saturday", "sunday"),
-        *("january", "february", "march", "april", "june", "july", "august", "sept", "september", "october"),
-        *("november", "december"),
-    )
-}
-# The stems of days and months.
-DAYS = frozenset({*_SHORT.values(), "may"})
-_WORD = re.compile(r"[^\W_]+")
-# The end of the head of a column name: "Volume (l)", "depth in m".
-_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
-# Endings by which the stems of a verb and its noun differ: owns, owner.
-_ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
 # Names of columns of what a thing is without: part of "gluten-free" or "non-smoking" names the opposite.
 _WITHOUT = re.compile(r"\b(?:free|non|not|without|no(?= (?!of\b)\w))\b", re.IGNORECASE)
 # Words before a value that negate or weaken it, as stems.
 _NEGATES = frozenset({"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"})
-_LEAST_STEM = 3
 # The most words in a name or value.
 _LONGEST = 6
 _DIGITS_OF_YEAR = 4
@@ -59,41 +41,6 @@ _DIGITS_OF_YEAR = 4
 
 class NotExplainedError(Exception):
     """The table does not explain the question, or does so in two ways."""
-
-
-@dataclass(slots=True)
-class QuestionWord:
-    """A word of the question.
-
-    Attributes:
-        text: The word in lower case.
-        stem: Its stem.
-        start: Its first character.
-        end: One past its last character.
-        is_explained: Whether the table explains it.
-        is_noun: Whether its position makes it a noun: "which run ...?"
-        is_name: Whether it is a verb that names a column.
-        is_head: Whether it is the noun for the things asked for: "servers" in "which Debian servers ...?"
-    """
-
-    text: str
-    stem: str
-    start: int
-    end: int
-    is_explained: bool = False
-    is_noun: bool = False
-    is_name: bool = False
-    is_head: bool = False
-
-    @property
-    def is_verb(self) -> bool:
-        """Whether it is a verb that says that a row has a value, or which property is measured."""
-        return not self.is_noun and (self.text in _PLAIN_VERBS or self.stem in VERBS)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it need not be explained."""
-        return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not (self.is_noun or self.is_name))
 
 
 class Mention(NamedTuple):
@@ -134,8 +81,8 @@ class Explanation:
     _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        words = (match for match in _WORD.finditer(self.question.lower()) if match[0] not in _ADVERBS)
-        self.words = [QuestionWord(word[0], _stem(word[0]), *word.span()) for word in words]
+        words = (match for match in WORD.finditer(self.question.lower()) if match[0] not in ADVERBS)
+        self.words = [QuestionWord(word[0], stem_of(word[0]), *word.span()) for word in words]
 
     def explain(self, start: int, end: int) -> None:
         """Mark the words between two characters as explained."""
@@ -157,7 +104,7 @@ class Explanation:
                 inside = self.words[first : first + len(state)]
                 is_state = state == tuple(word.text for word in inside)
                 is_state = is_state and not any(word.is_explained for word in inside)
-                if is_state and len(columns) == 1 and any(_is_among(word.stem, stems) for word in inside):
+                if is_state and len(columns) == 1 and any(is_among(word.stem, stems) for word in inside):
                     (column,) = columns
                     state_stems = [word.stem for word in inside]
                     cells_asked = enumerate(map(stems_of, self.table.column(column)))
@@ -178,21 +125,21 @@ class Explanation:
         for word in self.words:
             # A verb that elsewhere means nothing names a column or a value here: assigned, assignee.
             word.is_name = word.is_verb and (
-                any(len(name) == 1 and _is_among(word.stem, name) for name in names) or word.text in values
+                any(len(name) == 1 and is_among(word.stem, name) for name in names) or word.text in values
             )
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end] if not word.is_plain]
             partial = [
                 i
                 for i, name in enumerate(names)
-                if all(_is_among(stem, name) for stem in stems)
+                if all(is_among(stem, name) for stem in stems)
                 if len(stems) == len(name) or not _WITHOUT.search(self.table.columns[i])
             ]
             is_thing = any(word.is_head for word in self.words[first:end])
             columns = [i for i in partial if len(names[i]) == len(stems)] or [
                 i
                 for i in partial
-                if not (heads[i] and is_thing) or any(_is_among(stem, stems_of(*heads[i])) for stem in stems)
+                if not (heads[i] and is_thing) or any(is_among(stem, stems_of(*heads[i])) for stem in stems)
             ]
             if len(columns) > 1:
                 raise NotExplainedError
@@ -218,7 +165,7 @@ class Explanation:
         return any(
             cell == written
             or (len(written) > 1 and cell.lower() == word.text)
-            or (is_name and written.title() in {part.title() for part in _WORD.findall(cell) if part[0].isupper()})
+            or (is_name and written.title() in {part.title() for part in WORD.findall(cell) if part[0].isupper()})
             for row in self.table.rows
             for cell in map(str.strip, row.cells)
         )
@@ -251,7 +198,7 @@ class Explanation:
     def find_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
         for word in self.words:
-            if not (word.is_explained or word.is_plain) and _is_among(word.stem, self._subject()):
+            if not (word.is_explained or word.is_plain) and is_among(word.stem, self._subject()):
                 word.is_explained = self.has_subject = True
 
     def first_mention_after(self, start: int) -> Mention:
@@ -320,7 +267,7 @@ class Explanation:
 
     def _cells_with(self, stem: str) -> list[tuple[int, int, list[str]]]:
         """Return the cells that may contain a word: column, row and stems of each."""
-        prefix = stem[: max(_LEAST_STEM, len(stem) - 1)]
+        prefix = stem[: max(LEAST_STEM, len(stem) - 1)]
         return [
             (i, number, stems_of(cell))
             for number, row in enumerate(self.table.rows)
@@ -337,42 +284,10 @@ class Explanation:
                     yield first, first + size
 
 
-def stems_of(text: str) -> list[str]:
-    """Return the stems of a text's words, in order."""
-    return [_stem(word) for word in words_of(text)]
-
-
-def words_of(text: str) -> list[str]:
-    """Return a text's words in lower case, in order, without adverbs unless there is nothing else."""
-    words = _WORD.findall(text.lower())
-    return [word for word in words if word not in _ADVERBS] or words
-
-
-def head_of(name: str) -> list[str]:
-    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
-    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
-    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
-        words.pop()
-    return words[-1:]
-
-
-def _stem(word: str) -> str:
-    return _SHORT.get(word) or next(iter(word_terms(word)), word)
-
-
 def _without_copies(columns: set[int], cells: set[tuple[int, int]]) -> set[int]:
     """Return the columns of some cells, or only the first if each has its cells in the same rows."""
     rows = {frozenset(row for i, row in cells if i == column) for column in columns}
     return {min(columns)} if len(rows) == 1 else columns
-
-
-def _is_among(stem: str, names: Sequence[str]) -> bool:
-    """Whether a stem is one of the names, or differs from one only by an ending: owns, owner."""
-    pairs = [sorted((stem, name), key=len) for name in names]
-    return any(
-        short == long or (len(short) >= _LEAST_STEM and long.startswith(short) and long[len(short) :] in _ENDINGS)
-        for short, long in pairs
-    )
 
 
 def _affirms(cell: Sequence[str], value: Sequence[str]) -> bool:

@@ -13,10 +13,10 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.questions.dates import dates_in
 from qa.questions.values import Span
 from qa.tables.columns import PERSON_COLUMN
-from qa.tables.explained import stems_of, words_of
 from qa.tables.measures import is_empty, unit_in_name
 from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import Row, WholeTable, whole_tables
+from qa.tables.words import stems_of, words_of
 
 # Questions that name a row to ask about another one ("the talk after lunch"), and for rows without a value.
 _COMPARES = re.compile(

@@ -13,11 +13,12 @@ from dataclasses import replace
 from index import Index, StoredPassage
 from qa.questions.values import spans_overlap
 from qa.tables.columns import AUXILIARIES, NO, YES, QuestionParts, bounded_column, measured_column, target_column
-from qa.tables.explained import DAYS, Explanation, Mention, NotExplainedError, QuestionWord, stems_of, words_of
+from qa.tables.explained import Explanation, Mention, NotExplainedError
 from qa.tables.measures import UNKNOWN, is_empty
 from qa.tables.superlatives import ANY, VERBS, Bound, bounds, superlatives
 from qa.tables.table_answer import RowsAnswer
 from qa.tables.whole_table import WholeTable, whole_tables
+from qa.tables.words import DAYS, QuestionWord, stems_of, words_of
 
 _ASKS = re.compile(
     r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|who|when|list|show|name|find)\b"

@@ -1,4 +1,4 @@
-"""Metadata of a page from its `meta` elements: author, dates, publisher and keywords."""
+"""What a page says about itself: its title, and from its `meta` elements author, dates, publisher and keywords."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _FIELDS = {
 # The time of day of a date, which a reader has no use for.
 _TIME = re.compile(r"(?<=\d\d\d\d-\d\d-\d\d)T\d\d:\S*$")
 _MAX_VALUE = 1000
+# Separators between a page's title and the name of its site, and the end of such names.
+_SEPARATOR = re.compile(r"\s+[—–|·»-]\s+|\s*[|»·]\s*")
+_SITE_NAME_END = re.compile(r"\b(?:documentation|docs|manual|wiki|wikipedia)\b[^—–|·»]*$", re.IGNORECASE)
 
 
 def meta_field(attributes: Mapping[str, str]) -> tuple[str, str] | None:
@@ -26,3 +29,11 @@ def meta_field(attributes: Mapping[str, str]) -> tuple[str, str] | None:
     value = _TIME.sub("", one_line(attributes.get("content") or ""))[:_MAX_VALUE]
     # An address, such as that of a profile, is no name.
     return None if name is None or not value or value.startswith(("http://", "https://")) else (name, value)
+
+
+def strip_site_name(title: str, heading: str) -> str:
+    """Return a page's title without the name of its site, as in "Widgets — Python 3.13 documentation"."""
+    marks = list(_SEPARATOR.finditer(title))
+    if heading and any(heading in (title[: mark.start()], title[mark.end() :]) for mark in marks):
+        return heading
+    return title[: marks[-1].start()] if marks and _SITE_NAME_END.search(title, marks[-1].end()) else title

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from enum import Enum, auto
 
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
-from corpus.readers.web.about import meta_field
+from corpus.readers.web.about import meta_field, strip_site_name
+from corpus.readers.web.skipped import State, is_hidden, is_skipped
 from corpus.readers.web.source_lines import LineBuffer
 from corpus.readers.web.table_cells import Cell, lay_out, span
 from corpus.text.encodings import decode, web_codec
@@ -22,28 +22,7 @@ from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_SKIPPED_TAGS = frozenset(
-    [
-        *("script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "audio", "video", "map"),
-        *("nav", "footer", "menu", "dialog", "select", "button", "datalist"),
-    ]
-)
-_SKIPPED_ROLES = frozenset(
-    ["navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar"]
-)
-# Elements that may be skipped by their class or id.
-_CLASS_TAGS = frozenset(["div", "ul", "section", "span", "table"])
-# Where such a name begins; "has-sidebar" is the content beside it.
-_NAME_START = r"(?:^|[\s_-])(?<!\bhas-)(?<!\bno-)(?<!\bwith-)"
-_SKIPPED_CLASSES = re.compile(
-    _NAME_START + r"(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
-    r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-# Skipped outside the main content; inside, it is part of the text.
-_SIDEBAR = re.compile(_NAME_START + r"sidebar(?:$|[\s_-])", re.IGNORECASE)
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # Texts of links from a heading to itself.
 _PERMALINKS = frozenset(["¶", "§", "#", "🔗"])
 _BLOCK_TAGS = frozenset(
@@ -54,9 +33,6 @@ _BLOCK_TAGS = frozenset(
     ]
 )
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
-# Separators between a page's title and the name of its site, and the end of such names.
-_SEPARATOR = re.compile(r"\s+[—–|·»-]\s+|\s*[|»·]\s*")
-_SITE_NAME_END = re.compile(r"\b(?:documentation|docs|manual|wiki|wikipedia)\b[^—–|·»]*$", re.IGNORECASE)
 _MAX_TITLE, _MAX_ANCHOR = 1000, 200
 # The greatest depth of list items and terms; deeper ones count as this deep.
 _MAX_DEPTH = 5
@@ -99,23 +75,7 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> None:
     if data:  # the parser reports empty input as damaged
         parser.close()
     if not level:
-        builder.title = _strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
-
-
-def _strip_site_name(title: str, heading: str) -> str:
-    """Return a page's title without the name of its site, as in "Widgets — Python 3.13 documentation"."""
-    marks = list(_SEPARATOR.finditer(title))
-    if heading and any(heading in (title[: mark.start()], title[mark.end() :]) for mark in marks):
-        return heading
-    return title[: marks[-1].start()] if marks and _SITE_NAME_END.search(title, marks[-1].end()) else title
-
-
-class _State(Enum):
-    """What is done with the text of an element: a main element is read inside a skipped one, but not a hidden one."""
-
-    READ = auto()
-    SKIPPED = auto()
-    HIDDEN = auto()
+        builder.title = strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
 
 
 class _PageReader:
@@ -137,7 +97,7 @@ class _PageReader:
         # Open block elements except paragraphs, and whether each is the main content.
         self._open: list[tuple[str, bool]] = []
         # The number of open elements at which each state began, the last one being that of the innermost element.
-        self._states = [(0, _State.READ)]
+        self._states = [(0, State.READ)]
         # Numbers of open elements, all and by kind; a page inside another file is main content.
         self._depth = self._lists = self._tables = self._pre = self._raised = 0
         self._in_main = int(level > 0)
@@ -171,7 +131,7 @@ class _PageReader:
         """Handle a text, or a part of it, in the innermost open element."""
         if self._title is not None:
             self._title.append(text)
-        elif self._states[-1][1] is _State.READ:
+        elif self._states[-1][1] is State.READ:
             self._text.add(to_superscript(text) if self._raised else text, verbatim=self._pre > 0)
         if self.line:
             self._text.line += text.count("\n")
@@ -207,16 +167,16 @@ class _PageReader:
         """Count an open element, and return whether it is read."""
         self._depth += 1
         outer = state = self._states[-1][1]
-        if state is not _State.HIDDEN:
+        if state is not State.HIDDEN:
             if self._is_hidden(tag, attributes):
-                state = _State.HIDDEN
+                state = State.HIDDEN
             elif tag == "main" or attributes.get("role") == "main":
-                state = _State.READ
-            elif self._is_skipped(tag, attributes):
-                state = _State.SKIPPED
+                state = State.READ
+            elif is_skipped(tag, attributes, is_outside=not self._in_main, has_main=self._has_main):
+                state = State.SKIPPED
             if state is not outer:
                 self._states.append((self._depth, state))
-        return state is _State.READ
+        return state is State.READ
 
     def _leave(self) -> bool:
         """Count an element that ends, and return whether it was read."""
@@ -224,27 +184,12 @@ class _PageReader:
         if began == self._depth:
             self._states.pop()
         self._depth -= 1
-        return state is _State.READ
+        return state is State.READ
 
     def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
         if tag == "button" and self._open and self._open[-1][0] in _HEADINGS and self._text.is_blank():
             return False  # the heading of a part that can be folded
-        if tag in _SKIPPED_TAGS:
-            return True
-        if "hidden" in attributes or attributes.get("aria-hidden") == "true":
-            return True
-        return attributes.get("role") in _SKIPPED_ROLES or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
-
-    def _is_skipped(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        is_outside = not self._in_main
-        if is_outside and (tag == "aside" or (tag == "header" and self._has_main)):
-            return True
-        if is_outside and attributes.get("role") == "complementary":
-            return True
-        # Sections, and old ones in the main content, have their headings as ids, as in "Cookies".
-        page_id = attributes.get("id", "") if is_outside and tag != "section" else ""
-        names = f"{attributes.get('class', '')} {page_id}"[:1000]
-        return tag in _CLASS_TAGS and bool(_SKIPPED_CLASSES.search(names) or (is_outside and _SIDEBAR.search(names)))
+        return is_hidden(tag, attributes)
 
     def _add_anchor(self, name: str) -> None:
         """Make a link target with this name of the text that follows; inside a block, of the next block."""

@@ -1,0 +1,107 @@
+"""The words of a question about a table, and of its cells and columns, by their stems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from index import STOP_WORDS, word_terms
+from qa.tables.measures import kind_of_unit
+from qa.tables.superlatives import VERBS
+
+# Verbs that only say that a row has a value.
+_PLAIN_VERBS = frozenset({
+    "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
+    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
+    "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
+    "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
+    "use", "used", "uses", "using", "work", "working", "works",
+})  # fmt: skip
+# Words that change nothing: a table only says how things are now.
+ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
+# Days and months by the three-letter abbreviations in tables.
+_SHORT = {
+    name: name[:3]
+    for name in (
+        *("monday", "tues", "tuesday", "weds", "wednesday", "thurs", "thursday", "friday", "saturday", "sunday"),
+        *("january", "february", "march", "april", "june", "july", "august", "sept", "september", "october"),
+        *("november", "december"),
+    )
+}
+# The stems of days and months.
+DAYS = frozenset({*_SHORT.values(), "may"})
+WORD = re.compile(r"[^\W_]+")
+# The end of the head of a column name: "Volume (l)", "depth in m".
+_BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
+# Endings by which the stems of a verb and its noun differ: owns, owner.
+_ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
+LEAST_STEM = 3
+
+
+@dataclass(slots=True)
+class QuestionWord:
+    """A word of the question.
+
+    Attributes:
+        text: The word in lower case.
+        stem: Its stem.
+        start: Its first character.
+        end: One past its last character.
+        is_explained: Whether the table explains it.
+        is_noun: Whether its position makes it a noun: "which run ...?"
+        is_name: Whether it is a verb that names a column.
+        is_head: Whether it is the noun for the things asked for: "servers" in "which Debian servers ...?"
+    """
+
+    text: str
+    stem: str
+    start: int
+    end: int
+    is_explained: bool = False
+    is_noun: bool = False
+    is_name: bool = False
+    is_head: bool = False
+
+    @property
+    def is_verb(self) -> bool:
+        """Whether it is a verb that says that a row has a value, or which property is measured."""
+        return not self.is_noun and (self.text in _PLAIN_VERBS or self.stem in VERBS)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it need not be explained."""
+        return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not (self.is_noun or self.is_name))
+
+
+def stems_of(text: str) -> list[str]:
+    """Return the stems of a text's words, in order."""
+    return [stem_of(word) for word in words_of(text)]
+
+
+def words_of(text: str) -> list[str]:
+    """Return a text's words in lower case, in order, without adverbs unless there is nothing else."""
+    words = WORD.findall(text.lower())
+    return [word for word in words if word not in ADVERBS] or words
+
+
+def head_of(name: str) -> list[str]:
+    """Return what a column holds: the last word of its name before its unit, a bracket, a comma or a preposition."""
+    words = words_of(_BEHIND_HEAD.split(name, maxsplit=1)[0])
+    while len(words) > 1 and (kind_of_unit(words[-1]) is not None or words[-1].isdecimal()):
+        words.pop()
+    return words[-1:]
+
+
+def stem_of(word: str) -> str:
+    """Return the stem of a word in lower case; days and months by their first three letters."""
+    return _SHORT.get(word) or next(iter(word_terms(word)), word)
+
+
+def is_among(stem: str, names: Sequence[str]) -> bool:
+    """Whether a stem is one of the names, or differs from one only by an ending: owns, owner."""
+    pairs = [sorted((stem, name), key=len) for name in names]
+    return any(
+        short == long or (len(short) >= LEAST_STEM and long.startswith(short) and long[len(short) :] in _ENDINGS)
+        for short, long in pairs
+    )
