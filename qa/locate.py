@@ -85,8 +85,10 @@ def has_index(root: Path) -> bool:
 
 
 def file_in_the_way(root: Path) -> str:
-    """Return a message if a file has the name of the index folder, else ""."""
+    """Return a message if a file has the name of the index folder, or a link to nowhere, else ""."""
     path = root / INDEX_FOLDER
+    if path.is_symlink() and not path.exists():
+        return f"{path} is a link to {path.readlink()}, which does not exist. Mount its disk, or delete the link."
     return f"{path} is a file, but an index is a folder of that name. Delete or rename it." if path.is_file() else ""
 
 

@@ -240,7 +240,9 @@ class _Walker:
         elif status.st_size > file_format.limit:
             self._skip(path, f"{too_large_reason(file_format.limit)} ({status.st_size:,} bytes)")
         else:
-            self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+            # SQLite's integers end in the years 1677 and 2262; file systems' times do not.
+            mtime_ns = min(max(status.st_mtime_ns, -(2**63)), 2**63 - 1)
+            self.files.append(FoundFile(path, status.st_size, mtime_ns, status.st_ctime_ns))
 
     def _is_generated(self, folder: str, entries: Sequence[os.DirEntry[str]], ignore_files: _IgnoreFiles) -> bool:
         """Whether a folder is left out because of its contents; an ignore file can override this."""

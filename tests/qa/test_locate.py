@@ -49,6 +49,15 @@ def test_a_file_in_place_of_the_index_is_named(tmp_path: Path) -> None:
         build_index(tmp_path)
 
 
+def test_a_link_to_nowhere_in_place_of_the_index_is_named(tmp_path: Path) -> None:
+    """As when its disk is not mounted."""
+    (tmp_path / ".qa").symlink_to(tmp_path / "disk" / "index")
+    with pytest.raises(NoIndexError, match=r"/\.qa is a link to .*/disk/index, which does not exist\. Mount"):
+        find_index(index=tmp_path)
+    with pytest.raises(CorpusError, match=r"is a link to"):
+        build_index(tmp_path)
+
+
 def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     option, variable, upward = (_corpus(tmp_path / name) for name in ("option", "variable", "upward"))
     monkeypatch.setenv("QA_INDEX", str(variable))

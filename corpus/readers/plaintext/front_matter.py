@@ -65,4 +65,9 @@ def _flatten(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
         for inner in value:
             yield from _flatten(name, inner, depth + 1)
     elif isinstance(value, str) and name and (words := " ".join(value.split())):
-        yield name, words
+        yield _join_surrogates(name), _join_surrogates(words)
+
+
+def _join_surrogates(text: str) -> str:
+    r"""Make one character of each pair of escapes, as in "\ud83d\ude80": YAML made by a JSON encoder has them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -221,6 +221,13 @@ def test_an_invalid_pattern_is_an_error(tmp_path: Path, pattern: str, reason: st
         walk(tmp_path, exclude=(pattern,))
 
 
+def test_a_time_beyond_64_bits_of_nanoseconds_is_the_latest_one(tmp_path: Path) -> None:
+    create(tmp_path, "a.md")
+    os.utime(tmp_path / "a.md", (0, 2**33 + 2**32))  # in the year 2378
+    (file,) = walk(tmp_path).files
+    assert file.mtime_ns == min((tmp_path / "a.md").stat().st_mtime_ns, 2**63 - 1)
+
+
 def test_oversized_file_is_reported_without_reading_it(tmp_path: Path) -> None:
     with (tmp_path / "a.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES)

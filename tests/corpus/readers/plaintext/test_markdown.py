@@ -170,6 +170,7 @@ def test_a_comment_in_code_is_not_a_heading() -> None:
         ("a: &x [1, 2]\nb: [*x, *x]", (("a", "1"), ("a", "2"), ("b", "1"), ("b", "2"), ("b", "1"), ("b", "2"))),
         ("a: &x [*x]", (("a", "&x [*x]"),)),
         ("a: " + "[" * 9000, (("a", "[" * 1000),)),
+        ('title: "Start \\ud83d\\ude80"\nauthor: "A\\ud83d"', (("title", "Start 🚀"), ("author", "A\ufffd"))),
         ("no: yes\nt: !!python/object/apply:os.system [ls]", (("no", "yes"), ("t", "ls"))),
     ],
 )
