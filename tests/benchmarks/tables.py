@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import lexical, peers, postgres, scale, serve, workers
+from tests.benchmarks import peers, postgres, scale, serve, workers
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
@@ -27,7 +27,6 @@ def read(name: str) -> dict[str, Any]:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "lexical": lambda: lexical.table(read("lexical.json")),
     "peers": lambda: peers.table(read("peers.json")),
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "serve": lambda: serve.table(read("serve.json")),
