@@ -170,6 +170,24 @@ class Index(Protocol):
             raise damaged(self._place, f"the passages of document {document.id} are inconsistent")
         return tuple(sorted(passages.values(), key=lambda passage: (passage.start, passage.end)))
 
+    def preceding(self, passages: Sequence[StoredPassage], gap: int) -> dict[int, StoredPassage]:
+        """Return the passages right before these, by the row ids of these.
+
+        None if it is in another record, or more than `gap` characters are between the two.
+        """
+        wanted: defaultdict[int, list[StoredPassage]] = defaultdict(list)
+        for passage in passages:
+            wanted[passage.document.id].append(passage)
+        before: dict[int, StoredPassage] = {}
+        for document, group in wanted.items():
+            found = list(self._passages_ending(document, [(passage.start - gap, passage.start) for passage in group]))
+            for passage in group:
+                near = (p for p in found if passage.start - gap <= p.end <= passage.start and p.item == passage.item)
+                last = max(near, key=lambda other: (other.end, other.start), default=None)
+                if last is not None:
+                    before[passage.id] = last
+        return before
+
     def find(self, key: str) -> StoredPassage | None:
         """Return the passage with this stable id, or None."""
 
@@ -213,6 +231,10 @@ class Index(Protocol):
     @abstractmethod
     def _passages(self, condition: str, *values: object) -> Iterable[StoredPassage]:
         """Read the passages `p` that meet an SQL condition."""
+
+    @abstractmethod
+    def _passages_ending(self, document: int, ranges: Sequence[tuple[int, int]]) -> Iterable[StoredPassage]:
+        """Read the passages of a document that end in one of these ranges, ends inclusive."""
 
     @abstractmethod
     def _links_with_texts_of(self, passages: Sequence[StoredPassage]) -> Iterable[Link]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,10 @@ class Snapshot(Index):
     def _links(self, condition: str, *values: object) -> Iterator[Link]:
         with translate_errors(self._file):
             yield from read_links(self._connection, self._file, condition, values)
+
+    def _passages_ending(self, document: int, ranges: Sequence[tuple[int, int]]) -> Iterator[StoredPassage]:
+        condition = " OR ".join(["p.end BETWEEN ? AND ?"] * len(ranges))
+        return self._passages(f"p.document = ? AND ({condition})", document, *chain.from_iterable(ranges))
 
     def _id_condition(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} IN {AMONG}", ids_json(ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -223,6 +224,10 @@ class PostgresSnapshot(Index):
     def postings(self, segment: int) -> list[Row]:
         """Return all rows `(term, data, checksum)` of a segment."""
         return self._fetch("SELECT term, data, checksum FROM postings WHERE segment = %s", (segment,))
+
+    def _passages_ending(self, document: int, ranges: Sequence[tuple[int, int]]) -> Iterator[StoredPassage]:
+        condition = " OR ".join(["p.stop BETWEEN %s AND %s"] * len(ranges))
+        return self._passages(f"p.document = %s AND ({condition})", document, *chain.from_iterable(ranges))
 
     def _id_condition(self, column: str, ids: Collection[int]) -> tuple[str, str]:
         return f"p.{column} = ANY(%s::bigint[])", ids_text(ids)

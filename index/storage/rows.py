@@ -94,6 +94,13 @@ class StoredPassage:
         return self.document.title if self.record_title is None else self.record_title
 
     @property
+    def item(self) -> tuple[int, int | None, str | None]:
+        """What its document or record is told by: the file, and for a record its page and title."""
+        if not self.document.records:
+            return self.document.id, None, None
+        return self.document.id, self.page, self.record_title
+
+    @property
     def is_front_matter(self) -> bool:
         """Whether it is a note's front matter: metadata above the text, one field per line."""
         return self.start <= 1 and self.text.startswith("---") and bool(self.document.fields)

@@ -9,7 +9,6 @@ import numpy as np
 
 from index import Among, Index, PassageColumns, Scope, StoredPassage, Vectors
 from qa.explore.clusters import Labels, evenly_spaced, unit_rows
-from qa.explore.similar import item_key
 
 PASSAGES, DOCUMENTS = "passages", "documents"
 # The vectors of this many passages are in memory at once.
@@ -74,7 +73,7 @@ class Items:
         with_records = [document.id for document in snapshot.documents() if document.records]
         last = None
         for at, passage in _read_passages(snapshot, columns, np.flatnonzero(np.isin(columns.documents, with_records))):
-            is_item_start[at], last = item_key(passage) != last, item_key(passage)
+            is_item_start[at], last = passage.item != last, passage.item
         item_numbers = np.cumsum(is_item_start) - 1
         return cls(unit, columns.passages, columns.vectors, item_numbers, int(item_numbers[-1]) + 1 if size else 0)
 

@@ -103,11 +103,11 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
     """Return the documents and records most similar to the one with the requested item, best first."""
     query = _resolve(root, snapshot, encoder, request, whole=True)
     among = select(snapshot, request.only)
-    items = {item_key(passage) for passage in query.passages}
+    items = {passage.item for passage in query.passages}
     words = _all_words(query.passages)
     ranked = []
     for passages in _candidates(snapshot, query, among, 3 * request.k + 20):
-        is_same = query.passages and (item_key(passages[0]) in items or nearly_same(_all_words(passages), words))
+        is_same = query.passages and (passages[0].item in items or nearly_same(_all_words(passages), words))
         if is_same and not request.keep_all:
             continue
         vectors = stored_vectors(snapshot, passages)
@@ -139,9 +139,9 @@ def _candidates(snapshot: Index, query: SimilarQuery, among: Among, wanted: int)
         for candidate in snapshot.dense(vector, limit, documents=among):
             scores[candidate.passage] = max(scores.get(candidate.passage, -1.0), candidate.score)
     ranked = snapshot.passages(sorted(scores, key=lambda row_id: (-scores[row_id], row_id)))
-    items = {item_key(passage): passage.document.path for passage in ranked}
+    items = {passage.item: passage.document.path for passage in ranked}
     for item, path in islice(items.items(), wanted):
-        yield _without_front_matter([passage for passage in snapshot.passages_of(path) if item_key(passage) == item])
+        yield _without_front_matter([passage for passage in snapshot.passages_of(path) if passage.item == item])
 
 
 def _best_pairs(query: SimilarQuery, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
@@ -166,8 +166,8 @@ def _resolve(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequ
         raise UsageError(f"{request.what} has no passages: there is no text, or the file is empty.")
     citation = cite_passages(passages) if place.lines or place.page or place.passages else place.path
     if whole:
-        items = {item_key(passage) for passage in passages}
-        passages = [passage for passage in snapshot.passages_of(place.path) if item_key(passage) in items]
+        items = {passage.item for passage in passages}
+        passages = [passage for passage in snapshot.passages_of(place.path) if passage.item in items]
         citation = cite_passages(passages) if place.document.records else place.path
     passages = _without_front_matter(passages)
     title = passages[0].title if len({passage.title for passage in passages}) == 1 else place.document.title
@@ -203,13 +203,6 @@ def _encode_text(encoder: Encoder, text: str) -> SimilarQuery:
     chunks = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
     vectors = encoder.encode_passages([chunk.text for chunk in chunks])
     return SimilarQuery(Subject(text, None, "", 0), (), vectors)
-
-
-def item_key(passage: StoredPassage) -> tuple[int, int | None, str | None]:
-    """Return the key of a passage's document or record: the file, and for a record its page and title."""
-    if not passage.document.records:
-        return passage.document.id, None, None
-    return passage.document.id, passage.page, passage.record_title
 
 
 def stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vectors:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from corpus import is_code, path_words
 from corpus.errors import ModelError
-from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, StoredPassage
+from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, Index, StoredPassage
 from qa.answer import confidence
 from qa.answer.results import Mode
 from qa.questions.bands import write_as_bands
 from qa.questions.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
 from qa.questions.sender import topic_of_sender
+from qa.reader.preceding import LARGEST_GAP, with_preceding
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
@@ -50,6 +51,7 @@ class PassageJudge:
     """Judges passages together with one question.
 
     Attributes:
+        snapshot: The index that the passages are from.
         query: The question.
         tokens: Its tokens.
         models: The models.
@@ -57,11 +59,12 @@ class PassageJudge:
         judgements: Those made so far, by row number.
     """
 
+    snapshot: Index
     query: Query
     tokens: QueryTokens
     models: Models
     clock: Stopwatch
-    judgements: dict[int, Judgement]
+    judgements: dict[int, Judgement] = field(default_factory=dict)
 
     def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
@@ -107,7 +110,8 @@ class PassageJudge:
             if reader is not None and reader.is_english(
                 passage.text[passage.body :] for passage in passages if not is_code(passage.document.path, passage.text)
             ):
-                return reader.read([_reader_input(self.query, passage) for passage in passages])
+                before = self.snapshot.preceding(passages, LARGEST_GAP)
+                return reader.read([_reader_input(self.query, passage, before.get(passage.id)) for passage in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
@@ -127,15 +131,22 @@ class PassageJudge:
         return confidence.probability(features, model) < confidence.THRESHOLD
 
 
-def _reader_input(query: Query, passage: StoredPassage) -> tuple[str, str, str]:
-    """Return the question, context and text for the reader, with dates in the same form in question and passage."""
+def _reader_input(query: Query, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str, str]:
+    """Return the question, context and text for the reader, with dates in the same form in question and passage.
+
+    The context ends with the sentence before the passage, if there is one.
+    """
     context = _reader_context(query.question, passage)
     if names_month(query.question):
         context = spell_out_dates(context)
     if topic := topic_of_sender(query.question, passage):
-        return f"What about {topic}?", context, passage.text
-    question = write_dates_as_in(f"{context}\n{passage.text}", query.question)
-    return write_as_bands(passage, query.text if question is None else question), context, passage.text
+        question = f"What about {topic}?"
+    else:
+        dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
+        question = write_as_bands(passage, query.text if dated is None else dated)
+    if before is not None and not before.is_front_matter:
+        context = with_preceding(context, before.text[before.body :])
+    return question, context, passage.text
 
 
 def _reader_context(question: str, passage: StoredPassage) -> str:

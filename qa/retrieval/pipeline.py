@@ -124,7 +124,7 @@ class Pipeline:
         if cross_encoder is not None:
             ranked = rerank_by_model(query, ranked, cross_encoder)
             clock.lap("rerank")
-        judge = None if query.tokens is None else PassageJudge(query, query.tokens, self.models, clock, {})
+        judge = None if query.tokens is None else PassageJudge(self.snapshot, query, query.tokens, self.models, clock)
         if judge is not None:
             if cross_encoder is None:
                 ranked = judge.reranked(ranked)

@@ -19,6 +19,12 @@ from tests.encoders import BagEncoder
 from tests.index.conftest import build
 from tests.robustness.process import value_in_fork
 
+MAILBOX = b"".join(
+    b"From a@example.org Thu Jan  1 00:00:00 2026\nFrom: a@example.org\nSubject: %s\n\nThe %s are in the shed.\n\n"
+    % (word, word.lower())
+    for word in (b"Boats", b"Oars")
+)
+
 
 def test_a_passage_is_a_slice_of_its_document_with_metadata(root: Path) -> None:
     build(root)
@@ -31,6 +37,20 @@ def test_a_passage_is_a_slice_of_its_document_with_metadata(root: Path) -> None:
         assert (second.lines, second.page, second.heading, second.title) == ((5, 7), None, ("Cats", "Dogs"), "Cats")
         assert second.encoder_text == "Cats › Dogs\nDogs bark at state-of-the-art robots."
         assert snapshot.passages([second.id, first.id]) == [second, first]
+
+
+def test_the_passage_before_is_near_and_in_the_same_document_or_record(root: Path) -> None:
+    (root / "mail.mbox").write_bytes(MAILBOX)
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        first, second = snapshot.passages_of("cats.md")
+        assert second.start - first.end == 2
+        assert snapshot.preceding([first, second], 2) == {second.id: first}
+        assert snapshot.preceding([first, second], 1) == {}
+        mails = snapshot.passages_of("mail.mbox")
+        assert [mail.title for mail in mails] == ["Boats", "Oars"]
+        assert mails[1].start - mails[0].end < 9
+        assert snapshot.preceding(mails, 9) == {}
 
 
 def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:

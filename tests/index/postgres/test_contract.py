@@ -72,6 +72,9 @@ def contents(index: Index) -> list[object]:
     results.append(index.vectors([passage.vector for passage in passages]).tolist())
     results.append(index.cosines([passage.vector for passage in passages], vector).tolist())
     results.append([[duplicate.key for duplicate in index.duplicates(passages)[passage.id]] for passage in passages])
+    key = {passage.id: passage.key for passage in passages}
+    for gap in (0, 2, 100):
+        results.append([(key[row_id], before.key) for row_id, before in index.preceding(passages, gap).items()])
     results.append(index.frequencies(["cat", "morn", "fish", "none"]))
     return results
 
