@@ -24,32 +24,53 @@ _OUTDATED = (
     r"|withdrawn|rescinded|repealed|revoked|archived|expired|lapsed|discontinued|replaced"
     rf"|{_NO_LONGER}|not (?:in force|valid) any ?more)"
 )
+_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*"
 # What may follow the word, unlike a noun: "expired members".
 _COMPLETE = (
     r"(?=\W*$|[\"'*_~`)\]]*[.,;:!|(–—/\[]|\s+[-–—(\[]|\s+\d"
     r"|\s+(?:as|by|from|in|on|since|with|do not|see)\b"
-    r"|\s+(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.? \d)"
+    rf"|\s+{_MONTH}\.? \d)"
 )
-# "Status: Superseded by ADR 9", "| State | withdrawn |", "Status: ~~Accepted~~ deprecated"
-_STATUS_TEXT = (
-    rf"[\W_]*(?:(?!(?:clause|never|not|part|partly|partially|section)\b)[\w-]+[\W_]+){{0,2}}?\b{_OUTDATED}\b{_COMPLETE}"
+# A word before it that does not make it a condition, a part or a plan: "approved, superseded".
+_OTHER_WORD = r"(?!(?:be|clause|never|not|part|partly|partially|section)\b)[\w-]+"
+# "Status: Superseded by ADR 9", "| State | withdrawn |", "Status: ~~Accepted~~ deprecated", unlike a choice
+# of states, "Status: open / deprecated", and the status of something else, "Warranty status: expired".
+_STATUS_TEXT = rf"[\W_]*(?:{_OTHER_WORD}(?:[^\w/|]|_)+){{0,2}}?\b{_OUTDATED}\b{_COMPLETE}"
+_DOCUMENT = (
+    r"(?:adr|agreement|article|checklist|circular|contract|decision|doc|document|documentation|draft|edition|faq|file|form"
+    r"|guidance|guide|guidelines?|handbook|how-?to|instructions?|leaflet|library|list|manual|memo|menu|notes?|notice"
+    r"|page|plan|playbook|policy|prices|procedure|proposal|protocol|rates|readme|recipe|regulations?|release|repo"
+    r"|repository|rfc|roster|rota|rules|runbook|schedule|sheet|site|sop|specification|spec|standard|statement|statutes"
+    r"|tariff|timetable|tutorial|version|wiki)"
 )
-_STATUS = re.compile(rf"(?:[\w-]+ )?(?:status|state)[*_`\s]*[:=|–—-]{_STATUS_TEXT}", re.IGNORECASE)
+_STATUS = re.compile(
+    rf"(?:(?:current|publication|{_DOCUMENT}) )?(?:status|state)[*_`\s]*[:=|–—-]{_STATUS_TEXT}", re.IGNORECASE
+)
 _BELOW_STATUS = re.compile(_STATUS_TEXT, re.IGNORECASE)
 # A heading "Status", whose text is the next line.
 _STATUS_HEADING = re.compile(r"\W*(?:\d[\d.]*\s+)?(?:[\w-]+ )?status\W*", re.IGNORECASE)
-# "superseded_by: adr-9", "Obsoleted by: 7230", "deprecated: true", "| Withdrawn | 31 August 2024 |"
+# "superseded_by: adr-9", "Obsoleted by: 7230", "deprecated: true", "| Withdrawn | 31 August 2024 |", unlike
+# "Superseded by: none" and "Withdrawn: 34 books".
+_SEPARATOR = r"[*_`\s]*[:=|][*_`\s\"'(<\[]*"
+_NO_VALUE = r"(?:false|n/?a|nil|none|no|nothing|null|tbd)\b(?!\.? ?\d)"
+_DATE = rf"(?:\d{{1,4}}[./-]\d{{1,2}}[./-]\d|(?:\d{{1,2}}\.? )?{_MONTH}\.? \d|(?:19|20)\d\d\b(?! \w))"
 _FIELD = re.compile(
-    r"(?:superseded|replaced|obsoleted)[ _-]?by\b\s*[:=|]\s*[\"'\[]*[^\W_]"
-    r"|(?:superseded|deprecated|obsolete|outdated|archived)\s*[:=|]\s*[\"']?(?:true|yes)\b"
-    r"|(?:superseded|withdrawn|repealed)(?: on)?\s*[:|]\s*\d",
+    rf"(?:superseded|replaced|obsoleted)[ _-]?by\b{_SEPARATOR}(?!{_NO_VALUE})[^\W_]"
+    rf"|(?:superseded|deprecated|obsolete|outdated|archived){_SEPARATOR}(?:true|yes)\b"
+    rf"|(?:superseded|withdrawn|repealed|deprecated|archived)(?: on)?{_SEPARATOR}{_DATE}",
     re.IGNORECASE,
+)
+# A label and its value, which are a field, unless the value is a remark: "Deprecated: use restic".
+_LABEL = (
+    r"(?: by| on)?[*_`\s]*[:=|](?![*_`\s]*$|\W*?"
+    r"(?:(?:see|use|read|replaced|moved|please|do not|don't|this|new|now)\b|\[|https?:))"
 )
 # "OBSOLETE", "Deprecated since May: see vpn.md", "[Superseded by the policy of 2024]"
 _BANNER = re.compile(
     r"(?:superseded|overtaken(?= by)|obsolete|deprecated|outdated|(?:way |completely )?out[ -]of[ -]date|withdrawn"
     r"|repealed|archived|lapsed|discontinued|end of life|replaced(?= by)|not (?:in force|valid) any ?more"
-    rf"|{_NO_LONGER})\b{_COMPLETE}|(?:old|previous) (?:copy|edition|version)\b",
+    rf"|{_NO_LONGER})\b(?!{_LABEL}| by\W*$){_COMPLETE}"
+    rf"|(?:old|previous) (?:copy|edition|version)\b(?!{_LABEL})(?=\W*$|\s*[.,;!(\[–—]|\s+(?:-|from|of)\s)",
     re.IGNORECASE,
 )
 # "Kept for the auditors", "Left here for reference", "Reproduced for information only"
@@ -62,17 +83,10 @@ _KEPT = re.compile(
 # A title with it at the beginning or the end, in brackets, after a dash or in capitals.
 _CAPITALS = r"(?-i:OBSOLETE|DEPRECATED|SUPERSEDED|WITHDRAWN|OUTDATED)"
 _TITLE = re.compile(
-    rf"^\W*[(\[]\s*{_OUTDATED}\b|\s[–—-]+\s*{_OUTDATED}\W*$|^{_OUTDATED}\s*[:–—-]|^\W*{_CAPITALS}\b|\b{_CAPITALS}\W*$"
-    r"|[(\[](?:[\w-]+ ){0,2}?(?:(?:draft|edition|version)[\s,:–—-]+)?"
+    rf"^\W*[(\[]\s*{_OUTDATED}\b|\s[–—-]+\s*{_OUTDATED}\W*$|^{_OUTDATED}\s*[:–—-](?!\s*{_NO_VALUE})"
+    rf"|^\W*{_CAPITALS}\b|\b{_CAPITALS}\W*$|[(\[](?:{_OTHER_WORD} ){{0,2}}?(?:(?:draft|edition|version)[\s,:–—-]+)?"
     rf"{_OUTDATED}\b{_COMPLETE}[^()\[\]]*[)\]]\W*$",
     re.IGNORECASE,
-)
-_DOCUMENT = (
-    r"(?:adr|agreement|article|checklist|circular|contract|decision|doc|document|documentation|draft|edition|faq|file|form"
-    r"|guidance|guide|guidelines?|handbook|how-?to|instructions?|leaflet|library|list|manual|memo|menu|notes?|notice"
-    r"|page|plan|playbook|policy|prices|procedure|proposal|protocol|rates|readme|recipe|regulations?|release|repo"
-    r"|repository|rfc|roster|rota|rules|runbook|schedule|sheet|site|sop|specification|spec|standard|statement|statutes"
-    r"|tariff|timetable|tutorial|version|wiki)"
 )
 # "This travel policy (TP-3) has been replaced by the policy of 2024.", "None of this holds any more",
 # "Do not follow this page."
@@ -103,9 +117,10 @@ _REMARK = re.compile(
     r"[^:]{0,40}::?\s*",
     re.IGNORECASE,
 )
-# "leave-policy-2021-OLD.md", "rota (superseded).txt", and a folder "old", unlike "old-mills.md".
+# "leave-policy-2021-OLD.md", "rota (superseded).txt", and a folder "old", unlike "old-mills.md" and "12-weeks-old.md".
 _NAME_WORD = "old|superseded|obsolete|outdated|deprecated"
-_NAME = re.compile(rf"(?:^|[\W_])(?:{_NAME_WORD.upper()})(?:[\W_]|$)|[\W_](?i:{_NAME_WORD})\W*$")
+_NO_AGE = "(?i:(?<!day)(?<!days|week|year)(?<!month|weeks|years)(?<!months))"
+_NAME = re.compile(rf"(?:^|[\W_])(?:{_NAME_WORD.upper()})(?:[\W_]|$)|{_NO_AGE}[\W_](?i:{_NAME_WORD})\W*$")
 _FOLDER = re.compile(_NAME_WORD, re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _HEADING = re.compile(r"(#+)\s+")
@@ -147,7 +162,7 @@ def _in_lines(opening: str) -> str:
         if number >= _BANNER_LINES or begins_part or line.rstrip().endswith(":"):
             continue
         # A line in lower case may continue a sentence.
-        parts = () if line[:1].islower() and not _REMARK.match(line) else _PART_START.split(bare)
+        parts = () if line[:1].islower() and not _REMARK.match(line) else _PART_START.split(line.lstrip(_MARKS))
         if (
             any(map(_is_banner, parts))
             or _KEPT.search(line)
@@ -159,7 +174,7 @@ def _in_lines(opening: str) -> str:
 
 def _is_banner(part: str) -> bool:
     """Whether a sentence begins with the word, perhaps after "Note:"."""
-    bare = part.strip(_MARKS)
+    bare = part.lstrip(_MARKS)
     remark = _REMARK.match(bare)
     return bool(_BANNER.match(bare, remark.end() if remark else 0))
 

@@ -77,10 +77,11 @@ def add_records(
 def _split_title(row: Row) -> tuple[str, Row]:
     """Return the title of a row, or "", and its other fields."""
     field = title_field(name for name, _ in row)
-    title = next((one_line(value) for name, value in row if name == field), "") if field else ""
+    at = next((number for number, (name, _) in enumerate(row) if name == field), 0)
+    title = one_line(row[at][1]) if field else ""
     if not 0 < len(title) <= _MAX_TITLE:
         return "", row
-    return title, [(name, value) for name, value in row if name != field]
+    return title, [*row[:at], *row[at + 1 :]]
 
 
 def _record_line(row: Row) -> str:

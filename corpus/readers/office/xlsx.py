@@ -15,10 +15,12 @@ from corpus.readers.office.zip_archive import Archive
 from corpus.readers.records.sheets import MAX_COLUMNS, Sheet, add_sheets
 from corpus.types import Extracted
 
-# Built-in number formats of dates and times (ECMA-376, part 1, 18.8.30).
-_DATES = frozenset({*range(14, 23), *range(45, 48)})
+# Built-in number formats of percentages, dates and times (ECMA-376, part 1, 18.8.30).
+_BUILT_IN = {"9": "0%", "10": "0.00%", "46": "[h]:mm:ss"} | dict.fromkeys(map(str, (*range(14, 23), 45, 47)), "d")
 _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
 _DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
+# A time that may exceed a day, such as a total of hours.
+_DURATION_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
 
@@ -43,7 +45,7 @@ class _CellReader:
 
     def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
         self._strings = [_text(si) for si in find_all(archive.read_optional(parts.get("sharedStrings", "")), "si")]
-        self._dates = _date_styles(archive.read_optional(parts.get("styles", "")))
+        self._kinds = _style_kinds(archive.read_optional(parts.get("styles", "")))
         properties = find_first(book, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         self._epoch = _EPOCH_1904 if is_1904 else _EPOCH
@@ -78,14 +80,17 @@ class _CellReader:
     def _number_text(self, text: str, style: str) -> str:
         try:
             value = float(text)
-            if style.isdigit() and int(style) in self._dates:
+            kind = self._kinds[int(style)] if style.isdigit() and int(style) < len(self._kinds) else ""
+            if kind == "duration":
+                return _duration(round(value * 86400))
+            if kind == "date":
                 moment = self._epoch + datetime.timedelta(seconds=round(value * 86400))
                 if 0 <= value < 1:  # a time
                     return moment.time().isoformat("seconds" if moment.second else "minutes")
                 return moment.date().isoformat() if value == int(value) else moment.isoformat(" ")
         except (ValueError, OverflowError):
             return text
-        return f"{value:.15g}"
+        return f"{value * 100:.15g}%" if kind == "percentage" else f"{value:.15g}"
 
 
 def _text(element: Element) -> str:
@@ -93,15 +98,25 @@ def _text(element: Element) -> str:
     return "".join(part.text or "" for part in find_all(element, "t", skip=frozenset({"rPh"})))
 
 
-def _date_styles(styles: Element | None) -> frozenset[int]:
-    """Indices of the cell styles that display a number as a date or time."""
-    codes = {code.get("numFmtId", ""): code.get("formatCode", "") for code in find_all(styles, "numFmt")}
+def _style_kinds(styles: Element | None) -> list[str]:
+    """Whether each cell style shows a number as a "duration", "date" or "percentage"; "" for other styles."""
+    codes = _BUILT_IN | {code.get("numFmtId", ""): code.get("formatCode", "") for code in find_all(styles, "numFmt")}
     keys = [style.get("numFmtId", "0") for group in find_all(styles, "cellXfs") for style in group]
-    return frozenset(
-        number
-        for number, key in enumerate(keys)
-        if _DATE_CODE.search(_QUOTED.sub("", codes.get(key, ""))) or (key.isdigit() and int(key) in _DATES)
-    )
+    return [_kind(codes.get(key, "")) for key in keys]
+
+
+def _kind(code: str) -> str:
+    if _DURATION_CODE.search(code):
+        return "duration"
+    shown = _QUOTED.sub("", code)
+    return "date" if _DATE_CODE.search(shown) else "percentage" if "%" in shown else ""
+
+
+def _duration(seconds: int) -> str:
+    """Return hours and minutes, "38:30", with the seconds if there are any."""
+    minutes, rest = divmod(abs(seconds), 60)
+    hours = f"{'-' if seconds < 0 else ''}{minutes // 60}:{minutes % 60:02}"
+    return f"{hours}:{rest:02}" if rest else hours
 
 
 @lru_cache

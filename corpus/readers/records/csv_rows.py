@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice, zip_longest
 from statistics import median, median_high
@@ -21,6 +22,18 @@ _SAMPLE_ROWS = 20
 # Maximum length of most names, and of any name, such as a question of a survey.
 _MAX_USUAL_NAME, _MAX_NAME = 80, 300
 _YEAR = re.compile(r"\s*(?:19|20)\d\d\s*")
+_NUMBER, _CURRENCY = r"\d[\d.,'’ ]*", r"(?:[A-Z]{3}|[$€£¥%])"
+# What is a value, not a name, if the cell below is alike.
+_VALUES = (
+    # a date with or without a time
+    re.compile(r"\d{1,4}[-./ ]{1,2}\w{1,9}[-./ ]{1,2}\d{1,4}(?:[T ]\d.*)?"),
+    # a signed number, an amount
+    re.compile(rf"[+−-]\s?{_NUMBER}|[+−-]?{_CURRENCY}\s?[+−-]?{_NUMBER}|[+−-]?{_NUMBER}{_CURRENCY}"),
+    # an address
+    re.compile(r"[^\s@]+@[^\s@]+|\w+://\S+"),
+    # the label of a form's field
+    re.compile(r"[^:]+:"),
+)
 # A first line for Excel.
 _SEPARATOR = re.compile(r'sep=([^\w"\r\n])\r?\n', re.IGNORECASE)
 
@@ -64,13 +77,19 @@ def to_records(rows: Sequence[tuple[int, Sequence[str]]]) -> tuple[list[str], li
 
 
 def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the first row if it has distinct short names and no numbers but years, otherwise []."""
+    """Return the first row if it has short names and neither values nor numbers but years, otherwise [].
+
+    Names may be repeated, unlike values, which recur in the rows below.
+    """
     names = [name.strip() for name in rows[0]] if len(rows) > 1 else []
     filled = [name for name in names if name]
-    if not filled or len(set(filled)) < len(filled):
+    repeated = {name for name, count in Counter(filled).items() if count > 1}
+    if not filled or (repeated and any(cell.strip() in repeated for row in rows[1:] for cell in row)):
         return []
     lengths = list(map(len, filled))
-    pairs = zip_longest(names, rows[1][: len(names)], fillvalue="")
+    pairs = list(zip_longest(names, rows[1][: len(names)], fillvalue=""))
+    if any(value.fullmatch(name) and value.fullmatch(below.strip()) for name, below in pairs for value in _VALUES):
+        return []
     numbers = [(name, below) for name, below in pairs if name.replace(".", "").replace(",", "").isdigit()]
     # A single year may be a quantity, and years above years are data.
     are_years = len(numbers) > 1 and all(_YEAR.fullmatch(name) and not _YEAR.fullmatch(it) for name, it in numbers)

@@ -17,13 +17,19 @@ _HIDDEN_ROLES = frozenset(["navigation", "banner", "contentinfo", "search", "dia
 _CLASS_TAGS = frozenset(["div", "ul", "section", "span", "table"])
 # Where such a name begins; "has-sidebar" is the content beside it.
 _NAME_START = r"(?:^|[\s_-])(?<!\bhas-)(?<!\bno-)(?<!\bwith-)"
-_SKIPPED_CLASSES = re.compile(
-    _NAME_START + r"(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
-    r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
+_NAVIGATION = r"(?:nav|navbar|navigation|breadcrumbs?|skip-link|toc|mw-editsection|noprint)"
+# Words that also name content, as in "lunch-menu" and "share-price".
+_BAR = (
+    r"(?:(?:menu|share|social)[_-](?:bar|buttons?|icons?|links?)|cookies?[_-](?:banner|bar|consent|notice)"
+    r"|(?:main|mobile|site|top)[_-]menu)"
+)
+_SKIPPED_CLASSES = re.compile(rf"(?:^|\s)(?:{_NAVIGATION}|{_BAR})(?:$|\s)", re.IGNORECASE)
+# Skipped outside the main content; inside, it is part of the text.
+_SKIPPED_OUTSIDE = re.compile(
+    rf"{_NAME_START}(?:{_NAVIGATION}|advert|footer|masthead|sidebar)(?:$|[\s_-])"
+    r"|(?:^|\s)(?:menu|share|social|ads|cookies?)(?:$|\s)",
     re.IGNORECASE,
 )
-# Skipped outside the main content; inside, it is part of the text.
-_SIDEBAR = re.compile(_NAME_START + r"sidebar(?:$|[\s_-])", re.IGNORECASE)
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -60,4 +66,6 @@ def is_skipped(tag: str, attributes: Mapping[str, str], *, is_outside: bool, has
     # Sections, and old ones in the main content, have their headings as ids, as in "Cookies".
     page_id = attributes.get("id", "") if is_outside and tag != "section" else ""
     names = f"{attributes.get('class', '')} {page_id}"[:1000]
-    return tag in _CLASS_TAGS and bool(_SKIPPED_CLASSES.search(names) or (is_outside and _SIDEBAR.search(names)))
+    return tag in _CLASS_TAGS and bool(
+        _SKIPPED_CLASSES.search(names) or (is_outside and _SKIPPED_OUTSIDE.search(names))
+    )

@@ -90,15 +90,31 @@ def test_notes_and_chapter_headings_of_books_are_read() -> None:
     assert detect.read("a.epub", archives.epub([page])).text == "Oars\n\nOf ash.\n\nOr pine."
 
 
-def test_footnotes_and_endnotes_follow_the_text() -> None:
-    note = f"<w:{{0}}note>{archives.word_paragraph('In the {0}note.')}</w:{{0}}note>"
-    parts = unpack(archives.docx(archives.word_paragraph("Oars."), notes=note.format("foot"))) | {
+def test_struck_out_text_of_a_word_document_is_read_only_on_its_own() -> None:
+    """A struck-out task is done; a struck-out price no longer holds. Hidden text is never read."""
+    run = "<w:r><w:rPr><w:{}/></w:rPr><w:t xml:space='preserve'>{}</w:t></w:r>"
+    paragraphs = (
+        (("b", "Oars cost "), ("strike", "12 "), ("dstrike", "13 "), ('strike w:val="0"', "14 euros.")),
+        (("b", "• "), ("strike", "Buy tar.")),
+        (("vanish", "Draft."),),
+    )
+    body = "".join(f"<w:p>{''.join(run.format(*part) for part in parts)}</w:p>" for parts in paragraphs)
+    assert detect.read("a.docx", archives.docx(body)).text == "Oars cost 14 euros.\n\n• Buy tar."
+
+
+def test_footnotes_and_endnotes_follow_their_paragraph() -> None:
+    """They are not under a later heading."""
+    note = f"<w:{{0}}note w:id='1'>{archives.word_paragraph('In the {0}note.')}</w:{{0}}note>"
+    references = "<w:r><w:footnoteReference w:id='1'/></w:r><w:r><w:endnoteReference w:id='1'/></w:r>"
+    body = archives.word_paragraph("Oars.").replace("</w:p>", f"{references}</w:p>")
+    body += archives.word_paragraph("Tar", style="Ue1")
+    parts = unpack(archives.docx(body, notes=note.format("foot"))) | {
         "word/endnotes.xml": f'<w:endnotes xmlns:w="urn:w">{note.format("end")}</w:endnotes>'.encode(),
         "word/_rels/document.xml.rels": archives.rels(
             ("footnotes", "footnotes.xml"), ("endnotes", "endnotes.xml")
         ).encode(),
     }
-    assert detect.read("a.docx", archives.pack(parts)).text == "Oars.\n\nIn the footnote.\n\nIn the endnote."
+    assert detect.read("a.docx", archives.pack(parts)).text == "Oars.\n\nIn the footnote.\n\nIn the endnote.\n\nTar"
 
 
 def test_numbered_headings_of_an_open_document_are_in_lists() -> None:
@@ -127,6 +143,23 @@ def test_times_in_a_workbook_have_no_date() -> None:
     rows.extend(["Ida", time] for time in times)
     document = detect.read("a.xlsx", archives.xlsx({"Race": rows}, dates=frozenset([1])))
     assert [line.partition(": ")[2] for line in document.text.splitlines() if "Start" in line] == list(times.values())
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        ("[h]:mm", 1.604166667, "38:30"),
+        ("[hh]:mm:ss", -77415 / 86400, "-21:30:15"),
+        ("0%", 0.07, "7%"),
+        ("0.0 %;[Red]-0.0 %", 0.125, "12.5%"),
+        ("0 &quot;% of sales&quot;", 0.125, "0.125"),
+    ],
+)
+def test_hours_and_percentages_in_a_workbook_are_as_displayed(code: str, value: float, shown: str) -> None:
+    """A total of hours is no date."""
+    rows: list[list[str | float]] = [["Name", "Total"], ["Ida", value]]
+    document = detect.read("a.xlsx", archives.xlsx({"May": rows}, dates=frozenset([1]), code=code))
+    assert document.text.endswith(f"Name: Ida\nTotal: {shown}")
 
 
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:

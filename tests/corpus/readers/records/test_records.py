@@ -86,6 +86,12 @@ def test_fields_about_all_records_belong_to_none_of_them() -> None:
     assert [record.title for record in document.records] == ["Heron", "Otter"]
 
 
+def test_only_text_is_the_title_of_a_file() -> None:
+    """The title in several languages is not."""
+    assert parse("a.json", lines({"title": {"de": "Boote"}, "name": "Boats", "oars": "4"})).title == "Boats"
+    assert parse("a.json", lines({"name": {"de": "Boote"}, "oars": "4"})).title == ""
+
+
 def test_lone_file_title_is_part_of_the_first_record() -> None:
     document = parse("a.json", lines({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}))
     assert (document.title, document.records[0].start, titles(document)) == ("Boats", 0, ["Heron", "Otter"])
@@ -155,6 +161,11 @@ def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
     ]
 
 
+def test_a_title_that_becomes_a_heading_leaves_a_column_of_the_same_name() -> None:
+    document = parse("a.csv", f"Title,Title,Text\nOars,Ash oars,{'Row. ' * 100}\n".encode())
+    assert document.text.startswith("Oars\n\nTitle: Ash oars\nText: Row.")
+
+
 def test_a_table_of_very_many_rows_is_one_block() -> None:
     """Each row still has its number."""
     rows = "".join(f"{n},{n * n}\n" for n in range(2, 20_002))
@@ -175,6 +186,19 @@ NAMED = {
     "commas in a cell": ('boat;note\nHeron;"red, old,\nlong, thin"\n', 2, "boat: Heron\nnote: red, old,\nlong, thin"),
     "no names above years": ("Heron,1984,1998\nOtter,1974,2019\n", 2, "Otter\n1974\n2019"),
     "no names above a price": ("Table,1950\nChair,320\n", 2, "Chair\n320"),
+    "no names above dates": ("2024-05-01,Coop,-45.20\n2024-05-02,SBB,12\n", 2, "2024-05-02\nSBB\n12"),
+    "no names above amounts": ("Coop,CHF 45.20\nSBB,CHF 12.00\n", 2, "SBB\nCHF 12.00"),
+    "no names above signed numbers": ("Coop,-45.20\nSBB,-12.00\n", 2, "SBB\n-12.00"),
+    "no names above addresses": ("Ann,ann@example.org\nBo,bo@example.org\n", 2, "Bo\nbo@example.org"),
+    "no names in a form": ("Project:,Heron\nOwner:,Ann Lee\n", 2, "Owner:\nAnn Lee"),
+    "dates above words": (
+        "Name,2024-05-01,2024-05-08\nAnn,there,ill\n",
+        2,
+        "Name: Ann\n2024-05-01: there\n2024-05-08: ill",
+    ),
+    "amounts above numbers": ("Band,CHF 10,CHF 20\nA,3,4\n", 2, "Band: A\nCHF 10: 3\nCHF 20: 4"),
+    "repeated names": ("Key,Note,Note\nQA-12,open,red\n", 2, "Key: QA-12\nNote: open\nNote: red"),
+    "no names in repeated values": ("Ann,yes,yes\nBo,no,yes\n", 2, "Bo\nno\nyes"),
     "no names above long text": (f"Ida,{QUESTION}\nBo,Who asks?\n", 2, "Bo\nWho asks?"),
 }
 

@@ -136,8 +136,10 @@ def _shape(kind: str, text: str, *, index: int | None = None) -> str:
     return f"<p:sp><p:nvSpPr><p:nvPr><p:ph{attributes}/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
 
 
-def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = frozenset()) -> bytes:
-    """Sheets of rows; numbers in the columns `dates` (from 0) are shown as dates."""
+def xlsx(
+    sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = frozenset(), code: str = "dd/mm/yyyy"
+) -> bytes:
+    """Sheets of rows; numbers in the columns `dates` (from 0) are shown as dates, or as the number format `code`."""
     strings: list[str] = []
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
@@ -150,7 +152,7 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
             ("sharedStrings", "sharedStrings.xml"),
             ("styles", "styles.xml"),
         ),
-        "xl/styles.xml": f'<styleSheet xmlns="{_SHEETS}"><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/>'
+        "xl/styles.xml": f'<styleSheet xmlns="{_SHEETS}"><numFmts><numFmt numFmtId="164" formatCode="{code}"/>'
         '</numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>',
     }
     for number, rows in enumerate(sheets.values(), 1):
