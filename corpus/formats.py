@@ -12,7 +12,7 @@ from posixpath import splitext
 from corpus.errors import Unreadable
 
 # Incremented whenever a reader extracts something else from the same bytes; indexes are then rebuilt from the files.
-VERSION = 24
+VERSION = 25
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
@@ -71,6 +71,10 @@ MARKDOWN = Format("text/markdown", "plaintext.markdown", sandboxed=False)
 PLAIN = Format("text/plain", "plaintext.plain", sandboxed=False)
 UNNAMED = Format("text/plain", "plaintext.plain", sandboxed=False, limit=_MAX_UNNAMED)
 MAN = Format("text/troff", "plaintext.man", sandboxed=False)
+# Code whose name does not show it; a script says so in its first line.
+_CODE_NAMES = frozenset(
+    ("CMakeLists.txt", "Containerfile", "Dockerfile", "Gemfile", "Jenkinsfile", "Makefile", "Rakefile", "Vagrantfile")
+)
 SCRIPT = Format("text/plain", "source.code", sandboxed=False)
 PDF = Format("application/pdf", "pdf.pdf", limit=MAX_PACKED_BYTES, page="p.", magic=(b"%PDF-",))
 HTML = Format("text/html", "web.html")
@@ -234,7 +238,7 @@ def detect_format(path: str, data: bytes) -> Format:
     Raises:
         Unreadable: The format is not supported, the content is not what the name promises, or qa wrote it.
     """
-    by_name = format_of(path)
+    by_name = SCRIPT if _is_code(PurePosixPath(path), data) else format_of(path)
     if by_name is None:
         raise Unreadable(unsupported_reason(path))
     if _OUTPUT_OF_QA.match(data):
@@ -254,6 +258,10 @@ def detect_format(path: str, data: bytes) -> Format:
     if _HTML.match(data[:_HEAD]):
         return HTML
     raise Unreadable(f"content does not match its name: not a {PurePosixPath(path).suffix.lower()[1:].upper()} file")
+
+
+def _is_code(path: PurePosixPath, data: bytes) -> bool:
+    return path.name in _CODE_NAMES or (not path.suffix and data.startswith(b"#!"))
 
 
 def _detect_text_format(data: bytes) -> Format:

@@ -8,16 +8,16 @@ from itertools import pairwise
 
 # A full stop after one of these does not end a sentence.
 _ABBREVIATION_WORDS = """
-    a.k.a abb abs abt al alg anm approx apr art aug avg bd beil bspw bzgl bzw ca cf ch chap co col corp cp d.h dec
-    dept dez dipl dipl.-ing dr ed eds e.g eg eq eqs esp est etc evtl ex exkl ext feb fig figs fr ft geb gegr gen gest
-    ggf gov hbf hon hr hrn hrsg i.d.r i.e ie inc incl ing inkl jan jr jul jun kap lfd lt ltd max med mio mrd min mr
-    mrs ms mt mar messrs nachm no nos nov nr nrn oct okt op p.a para paras ph.d phd pp prof pt ref refs rep rev sec
-    sect sen sep sept sgt sog sr st stv str tab tel telef tgl thm tsd u.a u.k u.s u.s.a usw v v.a vgl viz vol vols
-    vorm vs z.b z.t zzgl
+    a.k.a abb abs abt adm al alg anm approx apr art attn aug avg bd beil bspw bzgl bzw ca capt cf ch chap cllr cmdr co
+    col corp cp cpl d.h dec dept dez dipl dipl.-ing dr dra ed eds e.g eg eq eqs esp est etc evtl ex exkl ext feb fig
+    figs fr ft geb gegr gen gest ggf gov hbf hon hr hrn hrsg i.d.r i.e ie inc incl ing inkl insp jan jr jul jun kap lfd
+    lt ltd maj max med mio mlle mme mrd min mr mrs ms mt mar messrs nachm no nos nov nr nrn oct okt op p.a para paras
+    ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sog sr sra srta st stv str supt tab tel telef tgl thm
+    tsd u.a usw v v.a vgl viz vol vols vorm vs z.b z.t zzgl
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 # These often end a sentence too: the next word decides.
-_MAY_END = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
+_MAY_END = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "usw", "ph.d", "phd"})
 # Abbreviations only before a number or code: "no. 5", "no. TH-20817", but "He said no. They left."
 _BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm", "ext", "para", "kap"})
 # Only of languages that capitalise months; elsewhere the lower case shows that the sentence continues.
@@ -93,6 +93,13 @@ _LONGEST_STAMP = 32
 _STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
 _CODE = re.compile(rf"[{re.escape(_OPENERS)}]*[A-Z]{{0,4}}[-/]?\d")
+# Of a country, an office or a person: "the U.S. Army", "J.R. Smith". They end a sentence before a usual first word.
+_INITIALS = re.compile(r"(?![AP]\.M\Z)[A-Z](?:\.[A-Z])+")
+_FIRST_WORD = re.compile(
+    rf"[{re.escape(_OPENERS)}]*(?:After|All|And?|As|At|Before|But|By|For|From|He|Her|His|How(?:ever)?|I[fnt]?|Its|My|No|Not"
+    r"|On|Our|She|Since|So|Some|That|The|Their|Then|There|These|They|This|Those|To|We|What|When|Where|While|Who|Why"
+    r"|With|You|A)\b"
+)
 # "GmbH & Co. KG".
 _FIRM = re.compile(r"(?:KG|KGaA|OHG)\b|GmbH\b|Ltd\b|Inc\b")
 # After an hour: "5 p.m. EST", "5 p.m. (CET)".
@@ -227,6 +234,8 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
         return word in _MAY_END and following.isupper()
     # An initial, as in "Diederik P. Kingma", is more common than "plan B. Then".
     is_initial = len(word) == 1 and word.isalpha()
+    if last and _INITIALS.fullmatch(last[1].lstrip(_OPENERS)):
+        is_initial = _FIRST_WORD.match(text, match.end()) is None
     return not (is_initial or (last is not None and _belongs_to_next(word, text, begin, last.start(), match.end())))
 
 

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from corpus.chunking.splitter import MAX_PASSAGES, MAX_SENTENCES
-from corpus.formats import MAX_BYTES, MAX_LINES, MAX_PACKED_BYTES, MIB, SUFFIXES, format_of, page_label
+from corpus.formats import (
+    MAX_BYTES,
+    MAX_LINES,
+    MAX_PACKED_BYTES,
+    MIB,
+    SCRIPT,
+    SUFFIXES,
+    detect_format,
+    format_of,
+    page_label,
+)
 from corpus.loading.sandbox import MEMORY, PATIENCE, SECONDS
 from corpus.readers.office.zip_archive import MAX_ALL, MAX_PART, MAX_PARTS
 from corpus.readers.pdf.pdf import MAX_PAGES
@@ -40,6 +50,16 @@ DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
 def test_the_name_decides_the_format(path: str, media_type: str | None) -> None:
     file_format = format_of(path)
     assert (None if file_format is None else file_format.media_type) == media_type
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [("a/Dockerfile", b"# install\nRUN x"), ("CMakeLists.txt", b"# Build"), ("bin/backup", b"#!/bin/sh\n# Delete")],
+)
+def test_code_without_a_suffix_is_known_by_its_name_or_first_line(path: str, data: bytes) -> None:
+    """Its comments are no headings."""
+    assert detect_format(path, data) is SCRIPT
+    assert detect_format(f"{path}.md", data) is not SCRIPT
 
 
 def test_every_suffix_is_documented() -> None:

@@ -28,17 +28,41 @@ def read(archive: Archive, main: str) -> Extracted:
     styles = archive.read_optional(parts.get("styles", ""))
     levels, are_lists = _values_by_style(styles, _style_level), _values_by_style(styles, _is_list_item)
     builder = DocumentBuilder()
+    notes = {
+        (f"{kind}Reference", note.get("id")): _text(note)
+        for kind in ("footnote", "endnote")
+        for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind)
+    }
     body = find_first(archive.read_xml(main), "body")
+    for paragraph in find_all(body, "p", skip=_SKIP):
+        _delete_unseen(paragraph)
     for element in find_all(body, "p", "tbl", skip=_SKIP):
         if element.tag == "tbl":
             builder.rows([[_text(cell) for cell in find_all(row, "tc")] for row in find_all(element, "tr", skip=_SKIP)])
         else:
             _add_paragraph(builder, element, levels, are_lists)
-    for kind in ("footnote", "endnote"):
-        for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind):
-            builder.block(_text(note))
+        for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
+            builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
+
+
+def _delete_unseen(paragraph: Element) -> None:
+    """Delete hidden text, and struck-out text unless the paragraph has no other, as in a task that is done."""
+    struck, others = list[Element](), list[Element]()
+    for run in find_all(paragraph, "r", skip=_SKIP):
+        if _is_set(run, "vanish"):
+            run.tag = "del"
+        else:
+            (struck if _is_set(run, "strike") or _is_set(run, "dstrike") else others).append(run)
+    if struck and any(map(str.isalnum, "".join(map(_text, others)))):
+        for run in struck:
+            run.tag = "del"
+
+
+def _is_set(run: Element, name: str) -> bool:
+    switch = run.find(f"rPr/{name}")
+    return switch is not None and switch.get("val") not in ("0", "false", "off")
 
 
 def _add_paragraph(

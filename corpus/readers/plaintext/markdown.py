@@ -30,6 +30,8 @@ _LEAVES = {
 }
 _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
 _MARKUP = re.compile(r"[\[\]*_`<&\\]")
+# The id and classes of a heading, as in Pandoc: "## Costs {#costs .unnumbered}".
+_ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*\Z")
 # A heading with more marks keeps its markup, as nested marks can take unlimited time to parse.
 _MAX_MARKS = 32
 
@@ -140,6 +142,7 @@ def _read_as_plain(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ..
 
 def _heading_text(heading: str) -> str:
     """Return the text of a heading without markup."""
+    heading = _ATTRIBUTES.sub("", heading)
     if 0 < len(_MARKUP.findall(heading)) <= _MAX_MARKS:
         children = _inline_parser().parseInline(heading)[0].children or ()
         heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)

@@ -28,7 +28,8 @@ def read(path: str, data: bytes) -> Extracted:
     first = 1
     if isinstance(values, dict):
         # An object around a list of records; its other fields become the first record.
-        title = str(values.get("title") or values.get("name") or "")
+        titles = (values.get("title"), values.get("name"))
+        title = next((name for name in titles if name and isinstance(name, str)), "")
         key = next((key for key, field in values.items() if _is_record_list(field)), None)
         other_fields = {name: field for name, field in values.items() if name != key}
         first = 2 if other_fields else 1

@@ -28,6 +28,10 @@ _FROM = re.compile(
 _LINE_ENDS = re.compile(r"[\r\n]")
 _MAX_PARTS = 200
 _MAX_HEADER = 4000
+_QUOTATION = re.compile(r"<(/?)blockquote\b[^<>]*>", re.IGNORECASE)
+# Characters that no text has, put before and after the quotations of a page, and how often a line counts as quoted.
+_OPENED, _CLOSED = "\ufdd0", "\ufdd1"
+_MAX_DEPTH = 20
 # At most this many recipients are named above each passage of a message.
 _MAX_NAMES = 5
 
@@ -168,12 +172,14 @@ def _attachments(message: Message) -> Iterator[str]:
 
 def _add_body(builder: DocumentBuilder, part: Message, heading: str) -> None:
     """Add the text of a message or of a part of it; `heading` is that of the text which is not quoted."""
-    text = _decode_part(part)
-    if part.get_content_type() == "text/html":
+    text = _decode_part(part).replace("\r\n", "\n")
+    is_html = part.get_content_type() == "text/html"
+    parts = list(body_parts(_marked_lines(text) if is_html else text))
+    if is_html and not any(body_part.depth for body_part in parts):
         add_html(builder, text, level=2)
         return
     shown_attributions = {""}
-    for body_part in body_parts(text.replace("\r\n", "\n")):
+    for body_part in parts:
         builder.section(2, body_part.heading(heading))
         if body_part.attribution not in shown_attributions:
             shown_attributions.add(body_part.attribution)
@@ -181,6 +187,17 @@ def _add_body(builder: DocumentBuilder, part: Message, heading: str) -> None:
         for paragraph in body_part.paragraphs:
             builder.block(paragraph)
     builder.section(2, heading)
+
+
+def _marked_lines(page: str) -> str:
+    """Return the text of a page, in which lines of quotations have marks as in plain text."""
+    builder = DocumentBuilder()
+    add_html(builder, _QUOTATION.sub(lambda tag: f"<p>{_CLOSED if tag[1] else _OPENED}</p>", page), level=2)
+    lines, depth = "", 0
+    for text in re.split(f"({_OPENED}|{_CLOSED})", builder.build("text/html").text):
+        depth = max(0, depth + (text == _OPENED) - (text == _CLOSED))
+        lines += "" if text in (_OPENED, _CLOSED) else f"\n{text}".replace("\n", "\n" + "> " * min(depth, _MAX_DEPTH))
+    return lines
 
 
 def _decode_part(part: Message) -> str:

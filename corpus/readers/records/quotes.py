@@ -82,16 +82,20 @@ def body_parts(body: str) -> Iterator[BodyPart]:
     previous: BodyPart | None = None
     for depth, text in _runs(_mark_quotations(body)):
         part = BodyPart(depth, _paragraphs(text))
+        known = ""
         if previous is not None:
             if depth > previous.depth:
-                # Lines quoted even more often are by somebody else.
-                attributions[depth] = ""
-                attributions[previous.depth + 1] = _pop_attribution(previous)
+                if previous.paragraphs and previous.paragraphs[-1].rstrip().endswith(":"):
+                    # Lines quoted even more often are by somebody else.
+                    attributions = {level: words for level, words in attributions.items() if level <= previous.depth}
+                    attributions[previous.depth + 1] = _pop_attribution(previous)
+                else:  # after an answer, the quotation continues
+                    known = attributions.pop(depth, "")
             elif previous.paragraphs and previous.paragraphs[-1].rstrip().endswith("?"):
                 part.paragraphs.insert(0, previous.paragraphs.pop())
             yield previous
         if depth and not attributions.get(depth):
-            attributions[depth] = _pop_inner_attribution(part)
+            attributions[depth] = _pop_inner_attribution(part) or known
         part.attribution = attributions.get(depth, "")
         previous = part
     if previous is not None:

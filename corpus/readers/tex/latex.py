@@ -21,6 +21,12 @@ _AND = re.compile(r"[ \t]*\\and(?![A-Za-z])")
 _DOCUMENT = r"\begin{document}"
 _BEGIN = re.compile(r"\\begin\{(\w+)\*?\}")
 _END = re.compile(r"\\end\{(\w+)\*?\}")
+# What is never printed, unless there is another condition in it; `\iff` is none.
+_UNPRINTED = re.compile(
+    r"^[ \t]*\\(?:begin\{comment\}(?:[^\\]++|\\(?!(?:begin|end)\{comment\}))*+\\end\{comment\}"
+    r"|(?:iffalse\b|if ?0(?=\s))(?:[^\\]++|\\(?!if(?!f\b)|else\b|fi\b))*+\\(?:else|fi)\b)",
+    re.MULTILINE,
+)
 _UNSEEN = re.compile(r"\\label\{[^}]*\}|\\nonumber")
 _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})
 _MATHS = frozenset({"equation", "align", "gather", "multline", "eqnarray", "displaymath", "math", "alignat"})
@@ -50,6 +56,7 @@ class _TexReader:
         self._row_number = 0
         self._macros = Macros()
         text = "\n".join(map(strip_comment, lines))
+        text = _UNPRINTED.sub(lambda match: "\n" * match[0].count("\n"), text)
         self._shown = _blank_preamble(self._macros.expand(text)).split("\n")
         if title := _TITLE.search(text):
             words = self._macros.expand_without_notes(_argument(text, title.end()))
@@ -177,6 +184,9 @@ def _blank_preamble(text: str) -> str:
         closing = closing_brace(text, match.end(), _MAX_AUTHORS)
         if not 0 <= closing < end:
             break
-        parts += ["\n" * text.count("\n", at, match.start()), _AND.sub(", ", text[match.start() : closing + 1])]
+        parts += [
+            "\n" * text.count("\n", at, match.start()) or " " * bool(at),
+            _AND.sub(", ", text[match.start() : closing + 1]),
+        ]
         at = closing + 1
     return "".join([*parts, "\n" * text.count("\n", at, end), text[end:]])

@@ -48,13 +48,13 @@ class _Macro(NamedTuple):
 
 _NOTE = _Macro(1, " (#1)")
 _BUILT_IN = {
-    **dict.fromkeys(("footnote", "footnotetext", "thanks", "marginpar"), _NOTE),
+    **dict.fromkeys(("footnote", "footnotetext", "thanks", "marginpar", "todo"), _NOTE),
     **dict.fromkeys(("multicolumn", "multirow"), _Macro(3, "#3")),
     **dict.fromkeys(("textcolor", "colorbox", "parbox", "raisebox"), _Macro(2, "#2")),
     **dict.fromkeys(("cline", "cmidrule", "color"), _Macro(1, "")),
     **dict.fromkeys(("SI", "qty"), _Macro(2, r"#1 \unit{#2}")),
     **dict.fromkeys(("SIrange", "qtyrange"), _Macro(3, r"#1 to #2 \unit{#3}")),
-    "num": _Macro(1, "#1"),
+    **dict.fromkeys(("num", "caption"), _Macro(1, "#1")),
     "numrange": _Macro(2, "#1 to #2"),
     "ang": _Macro(1, "#1°"),
     "si": _Macro(1, r"\unit{#1}"),

@@ -15,7 +15,7 @@ from lxml import etree
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field, strip_site_name
 from corpus.readers.web.skipped import State, is_hidden, is_skipped
-from corpus.readers.web.source_lines import LineBuffer
+from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.readers.web.table_cells import Cell, lay_out, span
 from corpus.text.encodings import decode, web_codec
 from corpus.text.superscripts import to_superscript
@@ -23,6 +23,7 @@ from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
+_STRUCK_TAGS = frozenset(["s", "strike"])
 # Texts of links from a heading to itself.
 _PERMALINKS = frozenset(["¶", "§", "#", "🔗"])
 _BLOCK_TAGS = frozenset(
@@ -89,6 +90,7 @@ class _PageReader:
         self._level = level
         self._has_main = has_main
         self._text = LineBuffer()
+        self._struck_text = LineBuffer()
         self._title: list[str] | None = None
         self._rows: list[list[Cell]] = []
         self._span = (1, 1)
@@ -99,7 +101,7 @@ class _PageReader:
         # The number of open elements at which each state began, the last one being that of the innermost element.
         self._states = [(0, State.READ)]
         # Numbers of open elements, all and by kind; a page inside another file is main content.
-        self._depth = self._lists = self._tables = self._pre = self._raised = 0
+        self._depth = self._lists = self._tables = self._pre = self._raised = self._struck = 0
         self._in_main = int(level > 0)
         self._link = self._text.end()
         self._next_anchor = ""
@@ -110,6 +112,7 @@ class _PageReader:
         """Handle the start of an element."""
         self._text.line = self.line
         self._raised += tag == "sup"
+        self._struck += tag in _STRUCK_TAGS
         if not self._enter(tag, attributes):
             return
         if tag in ("title", "meta"):
@@ -132,7 +135,9 @@ class _PageReader:
         if self._title is not None:
             self._title.append(text)
         elif self._states[-1][1] is State.READ:
-            self._text.add(to_superscript(text) if self._raised else text, verbatim=self._pre > 0)
+            buffer = self._struck_text if self._struck else self._text
+            buffer.line = self._text.line
+            buffer.add(to_superscript(text) if self._raised else text, verbatim=self._pre > 0)
         if self.line:
             self._text.line += text.count("\n")
 
@@ -144,6 +149,7 @@ class _PageReader:
         """Handle the end of an element."""
         self._text.line = self.line
         self._raised -= tag == "sup"
+        self._struck -= tag in _STRUCK_TAGS
         if not self._leave():
             return
         if tag == "title":
@@ -189,7 +195,13 @@ class _PageReader:
     def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
         if tag == "button" and self._open and self._open[-1][0] in _HEADINGS and self._text.is_blank():
             return False  # the heading of a part that can be folded
-        return is_hidden(tag, attributes)
+        return tag == "del" or is_hidden(tag, attributes)
+
+    def _take(self) -> Fragment:
+        """Return the text of a block; struck-out text is left out unless it is all, as in a task that is done."""
+        text, struck_text = self._text.take(), self._struck_text.take()
+        is_read = not struck_text.text.strip() or any(map(str.isalnum, text.text))
+        return text if is_read else struck_text
 
     def _add_anchor(self, name: str) -> None:
         """Make a link target with this name of the text that follows; inside a block, of the next block."""
@@ -245,7 +257,7 @@ class _PageReader:
 
     def _flush(self, heading: int = 0) -> None:
         """Write the text since the last block, as the kind of block that the open elements imply."""
-        text, lines = self._text.take()
+        text, lines = self._take()
         if not text.strip():
             return
         parent = self._open[-1][0] if self._open else ""
@@ -271,7 +283,7 @@ class _PageReader:
         elif tag == "tr" and self._tables == 1:
             self._rows.append([])
         elif tag in ("td", "th") and self._tables == 1:
-            self._text.take()
+            self._take()
             self._span = span(attributes, "rowspan"), span(attributes, "colspan")
         elif tag in _BLOCK_TAGS:
             self._text.insert(" ")
@@ -280,16 +292,16 @@ class _PageReader:
         if tag in ("td", "th") and self._tables == 1:
             if not self._rows:
                 self._rows.append([])
-            self._rows[-1].append(Cell(self._text.take(), *self._span))
+            self._rows[-1].append(Cell(self._take(), *self._span))
         elif tag == "caption":
-            text, lines = self._text.take()
+            text, lines = self._take()
             self._builder.block(text, lines=lines)
         elif tag == "table":
             self._tables -= 1
             if not self._tables:
                 self._open.pop()
                 rows, self._rows = self._rows, []
-                self._text.take()
+                self._take()
                 self._add_table(rows)
 
     def _add_table(self, rows: Sequence[Sequence[Cell]]) -> None:

@@ -24,6 +24,13 @@ def sentences(text: str) -> list[str]:
         ("Use e.g. this, i.e. that. Then Fig. 3 shows it.", ["Use e.g. this, i.e. that.", "Then Fig. 3 shows it."]),
         ("He works for Acme Inc. She does not.", ["He works for Acme Inc.", "She does not."]),
         ("Bob et al. 2015 said so. The U.S. is big.", ["Bob et al. 2015 said so.", "The U.S. is big."]),
+        # Titles and initials, which end a sentence only before one of the words that often begin one
+        (
+            "The U.S. Army paid. J.R. Gray left the U.S. In May.",
+            ["The U.S. Army paid.", "J.R. Gray left the U.S.", "In May."],
+        ),
+        ("Cllr. Gray met Capt. Lund.", ["Cllr. Gray met Capt. Lund."]),
+        ("It ends at 5 P.M. Boats leave.", ["It ends at 5 P.M.", "Boats leave."]),
         (
             "Müller GmbH & Co. KG pays. Smith & Co. They pay.",
             ["Müller GmbH & Co. KG pays.", "Smith & Co.", "They pay."],

@@ -38,8 +38,10 @@ def test_each_construct_has_its_kind() -> None:
 
 
 def test_headings_nest_and_lose_their_markup() -> None:
-    """Setext headings do too; an empty heading has no title; a heading in a fence is code."""
-    text = "Top\n===\n\n## The `code` and *more* [link](u) ##\n\na\n\n#\n\nb\n\n```\n# no\n```\n\n### Last\n"
+    """Setext headings do too; ids are markup; an empty heading has no title; a heading in a fence is code."""
+    text = (
+        "Top\n===\n\n## The `code` and *more* [link](u) ##\n\na\n\n#\n\nb\n\n```\n# no\n```\n\n### Last {#end .wide}\n"
+    )
     assert read_markdown(text)[0] == "Top"
     assert [block.heading for block in read_markdown(text)[1] if block.kind is BlockKind.HEADING] == [
         ("Top",),

@@ -181,6 +181,19 @@ def test_an_attribution_is_for_lines_quoted_once_more() -> None:
     ]
 
 
+def test_a_quotation_goes_on_after_an_answer() -> None:
+    """Its author stays the same, unless a line introduces it."""
+    bo = "On 5 May 2024, Bo wrote"
+    assert headed_texts(f"Hm.\n\n{bo}:\n> Of ash.\n\nToo dear.\n\n> Of oak.\n\nIt says:\n\n> Of pine.\n") == [
+        ("Eva", "Hm."),
+        (f"Quoted: {bo}", "Of ash."),
+        ("Eva", "Too dear."),
+        (f"Quoted: {bo}", "Of oak."),
+        ("Eva", "It says:"),
+        ("Quoted by Eva", "Of pine."),
+    ]
+
+
 @pytest.mark.parametrize("blank", ["", ">\n"])
 def test_an_attribution_may_be_part_of_the_quotation(blank: str) -> None:
     """It is removed from the quotation, unlike a line that merely ends in a colon."""
@@ -263,6 +276,23 @@ def test_text_below_the_headers_of_another_message_is_a_quotation(headers: str, 
         ("Eva", TO_EVA.strip()),
         (heading, "Can we meet?\nIda"),
     ]
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "<div>On 5 May, Bo &lt;b@b.org&gt; wrote:</div><blockquote type=cite><div>Of ash?</div><p>Bo</blockquote>",
+        "<div><b>From:</b> Bo &lt;b@b.org&gt;<br><b>Sent:</b> 5 May<br><b>Subject:</b> Oars</div><p>Of ash?<p>Bo",
+    ],
+)
+def test_quotations_in_html_are_separate_passages_too(quotation: str) -> None:
+    """They are block quotes, or in Outlook what is below the headers of another message."""
+    data = f"Subject: Oars\nFrom: Eva\nContent-Type: text/html\n\n<p>Of oak.{quotation}\n".encode()
+    passages = check_passages(parse("a.eml", data), count_tokens=count_words, max_tokens=254)
+    (sender, own), (heading, text) = [(passage.heading[-1], passage.text[passage.body :]) for passage in passages]
+    assert (sender, own, text) == ("Eva", "Of oak.", "Of ash?\n\nBo")
+    assert heading.startswith("Quoted: ")
+    assert "Bo <b@b.org> wrote" in heading
 
 
 def test_each_of_several_quoted_messages_has_its_sender() -> None:

@@ -203,7 +203,8 @@ def document() -> bytes:
     body += archives.word_paragraph("Then they cannot fly.", depth=1)
     body += archives.word_table(("Month", "Swans"), ("July", "63"))
     body += "<w:p><w:del><w:r><w:t>Gone.</w:t></w:r></w:del><w:r><w:t>Kept</w:t><w:tab/><w:t>words. </w:t></w:r></w:p>"
-    notes = "<w:footnote><w:p><w:r><w:t>Counted by boat.</w:t></w:r></w:p></w:footnote>"
+    body += '<w:p><w:r><w:t>In spring.</w:t><w:footnoteReference w:id="2"/></w:r></w:p>'
+    notes = "<w:footnote w:id='2'><w:p><w:r><w:t>Counted by boat.</w:t></w:r></w:p></w:footnote>"
     return archives.docx(body + archives.word_paragraph(HEBREW), title="Swan report", notes=notes)
 
 

@@ -33,6 +33,7 @@ def lines(body: str, preamble: str = "") -> list[str]:
             "2 km² 1 μm⁴ 9 kilohen m⁻³",
         ),
         (r"\SI{4}{kg.m^{-3}} \SI{5}{m/s^2} \SI{6}{\percent} \si{\degreeCelsius}", "4 kg m⁻³ 5 m/s² 6 % °C"),
+        (r"\caption[Short]{A heron.} Done.\todo[inline]{Check it.}", "A heron. Done. (Check it.)"),
         (r"\multirow{2}{*}{both} \cmidrule(lr){2-3} \textcolor{red}{x}", "both x"),
         (r"\paragraph{Funding} From the fund.", "Funding From the fund."),
         (r"\$5 for \textbf{adults}, $b = \$3$ and \$10", r"$5 for adults, b = \$3 and $10"),
@@ -46,6 +47,19 @@ def lines(body: str, preamble: str = "") -> list[str]:
 )
 def test_commands_become_the_text_they_print(source: str, shown: str) -> None:
     assert " ".join(lines(source)[0].split()) == shown
+
+
+def test_what_is_never_printed_is_not_read() -> None:
+    """An alternative is printed; a condition inside another one is not resolved, and everything is read."""
+    comment = "\\begin{comment}\nWe saw \\emph{9}.\n\\end{comment}"
+    false = "\\iffalse Draft:\n$a \\iff b$\n\\else\nFinal\n\\fi"
+    zero = "  \\if0\nOld\n\\fi\n\\iffalse\n\\ifdraft Kept\\fi\n\\fi"
+    assert [line for line in lines(f"Seen\n{comment}\n{false}\n{zero}\nEnd") if line] == [
+        "Seen",
+        "Final",
+        "Kept",
+        "End",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,6 +103,11 @@ def test_the_title_page_is_text_if_it_is_printed() -> None:
     assert extracted.text.split("\n")[:5] == ["Wet", "bogs (To all.)", "A. Gray, B. Lund", "3 May", ""]
     assert block_texts(extracted) == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
     assert read("a.tex", source.replace("\\maketitle", "").encode()).text.split() == ["Text."]
+
+
+def test_a_title_page_on_one_line_keeps_its_words_apart() -> None:
+    source = "\\title{Wet bogs}\\author{A. Gray}\n\\begin{document}\n\\maketitle\n"
+    assert block_texts(read("a.tex", source.encode())) == ["Wet bogs A. Gray"]
 
 
 TABLE = r"""Before

@@ -7,6 +7,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
 from corpus.readers.web.html import read
+from corpus.text.lines import FileLines
 from corpus.types import BlockKind
 
 
@@ -74,6 +75,15 @@ def test_asides_are_read_only_inside_the_main_content(tag: str) -> None:
         # The ids of sections come from their headings.
         ("<section id=menu><h2>Menu</h2><p>Soup, 5 €.</section><div id=menu>Home</div>", "Menu\n\nSoup, 5 €."),
         ("<div role=main><div class=section id=cookies><p>Bake.</div><div class=toc>Top</div></div>", "Bake."),
+        (
+            "<main><section class=menu><div class=menu-item>Soup</div></section></main><div class=menu>Home</div>",
+            "Soup",
+        ),
+        (
+            "<main><table class=share><tr><td>Heron<td>3 %</table><div class=share-buttons>Mail</div></main>",
+            "Heron | 3 %",
+        ),
+        ("<div class=social-care>Care is free.</div><div class=social-icons>Mail</div>", "Care is free."),
     ],
 )
 def test_content_inside_what_is_named_like_navigation_is_read(page: str, text: str) -> None:
@@ -103,6 +113,20 @@ def test_hidden_text_is_not_read() -> None:
     )
     document = read("a.html", page)
     assert (document.text, document.title) == ("Seen.", "")
+
+
+def test_struck_out_text_is_read_only_on_its_own() -> None:
+    """A struck-out task is done; a struck-out price no longer holds. Deleted text is never read."""
+    page = (
+        b"<p>Oars: <s>12\n</s>14 <del>or 13</del> euros.<ul><li>* <strike>Buy\ntar.</strike><li><s>Row.</s></ul>"
+        b"<table><tr><td>Ash<td><s>8</s> 9<tr><td><s>Oak</s><td>7</table>"
+    )
+    document = read("a.html", page)
+    assert document.text == "Oars: 14 euros.\n\n- Buy tar.\n- Row.\n\nAsh | 9\nOak | 7"
+    numbers = FileLines(document)
+    for word, line in {"Oars": 1, "14": 2, "Buy": 2, "tar": 3, "Row": 3}.items():
+        at = document.text.index(word)
+        assert numbers.range_of(at, at + 1) == (line, line), word
 
 
 @pytest.mark.parametrize("broken", ["<![foo[ b", "&#xD800; b", "<a b='"])
