@@ -26,7 +26,8 @@ _FIELD = re.compile(r"(.{1,80}?): (.*)")
 _TABLE_ROW = re.compile(r"Row \d+: (.*)")
 # Other names for the fields of a mail.
 _ALIASES = {"from": ("sender", "author"), "title": ("subject",)}
-_WORD = re.compile(r"\w+")
+# A number is whole: 4 is no word of "4.5" or "-4"; but dates, versions and addresses have several numbers.
+_WORD = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\.?\w)|\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Part:
 
 def plain_words(text: str) -> str:
     """Return the casefolded words of a text, separated by single spaces."""
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(_WORD.findall(text.replace("−", "-").casefold()))
 
 
 def parts_of(snapshot: Index, document: StoredDocument) -> Iterator[Part]:

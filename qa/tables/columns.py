@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from qa.tables.explained import Explanation, NotExplainedError
 from qa.tables.measures import FIRST_YEAR, Amount, unit_in_name
 from qa.tables.superlatives import AGE, ANY, OF_MONEY, OF_PROPERTIES, PRICE, Bound, Property, Superlative
-from qa.tables.words import QuestionWord, head_of, words_of
+from qa.tables.words import IDENTIFIERS, QuestionWord, head_of, words_of
 
 AUXILIARIES = frozenset({
     "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "don", "doesn", "didn", "can", "could",
@@ -23,8 +23,6 @@ PERSON_COLUMN = frozenset({
     "person", "player", "reporter", "requester", "responsible", "reviewer", "speaker", "staff", "student", "supervisor",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
-# Last words of columns with numbers of persons: "staff no", beside "name".
-_IDENTIFIERS = frozenset({"code", "id", "no", "nr", "num", "number"})
 # Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
 _OF_ANYTHING = frozenset({
     "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
@@ -77,8 +75,9 @@ def target_column(explained: Explanation, parts: QuestionParts) -> int:
     head = parts.head
     # In "which high priority tickets are open?" the column "priority" is not asked for: the word is part of a value.
     of_values = {(value.column, at) for value in explained.values for at in (value.first, value.end)}
-    mentions = sorted((mention for mention in explained.mentions if mention.first in head), key=lambda it: it.first)
+    mentions = (mention for mention in explained.mentions if mention.first in head and not mention.is_opposite)
     in_head = [it for it in mentions if of_values.isdisjoint({(it.column, it.first), (it.column, it.end)})]
+    in_head.sort(key=lambda mention: mention.first)
     # In "which staff joined before 2016", the last column named is the verb, as no other verb follows.
     if in_head and in_head[-1].first > head.start and not _is_verb(explained.words, head.stop):
         in_head.pop()
@@ -107,18 +106,21 @@ def _date_column(explained: Explanation) -> int:
 def _person_column(explained: Explanation, parts: QuestionParts) -> int:
     names = [words_of(name) for name in explained.table.columns]
     people = [i for i, name in enumerate(names) if PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
-    people = [i for i in people if names[i][-1] not in _IDENTIFIERS] or people
+    people = [i for i in people if names[i][-1] not in IDENTIFIERS] or people
     # For "who cooks on Monday?" it is the column of cooks, if its cells say who.
     verb = next((mention.column for mention in explained.mentions if mention.first == 1), -1)
     if not people and verb >= 0 and explained.measures(verb) is None:
         cells = {cell.strip().lower() for cell in explained.table.column(verb)}
         people = [] if cells & (YES | NO) else [verb]
-    named = {mention.column for mention in explained.mentions if mention.column in people} or set(people)
+    mentioned = {mention.column for mention in explained.mentions if mention.column in people}
+    named, key = mentioned or set(people), explained.key()
     if len(named) == 1:
         return named.pop()
-    if named or parts.top is None:
+    # The rows of staff with their managers are about the staff.
+    is_about_first = not mentioned and people[:1] == [key]
+    if not is_about_first and (named or parts.top is None):
         raise NotExplainedError
-    return explained.key()
+    return key
 
 
 def _is_verb(words: Sequence[QuestionWord], at: int) -> bool:

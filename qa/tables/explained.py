@@ -12,11 +12,13 @@ from qa.tables.measures import Amount, comparable_amounts, is_empty, unit_in_nam
 from qa.tables.whole_table import WholeTable
 from qa.tables.words import (
     ADVERBS,
+    IDENTIFIERS,
     LEAST_STEM,
     WORD,
     QuestionWord,
     head_of,
     is_among,
+    is_same_word,
     stem_of,
     stems_of,
     words_of,
@@ -32,8 +34,10 @@ _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "
 _OF_ANYTHING = frozenset({"code", "date", "id", "name", "no", "nr", "number", "time", "title"})
 # Names of columns of what a thing is without: part of "gluten-free" or "non-smoking" names the opposite.
 _WITHOUT = re.compile(r"\b(?:free|non|not|without|no(?= (?!of\b)\w))\b", re.IGNORECASE)
-# Words before a value that negate or weaken it, as stems.
-_NEGATES = frozenset({"almost", "half", "nearli", "never", "no", "non", "not", "part", "partial", "partli", "without"})
+# Words before a value that negate or weaken it.
+_NEGATES = frozenset({
+    "almost", "half", "nearly", "never", "no", "non", "not", "part", "partial", "partially", "partly", "without",
+})  # fmt: skip
 # The most words in a name or value.
 _LONGEST = 6
 _DIGITS_OF_YEAR = 4
@@ -51,12 +55,14 @@ class Mention(NamedTuple):
         first: The first word that names it.
         end: One past the last.
         rows: The rows with the value; None if only the column is named.
+        is_opposite: Whether it is the opposite that is named: "unpaid" for "paid".
     """
 
     column: int
     first: int
     end: int
     rows: frozenset[int] | None = None
+    is_opposite: bool = False
 
 
 @dataclass(slots=True)
@@ -106,9 +112,8 @@ class Explanation:
                 is_state = is_state and not any(word.is_explained for word in inside)
                 if is_state and len(columns) == 1 and any(is_among(word.stem, stems) for word in inside):
                     (column,) = columns
-                    state_stems = [word.stem for word in inside]
-                    cells_asked = enumerate(map(stems_of, self.table.column(column)))
-                    rows = frozenset(row for row, cell in cells_asked if _affirms(cell, state_stems))
+                    cells_asked = enumerate(map(words_of, self.table.column(column)))
+                    rows = frozenset(row for row, cell in cells_asked if _affirms(cell, state))
                     self._add(Mention(column, first, first + len(state), rows))
 
     def find_columns(self) -> None:
@@ -154,7 +159,7 @@ class Explanation:
             return
         for word in self.words:
             cells = self._cells_with(word.stem) if word.is_head and not (word.is_explained or word.is_plain) else []
-            with_word = [(names[i], cell) for i, _, cell in cells if word.stem in cell]
+            with_word = [(names[i], cell) for i, _, cell in cells if _affirms(cell, [word.text])]
             if with_word and all(name[-1:] and name[-1] in _DESCRIBES and len(cell) > 1 for name, cell in with_word):
                 word.is_explained = self.has_subject = True
 
@@ -177,13 +182,13 @@ class Explanation:
             word.stem: self._cells_with(word.stem) for word in self.words if not (word.is_explained or word.is_plain)
         }
         for first, end in self._stretches():
-            stems = [word.stem for word in self.words[first:end]]
-            candidates = {(i, row): cell_stems for i, row, cell_stems in cells[stems[0]]}
+            words, stem = [word.text for word in self.words[first:end]], self.words[first].stem
+            having = {(i, row): len(cell) for i, row, cell in cells[stem] if _affirms(cell, words)}
             # A year may be part of a date, but no other number is part of anything.
-            is_number = all(stem.isdecimal() for stem in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
-            exact = {at for at, cell_stems in candidates.items() if cell_stems == stems}
-            partial = {at for at, cell_stems in candidates.items() if not is_number and _affirms(cell_stems, stems)}
-            matching = partial if exact or len(stems) > 1 or stems[0] not in subject else set()
+            is_number = all(word.isdecimal() for word in words) and len("".join(words)) != _DIGITS_OF_YEAR
+            exact = {at for at, length in having.items() if length == len(words)}
+            may_be_part = not is_number and (exact or len(words) > 1 or stem not in subject)
+            matching = set(having) if may_be_part else set()
             columns = _without_copies({i for i, _ in exact or matching}, exact | matching)
             if len(columns) > 1:
                 columns &= self._named_beside(first, end)
@@ -194,6 +199,16 @@ class Explanation:
             if columns:
                 rows = frozenset(row for i, row in exact | matching if i in columns)
                 self._add(Mention(columns.pop(), first, end, rows))
+
+    def find_opposites(self) -> None:
+        """Find columns whose opposite the question names: "gluten" or "unpaid", beside "gluten-free" or "paid"."""
+        for first, end in self._stretches():
+            stems, text = [word.stem for word in self.words[first:end]], self.words[first].text
+            for i, name in enumerate(map(str.lower, self.table.columns)):
+                is_free = name.endswith("-free") and stems_of(name) == [*stems, "free"]
+                if is_free or (len(stems) == 1 and text == f"un{name}"):
+                    self.mentions.append(Mention(i, first, end, is_opposite=True))
+                    self.explain(self.words[first].start, self.words[end - 1].end)
 
     def find_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
@@ -230,7 +245,8 @@ class Explanation:
         """Return the column that identifies rows: the first with distinct values, if possible not of dates."""
         columns = range(len(self.table.columns))
         distinct = [i for i in columns if self._is_distinct(i)]
-        names = [i for i in distinct if not self.kind(i) and not (i and self._has_fractions(i))]
+        # A number behind the first column identifies rows only if it is named so: salaries may be distinct by chance.
+        names = [i for i in distinct if not self.kind(i) and (not i or self.measures(i) is None or self._is_number(i))]
         keys = names or [i for i in distinct if self.kind(i) == "date"]
         return next(iter(keys or [i for i in columns if self.measures(i) is None]), 0)
 
@@ -254,10 +270,8 @@ class Explanation:
                 by_distance.setdefault(len(between), set()).add(mention.column)
         return by_distance[min(by_distance)] if by_distance else set()
 
-    def _has_fractions(self, column: int) -> bool:
-        return self.measures(column) is not None and any(
-            not {".", ","}.isdisjoint(c) for c in self.table.column(column)
-        )
+    def _is_number(self, column: int) -> bool:
+        return not IDENTIFIERS.isdisjoint(head_of(self.table.columns[column]))
 
     def _is_distinct(self, column: int) -> bool:
         """Whether the values of a column are distinct and not empty, and not row numbers."""
@@ -266,10 +280,10 @@ class Explanation:
         return not is_count and len(set(cells)) == len(cells) and not any(map(is_empty, cells))
 
     def _cells_with(self, stem: str) -> list[tuple[int, int, list[str]]]:
-        """Return the cells that may contain a word: column, row and stems of each."""
+        """Return the cells that may contain a word: column, row and words of each."""
         prefix = stem[: max(LEAST_STEM, len(stem) - 1)]
         return [
-            (i, number, stems_of(cell))
+            (i, number, words_of(cell))
             for number, row in enumerate(self.table.rows)
             for i, cell in enumerate(row.cells)
             if prefix in cell.lower()
@@ -291,9 +305,12 @@ def _without_copies(columns: set[int], cells: set[tuple[int, int]]) -> set[int]:
 
 
 def _affirms(cell: Sequence[str], value: Sequence[str]) -> bool:
-    """Whether a cell has a value, without a word beside it that negates or weakens it: not open, partly paid."""
-    places = [at for at in range(len(cell)) if list(cell[at : at + len(value)]) == list(value)]
+    """Whether a cell has a value, without a word beside it that negates or weakens it: not open, partly paid.
+
+    Only the number of its words may differ: the head of development is no developer.
+    """
+    size = len(value)
+    places = [at for at in range(len(cell) - size + 1) if all(map(is_same_word, cell[at : at + size], value))]
     return any(
-        (not at or cell[at - 1] not in _NEGATES) and cell[at + len(value) : at + len(value) + 1] != ["free"]
-        for at in places
+        (not at or cell[at - 1] not in _NEGATES) and list(cell[at + size : at + size + 1]) != ["free"] for at in places
     )

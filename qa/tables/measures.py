@@ -42,7 +42,10 @@ _YEAR_MONTH = re.compile(r"(\d{4})-(\d\d)")
 # Dates whose day and month could be either way round.
 _UNCLEAR_DATE = re.compile(r"(?:0?\d|1[0-2])[/-](?:0?\d|1[0-2])[/-]\d{4}")
 _NAME_PART = re.compile(r"[^\s()\[\],;:_]+")
-_MINUS = re.compile(r"[-−–]\s?\d")
+_MINUS = re.compile(r"[-−–]\s?[€$£]?\s?\d")
+# A loss in brackets, and a rating such as 4.2/5.
+_NEGATIVE = re.compile(r"\((?=[€$£]?\d)([^()]*[.,]\d\d)\)")
+_RATING = re.compile(r"(\d+(?:[.,]\d+)?)\s?(/\s?\d+)")
 _MONTHS, _DAYS = 12, 31
 # Dates before it lack the year.
 FIRST_YEAR = 1000
@@ -58,7 +61,7 @@ class Amount:
 
     Attributes:
         value: In the base unit of its kind; dates are in years.
-        kind: `mass`, `time`, ...; `money eur`, `date`; an unknown unit as written; "" for a bare number.
+        kind: `mass`, `time`, ...; `money eur`, `date`, `/5`; an unknown unit as written; "" for a bare number.
     """
 
     value: float
@@ -80,10 +83,12 @@ def kind_of_unit(unit: str) -> tuple[str, float] | None:
 
 def parse_amount(cell: str) -> Amount | None:
     """Parse a cell that is a number, perhaps with a unit, or a time or a date, and nothing else; else return None."""
-    text = cell.strip().strip("*_`").strip()
+    text = _NEGATIVE.sub(r"-\1", cell.strip().strip("*_`").strip())
     if clock := _CLOCK.fullmatch(text):
         hours, minutes, seconds = (int(part or 0) for part in clock.groups())
         return Amount(hours * 3600.0 + minutes * 60 + seconds, "time")
+    if rating := _RATING.fullmatch(text):
+        return Amount(float(rating[1].replace(",", ".")), rating[2].replace(" ", ""))
     dates = list(dates_in(text))
     if _UNCLEAR_DATE.fullmatch(text) or len(dates) > 1:
         return None
@@ -98,7 +103,8 @@ def _month(text: str) -> Amount | None:
     if match := _YEAR_MONTH.fullmatch(text):
         return _date(int(match[1]), int(match[2]))
     form, values = normalise_values(text)
-    is_month = form == "m #" and isinstance(values[1], Decimal)
+    # "Sun 12" has the same form.
+    is_month = form == "m #" and str(values[0]).isdecimal() and isinstance(values[1], Decimal)
     return _date(int(values[1]), int(values[0])) if is_month else None
 
 

@@ -1,7 +1,7 @@
 """Detect answers from the wrong row of a table, and from a row without the value that is asked for.
 
 The row above or below the right one has the same columns, and often all but one word of the question: for "what did the
-pump cost in May?", the row of the pump in June must not answer.
+pump cost in May?", the row of the pump in June must not answer. Nor may any one row answer "which pump is the oldest?".
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.questions.dates import dates_in
 from qa.questions.values import Span
 from qa.tables.columns import PERSON_COLUMN
-from qa.tables.measures import is_empty, unit_in_name
-from qa.tables.superlatives import VERBS
+from qa.tables.measures import comparable_amounts, is_empty, parse_amount, unit_in_name
+from qa.tables.superlatives import VERBS, bounds, superlatives
 from qa.tables.whole_table import Row, WholeTable, whole_tables
-from qa.tables.words import stems_of, words_of
+from qa.tables.words import WORD, stems_of, words_of
 
 # Questions that name a row to ask about another one ("the talk after lunch"), and for rows without a value.
 _COMPARES = re.compile(
@@ -32,7 +32,16 @@ _PERSON_IN_QUESTION = re.compile(
 _PERSON = re.compile(rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\b\.? )?{_NAME}(?: {_NAME})+")
 _ASKS_WHO = re.compile(r"\b(?:who|whom|whose|which|name)\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+# Questions whose answer is a row, or a sum of rows; not "why is the oldest pump not used?"
+_ASKS_FOR_ROWS = re.compile(r"\b(?:who|whom|whose|which|what|when|where|how (?:many|much))\b", re.IGNORECASE)
+_ASKS_FOR_REASON = re.compile(r"\b(?:why|how come)\b", re.IGNORECASE)
+_ADDS_UP = re.compile(r"\b(?:total|sum|average)\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\bhow many ([^\W_]+(?: [^\W_]+)?)", re.IGNORECASE)
 _LEAST_DIGITS = 3
+# Of fewer rows, one may well be the one with the most.
+_LEAST_ROWS = 3
+# The columns of a table of properties, unless they compare.
+_WITH_NAME_AND_VALUE = 2
 _OF_DATES = frozenset({"date", "day"})
 
 
@@ -40,12 +49,15 @@ def is_other_row(snapshot: Index, question: str, passage: StoredPassage, answer_
     """Whether the row or record with the answering sentence is another than the question names, or lacks the value.
 
     It is another if its date or person is, or if some row has all words of the question that this one has, and also a
-    name, code or date of it. It lacks the value if its cell in the column that the question names is empty.
+    name, code or date of it. It lacks the value if its cell in the column that the question names is empty, or if the
+    question compares rows, of which it names none.
     """
     for table in whole_tables(snapshot, [passage]):
         for row in table.rows:
             start, end = answer_span
             if row.passage.id == passage.id and row.span[0] <= start and end <= max(row.span[1], start + 1):
+                if _needs_all_rows(question, table, row):
+                    return True
                 return not _COMPARES.search(question) and (
                     _lacks_value(question, table, row)
                     or _has_other_date(question, table, row)
@@ -53,6 +65,34 @@ def is_other_row(snapshot: Index, question: str, passage: StoredPassage, answer_
                     or any(_is_better_match(question, other, row) for other in table.rows if other is not row)
                 )
     return False
+
+
+def _needs_all_rows(question: str, table: WholeTable, row: Row) -> bool:
+    """Whether a question ranks, limits, counts or adds up rows by words that this row and its headings lack.
+
+    Not if it names this row: by a word of the first cell, or one that no other row has.
+    """
+    spans = [limit.span for limit in bounds(question) if not limit.is_period]
+    spans += [top.span for top in superlatives(question)]
+    spans += [match.span() for match in _ADDS_UP.finditer(question)]
+    is_of_properties = len(table.columns) == _WITH_NAME_AND_VALUE and comparable_amounts(table.column(1)) is None
+    asks = _ASKS_FOR_ROWS.search(question) and not _ASKS_FOR_REASON.search(question)
+    if not asks or len(table.rows) < _LEAST_ROWS or is_of_properties:
+        return False
+    cells, others = " ".join(row.cells), " ".join(" ".join(other.cells) for other in table.rows if other is not row)
+    words = (word for word in WORD.finditer(question) if not any(start <= word.start() < end for start, end in spans))
+    named = _content(next(filter(None, row.cells), "")) | (_content(cells) - _content(others))
+    if named & _content(" ".join(word[0] for word in words)):
+        return False
+    about = f"{_context_of(row)} {' '.join(table.columns)}"
+    known = stems_of(f"{cells} {about}")
+    asked = [stems_of(question[slice(*span)]) for span in spans]
+    if any(not set(known).issuperset([stem for stem in stems if stem.isdecimal()] or stems) for stems in asked):
+        return True
+    fields = zip(table.columns[1:], row.cells[1:], strict=True)
+    amounts = [f"{name} {cell}" for name, cell in fields if parse_amount(cell)]
+    counted = [noun for match in _COUNTS.finditer(question) for noun in _content(match[1])]
+    return any(noun in stems_of(about) and noun not in stems_of(" ".join(amounts)) for noun in counted)
 
 
 def _lacks_value(question: str, table: WholeTable, row: Row) -> bool:

@@ -92,7 +92,7 @@ _SUPERLATIVE = re.compile(
 )
 _AMOUNT = (
     rf"(?P<amount>\d{{4}}-\d\d(?:-\d\d)?\b|(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?{MONTH} \d{{4}}"
-    r"|(?:[€$£]\s?)?\d[\d.,]*\d|(?:[€$£]\s?)?\d)(?P<unit>\s?[%€$£]|\s?[^\W\d_]+[²³23]?(?:/[a-z]+)?\b)?"
+    r"|\d{1,2}:\d\d\b|[-−–]?(?:[€$£]\s?)?\d(?:[\d.,]*\d)?)(?P<unit>\s?[%€$£]|\s?[^\W\d_]+[²³23]?(?:/[a-z]+)?\b)?"
 )
 _BOUND = re.compile(
     rf"\b(?:(?P<word>{'|'.join(word for word in _WORDS if word.endswith('er') or word in {'more', 'less'})})"

@@ -18,7 +18,7 @@ from qa.tables.measures import UNKNOWN, is_empty
 from qa.tables.superlatives import ANY, VERBS, Bound, bounds, superlatives
 from qa.tables.table_answer import RowsAnswer
 from qa.tables.whole_table import WholeTable, whole_tables
-from qa.tables.words import DAYS, QuestionWord, stems_of, words_of
+from qa.tables.words import DAYS, QuestionWord, is_same_word, stems_of, words_of
 
 _ASKS = re.compile(
     r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|who|when|list|show|name|find)\b"
@@ -110,6 +110,7 @@ def _explain(explained: Explanation, asks: re.Match[str]) -> QuestionParts:
     explained.find_columns()
     explained.find_described_subject()
     explained.find_values()
+    explained.find_opposites()
     explained.find_subject()
     measuring = (word for word in explained.words if word.is_name or not word.is_explained)
     verbs = [VERBS[word.stem] for word in measuring if word.stem in VERBS]
@@ -158,7 +159,7 @@ def _select(explained: Explanation, parts: QuestionParts) -> RowsAnswer | None:
             raise NotExplainedError
     # Every row has a key: "who has open tickets?"
     used = {target, explained.key(), measured, *(column for column, _ in limits)}
-    rows, is_filtered = _filtered(explained, parts, limits, used, yes_or_no=target != explained.key())
+    rows, is_filtered = _filtered(explained, parts, limits, used, target)
     if target < 0:
         target = measured
     if top is not None:
@@ -186,8 +187,7 @@ def _filtered(
     parts: QuestionParts,
     limits: Sequence[tuple[int, Bound]],
     used: set[int],
-    *,
-    yes_or_no: bool,
+    target: int,
 ) -> tuple[set[int], bool]:
     """Return the rows with all that the question names, and whether it names anything; raises NotExplainedError.
 
@@ -196,26 +196,50 @@ def _filtered(
         parts: Its parts.
         limits: Its bounds, each with its column.
         used: Columns whose names do not ask for rows that have something in them.
-        yes_or_no: Whether rows that have something must say "yes" in its column.
+        target: The column that the question asks for, -1 for the measured one.
     """
-    negated = [explained.first_mention_after(end) for end in parts.negations]
-    if any(cell.strip().lower() in UNKNOWN for mention in negated for cell in explained.table.column(mention.column)):
+    negated = {explained.first_mention_after(end) for end in parts.negations}
+    denied = negated.union(mention for mention in explained.mentions if mention.is_opposite)
+    if any(cell.strip().lower() in UNKNOWN for mention in denied for cell in explained.table.column(mention.column)):
         raise NotExplainedError
+    is_of_key = target == explained.key()
     filters: list[tuple[Collection[int], bool]] = []
     for column, bound in limits:
         measures = explained.measures(column) or ()
         filters.append(({i for i, amount in enumerate(measures) if bound.is_met(amount)}, False))
     filters += [(value.rows or (), value in negated) for value in explained.values]
     for mention in explained.mentions:
-        is_negated = mention in negated
-        if is_negated or mention.column not in used.union(value.column for value in explained.values):
-            if not is_negated and _is_other_form(explained, mention):
+        if mention in denied or mention.column not in used.union(value.column for value in explained.values):
+            if mention not in denied and _is_other_form(explained, mention):
                 raise NotExplainedError
-            filters.append((_having(explained.table.column(mention.column), yes_or_no=yes_or_no), is_negated))
-    rows = set(range(len(explained.table.rows)))
-    for having, is_negated in filters:
-        rows = rows.difference(having) if is_negated else rows.intersection(having)
-    return rows, bool(filters)
+            # Rows that have something must say "yes" if it is not the rows that are asked for.
+            yes_or_no = mention.is_opposite or not is_of_key
+            having = _having(explained.table.column(mention.column), yes_or_no=yes_or_no)
+            filters.append((having, (mention in negated) != mention.is_opposite))
+    all_rows = set(range(len(explained.table.rows)))
+    rows = all_rows.intersection(*(having for having, is_negated in filters if not is_negated))
+    excluded = rows.intersection(i for having, is_negated in filters if is_negated for i in having)
+    kept = rows - excluded
+    return kept if is_of_key or target < 0 else _without_any(explained, parts, target, kept, excluded), bool(filters)
+
+
+def _without_any(
+    explained: Explanation, parts: QuestionParts, target: int, rows: set[int], excluded: set[int]
+) -> set[int]:
+    """Return the rows whose cell in the target column is in no excluded row; raises NotExplainedError if unclear.
+
+    "Who has no open tasks?" means that, but "which floors have rooms without a lift?" may mean any such room.
+    """
+    cells = explained.table.column(target)
+    excluded_cells = {cells[i] for i in excluded}
+    chosen = {i for i in rows if cells[i] not in excluded_cells}
+    verb = parts.head.stop
+    if chosen != rows and [word.text for word in explained.words[verb : verb + 2]] not in (
+        ["has", "no"],
+        ["have", "no"],
+    ):
+        raise NotExplainedError
+    return chosen
 
 
 def _best(explained: Explanation, rows: set[int], column: int, sign: int) -> set[int]:
@@ -245,6 +269,4 @@ def _is_other_form(explained: Explanation, mention: Mention) -> bool:
     """Whether a word names a column in a form other than the plural: who pays the rent need not have paid it."""
     names = words_of(explained.table.columns[mention.column])
     words = (word.text for word in explained.words[mention.first : mention.end] if not word.is_plain)
-    return not all(
-        word in names or word.removesuffix("s") in names or word.removesuffix("es") in names for word in words
-    )
+    return not all(any(is_same_word(word, name) for name in names) for word in words)

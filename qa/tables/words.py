@@ -29,6 +29,8 @@ _SHORT = {
         *("november", "december"),
     )
 }
+# Last words of the names of columns with numbers of persons or things: "staff no", beside "name".
+IDENTIFIERS = frozenset({"code", "id", "no", "nr", "num", "number"})
 # The stems of days and months.
 DAYS = frozenset({*_SHORT.values(), "may"})
 WORD = re.compile(r"[^\W_]+")
@@ -96,6 +98,12 @@ def head_of(name: str) -> list[str]:
 def stem_of(word: str) -> str:
     """Return the stem of a word in lower case; days and months by their first three letters."""
     return _SHORT.get(word) or next(iter(word_terms(word)), word)
+
+
+def is_same_word(one: str, other: str) -> bool:
+    """Whether two words in lower case differ at most by the plural, or by the abbreviation of a day or month."""
+    short, long = sorted((_SHORT.get(one, one), _SHORT.get(other, other)), key=len)
+    return long in {short, f"{short}s", f"{short}es"} or (short[-1:] == "y" and long == f"{short[:-1]}ies")
 
 
 def is_among(stem: str, names: Sequence[str]) -> bool:

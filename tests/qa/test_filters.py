@@ -14,6 +14,7 @@ from corpus.errors import UsageError
 from index.dense.scope import Scope
 from index.snapshot import Snapshot
 from qa.explore.items import Items
+from qa.fields import Part, plain_words
 from qa.filters import Filter, add_path, select
 from tests.corpus.readers.samples import archives
 from tests.encoders import BagEncoder
@@ -210,6 +211,26 @@ def matching_records(snapshot: Snapshot, **conditions: Any) -> list[str]:
 )
 def test_matching_records(records: Snapshot, where: Any, expected: list[str]) -> None:
     assert matching_records(records, where=where) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "is_found"),
+    [
+        ("-3", "-3", True),
+        ("−3 °C", "-3", True),
+        ("-3", "3", False),
+        ("4.5 bar", "4.5", True),
+        ("4.5 bar", "4", False),
+        ("2-3", "3", True),
+        ("2024-05-02", "2024-05", True),
+        ("2.5.2024", "2024", True),
+        ("version 3.10.2", "3", True),
+        ("gate 4.", "4", True),
+    ],
+)
+def test_numbers_match_as_a_whole(value: str, wanted: str, is_found: bool) -> None:
+    """But dates and versions have several numbers."""
+    assert Part(1, None, (("low", value),)).has("low", plain_words(wanted)) is is_found
 
 
 def test_all_passages_of_a_record_match(records: Snapshot) -> None:

@@ -17,6 +17,9 @@ from qa.tables.measures import Amount, comparable_amounts, kind_of_unit, parse_a
         ("€1,250", 1250, "money eur"),
         ("1.310,50 EUR", 1310.5, "money eur"),
         ("−5 °C", -5, "temperature"),
+        ("-$90.50", -90.5, "money usd"),
+        ("(1,500.00)", -1500, ""),
+        ("4.5/5", 4.5, "/5"),
         ("–12 °C", -12, "temperature"),
         ("~ 40 %", 40, "%"),
         ("12 rowers", 12, "rower"),
@@ -36,10 +39,12 @@ def test_numbers_with_their_units(cell: str, value: float, kind: str) -> None:
     "cell",
     [
         "Debian 12",
+        "Sun 12",
         "3 to 5 or 7",
         "see below",
         "3/4/2024",
         "9 kg 5 m",
+        "(see 4.20)",
         "4 June, not 5 May",
         "4 June at the harbour",
         "",
@@ -64,6 +69,7 @@ def test_columns_that_can_be_compared() -> None:
     assert comparable_amounts(["1", "2", "3", "many"]) is None
     assert comparable_amounts(["7 kg", "900"]) is None
     assert comparable_amounts(["$7", "€9"]) is None
+    assert comparable_amounts(["4.5/5", "7/10"]) is None
     assert comparable_amounts(["7"]) is None
     assert comparable_amounts(["4 June", "2 July"]) is not None
     assert comparable_amounts(["4 June", "2 July 2024"]) is None

@@ -59,6 +59,29 @@ WORDS = """| | |
 | Weight | 1,450 kg |
 | Engine | Yarrow 60 |
 """
+TRAINS = """# Trains from Westbury
+
+| Train | Departs | Days | Comfort |
+|---|---|---|---|
+| R1 | 06:15 | Mon-Fri | good |
+| R7 | 17:20 | Mon-Fri | better |
+| R9 | 22:50 | daily | fair |
+"""
+LIMITS = """| Rule | Limit |
+|---|---|
+| Luggage | up to 23 kg |
+| Check-out | by 11:00 |
+| Fine above 5 kg | 20 EUR |
+"""
+SEATS = """# Rooms
+
+| Room | Seats | Most guests | Lift |
+|---|---|---|---|
+| Oak | 12 | 9 | yes |
+| Elm | 8 | 6 | yes |
+| Ash | 20 | 15 | no |
+| Total | 40 | 30 | |
+"""
 
 # A question, a table, and the answering sentence in it.
 OTHER = [
@@ -81,8 +104,17 @@ OTHER = [
     ("what is the amount of E4?", PAID, "E4"),
     ("What is the Email Address of Ann Lee?", BOOKED, "16 June 2024"),
     ("Which member booked on 1 May 2024?", BOOKED, "16 June 2024"),
+    # One row cannot answer what compares, counts or adds up rows.
+    ("which train leaves first?", TRAINS, "R7"),
+    ("what is the latest train from Westbury?", TRAINS, "R1"),
+    ("which trains leave after 17:00?", TRAINS, "R7"),
+    ("how many trains run daily?", TRAINS, "R1"),
+    ("how many rooms have a lift?", SEATS, "Oak"),
+    ("what is the average number of seats?", SEATS, "Elm"),
 ]
 RIGHT = [
+    ("why do we not take the latest train?", TRAINS, "R9"),
+    ("latest train, comfort", TRAINS, "R9"),
     ("phone number of Dora Keld, the builder", TRADES, "0555 066 303"),
     ("what is the builder's phone number?", TRADES, "0555 066 303"),
     ("who is the builder of Ian Prowse?", TRADES, "Dora Keld"),
@@ -110,6 +142,14 @@ RIGHT = [
     ("Which member booked on 1 May 2024?", BOOKED, "9 June 2024"),
     ("how heavy is it without the Engine?", WORDS, "Weight"),
     ("how heavy is the boat with its engine?", WORDS, "Weight"),
+    ("which train is the only one that runs daily and the latest?", TRAINS, "R9"),
+    ("how early is the latest check-out?", LIMITS, "Check-out"),
+    ("what is the most that luggage may weigh?", LIMITS, "Luggage"),
+    ("what is the fine for more than 5 kg?", LIMITS, "Fine above 5 kg"),
+    ("how many seats does Elm have?", SEATS, "Elm"),
+    ("how many seats are there for a meeting?", SEATS, "Elm"),
+    ("which room takes the most guests?", SEATS, "Ash"),
+    ("what is the total number of seats?", SEATS, "Total"),
 ]
 
 

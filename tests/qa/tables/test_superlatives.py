@@ -37,6 +37,8 @@ def test_superlatives(question: str, expected: list[tuple[str, int, str]]) -> No
         ("with at least 12 seats", "at least 12", Amount(12), [False, True, True]),
         ("lighter than 20 kg", "lighter than 20 kg", Amount(20, "mass"), [True, False, False]),
         ("that cost up to €5", "up to €5", Amount(5, "money eur"), [True, True, False]),
+        ("that leave before 9:30", "before 9:30", Amount(34200, "time"), [True, False, False]),
+        ("that cost over -$2", "over -$2", Amount(-2, "money usd"), [True, False, False]),
         ("exceeding 5.", "exceeding 5", Amount(5), [False, False, True]),
     ],
 )

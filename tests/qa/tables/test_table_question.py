@@ -233,6 +233,35 @@ CARS = table(
     "cars.md", "Car | Range (km) | Price | Deposit", "C1 | 900 | on request | 90 EUR", "C2 | 420 | ask | 40 EUR"
 )
 HIRE = table("bikes.md", "Bike | Deposit (EUR)", "Gull | 40", "Tern | 60")
+# Words that only look alike: Ben is no developer, and Dag no designer.
+TEAM = table(
+    "team.md",
+    "Person | Role | City | Joined | Manager",
+    "Ana | developer | Oslo | 2016-01-01 | Ben",
+    "Ben | head of development | Oslo | 2018-01-01 | ",
+    "Cid | designer | Rome | 2015-01-01 | Dag",
+    "Dag | design lead | Rome | 2020-01-01 | ",
+    "Hal | junior developer | Rome | 2021-01-01 | Ben",
+)
+# A sheet per year, and salaries that are distinct by chance.
+WAGES = table(
+    "wages.xlsx",
+    "Employee | Salary | Bonus | ",
+    "Ada | 5000 | 90 | 2023",
+    "Cem | 6100 | 90 | 2023",
+    "Ada | 5200 | 80 | 2024",
+    "Dee | 6900 | 80 | 2024",
+)
+CHORES = table(
+    "chores.md",
+    "Task | Owner | Status | Priority",
+    "Fix boiler | Ana | open | high",
+    "Order chairs | Ana | done | low",
+    "Paint hall | Ben | done | low",
+)
+BILLS = table("bills.csv", "Bill | Amount | Paid", "B1 | 40 | yes", "B2 | 90 | no", "B3 | 70 | no")
+HOTELS = table("hotels.md", "Hotel | Rating | Free parking", "Astor | 3.9/5 | yes", "Bristol | 4.7/5 | no")
+TRAINS = table("trains.md", "Train | Departs | Platform", "R1 | 06:15 | 2", "R7 | 17:20 | 2", "R9 | 22:50 | 1")
 
 
 @pytest.mark.parametrize(
@@ -385,6 +414,27 @@ HIRE = table("bikes.md", "Bike | Deposit (EUR)", "Gull | 40", "Tern | 60")
         (PUMPS, "which pumps in Bergen are down?", ["P2"]),
         (FOODS, "which foods are gluten-free?", ["Tofu"]),
         (FOODS, "which foods contain nuts?", ["Cake"]),
+        # The opposite of a column.
+        (FOODS, "which foods contain gluten?", ["Cake"]),
+        (FOODS, "which foods do not contain gluten?", ["Tofu"]),
+        (BILLS, "which bills are unpaid?", ["B2", "B3"]),
+        (BILLS, "which unpaid bills have an amount over 80?", ["B2"]),
+        # Only words that are the same, apart from the plural.
+        (TEAM, "which developers live in Oslo?", ["Ana"]),
+        (TEAM, "which developers joined after 2017?", ["Hal"]),
+        (TEAM, "which designers joined after 2014?", ["Cid"]),
+        (TEAM, "which members are not developers?", ["Ben", "Cid", "Dag"]),
+        # The rows are about the persons in the first column, and not about their managers.
+        (TEAM, "who joined before 2017?", ["Ana", "Cid"]),
+        (TEAM, "who joined last?", ["Hal"]),
+        (TEAM, "who is the manager of Ana?", ["Ben"]),
+        (WAGES, "which employee has the highest salary in 2023?", ["Cem"]),
+        (WAGES, "who has the highest salary?", ["Dee"]),
+        # Nobody of whom another row says it.
+        (CHORES, "who has no open tasks?", ["Ben"]),
+        (CHORES, "which owners have no open tasks?", ["Ben"]),
+        (HOTELS, "which hotel has the highest rating?", ["Bristol"]),
+        (TRAINS, "which trains depart after 17:00?", ["R7", "R9"]),
         (FOODS, "which food has the most eggs?", ["Cake"]),
         (RECIPES, "which recipe is the longest?", ["Stew"]),
         (PATIENTS, "which patient is the latest?", ["Bob"]),
@@ -478,8 +528,9 @@ def test_rows_that_answer(table: WholeTable, question: str, cells: Sequence[str]
         (OFFICES, "who has the highest salary in the us?"),
         (TOURS, "which tours to Oslo are in may?"),
         (PUMPS, "which pumps in Bergen are up?"),
-        # The opposite of a column.
-        (FOODS, "which foods contain gluten?"),
+        # Hotels without free parking need not have any; and Ana has a task that is open, and one that is not.
+        (HOTELS, "which hotels have parking?"),
+        (CHORES, "who has tasks that are not open?"),
         # Cells that are neither yes nor no, or no amount.
         (DUES, "which members have paid?"),
         (DUES, "which members have not paid?"),
