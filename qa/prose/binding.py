@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from qa.prose.words import Kind, Token, is_ordinal
+from qa.prose.rows import YES_OR_NO, Row
+from qa.prose.words import Kind, Token, is_ordinal, is_vague, tokens_of
 
 _PREPOSITIONS = "from to by in after before until into than with for of"
 # Weights of the words adjacent to a fact and of a preposition before it; other words weigh by their distance.
@@ -59,6 +61,37 @@ def swapped_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | 
         if crossed + other_crossed > straight + other_straight > -math.inf:
             return first.text
     return None
+
+
+def misplaced_cell(sentence: Sequence[Token], rows: Sequence[Row], rest: str) -> str | None:
+    """Return the first cell in a sentence that is in none of the rows that the sentence mentions, or None.
+
+    Args:
+        sentence: Its tokens.
+        rows: All rows of the passages.
+        rest: The passages without their rows, which may say it of other things.
+    """
+    said, elsewhere = _joined(sentence), _joined(tokens_of(rest))
+    columns = defaultdict[str, dict[str, str]](dict)
+    places = defaultdict[str, set[int]](set)
+    for number, row in enumerate(rows):
+        for position, (name, cell) in enumerate(row):
+            column = columns[name or str(position)]
+            words = _joined(tokens_of(cell))
+            if words.strip() and words in said and cell.lower() not in YES_OR_NO:
+                column[words] = cell
+                places[words].add(number)
+    for left, right in combinations(filter(None, columns.values()), 2):
+        mentioned = set().union(*(places[words] for words in left))
+        for words, cell in right.items():
+            if not places[words] & mentioned and words not in elsewhere:
+                return cell
+    return None
+
+
+def _joined(tokens: Sequence[Token]) -> str:
+    """Return the content words between blanks."""
+    return f" {' '.join(token.value for token in tokens if token.kind != 'stop' and not is_vague(token))} "
 
 
 def _best_similarity(fact: _Fact, original: _Fact, cited: Sequence[_Fact]) -> float:

@@ -6,25 +6,28 @@ Negations and opposites are English; numbers and names are compared in any langu
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from qa.prose.words import Token
+from qa.prose.words import Token, is_vague
+from qa.tables.measures import kind_of_unit
 
-# "one" and "first" occur in too many phrases to be required in a passage.
-_VAGUE = frozenset({"one", "first"})
 _NEGATION_WORDS = "not no never none neither nor nobody nothing without cannot hardly closed shut unable unless"
 _NEGATIONS = frozenset(_NEGATION_WORDS.split())
 # Pairs of stems.
 _ANTONYMS = (
-    "rose/fell rise/fall rais/lower increas/decreas enabl/disabl accept/reject open/close well/badli "
-    "befor/after up/down includ/exclud older/newer more/less rare/common allow/forbid above/below "
+    "rose/fell rose/declin rise/fall rise/declin grew/shrank grow/shrink rais/lower increas/decreas enabl/disabl "
+    "accept/reject accept/declin approv/reject pass/fail open/close well/badli "
+    "befor/after up/down includ/exclud older/newer more/less rare/common allow/forbid allow/prohibit above/below "
     "am/pm dollar/euro dollar/pound euro/pound"
 )
 _OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in _ANTONYMS.split())
 # Stop words are in no clause; these are opposites only before the same word: "before lunch", "after lunch".
 _COMPARED = {"before": {"after"}, "after": {"before"}, "more": {"less", "fewer"}, "less": {"more"}, "fewer": {"more"}}
+_COMPARED |= {"all": {"some"}, "some": set(), "least": {"most"}, "most": {"least"}}
+_COMPARED |= {"first": {"last"}, "last": {"first"}}
 
 
 @dataclass(slots=True)
@@ -36,12 +39,26 @@ class _Clause:
 
 
 def missing_fact(sentence: Sequence[Token], passages: Sequence[Token]) -> str | None:
-    """Return the first number or name of a sentence that no passage has, or None."""
-    passage_values = {token.value for token in passages}
-    for token in sentence:
-        if token.kind in ("number", "name") and token.value not in passage_values and token.text.lower() not in _VAGUE:
+    """Return the first number or name of a sentence that no passage has, or only with another unit, or None."""
+    passage_units = defaultdict[str, set[tuple[str, float] | None]](set)
+    for token, following in pairwise((*passages, *passages[-1:])):
+        passage_units[token.value].add(_unit(token, following))
+    for token, following in pairwise((*sentence, *sentence[-1:])):
+        if token.kind not in ("number", "name") or is_vague(token):
+            continue
+        units = passage_units.get(token.value)
+        if units is None:
             return token.text
+        unit = _unit(token, following)
+        # Where it has no unit, as in a range, that may be the same.
+        if unit and unit not in units and unit[0] in {other and other[0] for other in units} and None not in units:
+            return f"{token.text} {following.text}"
     return None
+
+
+def _unit(token: Token, following: Token) -> tuple[str, float] | None:
+    """Return the kind of the unit after a number and its value in the base unit, or None."""
+    return kind_of_unit(following.text) if token.kind == "number" and following.at - token.at == 1 else None
 
 
 def is_contrary(sentence: Sequence[Token], passages: Sequence[Token]) -> bool:

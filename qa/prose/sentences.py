@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from corpus import sentence_spans
+from qa.questions.values import MONTH
 
 _BRACKETED = r"[\[【]\s*(?:passages?\s+)?\d{1,4}(?:\s*[,;&–-]\s*\d{1,4})*(?:†[^\]】]{0,40})?\s*[\]】]"
 _CITATION = re.compile(rf"\s*({_BRACKETED})", re.IGNORECASE)
@@ -14,8 +15,8 @@ _CITATION = re.compile(rf"\s*({_BRACKETED})", re.IGNORECASE)
 _AFTER_STOP = re.compile(rf"([.!?…。！？]+[\"'”’»)*_]*)((?:\s*{_BRACKETED})+)", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 _WIDEST_RANGE = 10
-# Unwanted Markdown: markers of lists, headings and emphasis.
-_LIST_MARKER = re.compile(r"(?:[-*+•–#>]+|\d{1,2}[.)])\s+")
+# Unwanted Markdown: markers of lists, headings and emphasis; "24. April" is a date.
+_LIST_MARKER = re.compile(rf"\A(?:[-*+•–#>]+|\d{{1,2}}(?:\)|\.(?!\s+{MONTH})))\s+")
 _EMPHASIS = re.compile(r"\*\*|__|`")
 _OPEN = re.compile(r"[\[【][^\]】]*$|<[^>]*$")
 _THOUGHTS = re.compile(r"\s*<think>.*?(?:</think>|$)", re.DOTALL)
@@ -74,7 +75,7 @@ class ClaimStream:
 
 def _claims(sentences: Iterator[str]) -> Iterator[Claim]:
     for sentence in sentences:
-        text = _LIST_MARKER.sub("", _EMPHASIS.sub("", _CITATION.sub("", sentence)).strip(), count=1)
+        text = _LIST_MARKER.sub("", _EMPHASIS.sub("", _CITATION.sub("", sentence)).strip())
         cited = [number for citation in _CITATION.findall(sentence) for number in _cited_numbers(citation)]
         if any(map(str.isalnum, text)):
             yield Claim(" ".join(text.split()), tuple(dict.fromkeys(cited)))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from index import Encoder, TokenVectors
 from qa.answer.results import Hit, ProseSentence
-from qa.prose.binding import swapped_fact
+from qa.prose.binding import misplaced_cell, swapped_fact
 from qa.prose.compare import is_contrary, missing_fact
+from qa.prose.rows import write_out
 from qa.prose.sentences import Claim
-from qa.prose.words import Token, tokens_of
+from qa.prose.words import tokens_of
 
 # Midpoint and slope of the logistic function from similarity to support: fitted on half of tests/qa/prose.
 _MIDPOINT, _SLOPE = 0.83, 10.0
@@ -45,19 +47,17 @@ class Judge:
         if not ranks:
             return "it cites no passage"
         sentence = tokens_of(claim.text)
-        cited_tokens, heading_tokens = self._tokens(ranks)
+        hits = [self._passages[rank] for rank in ranks]
+        texts, rows, rests = zip(*(write_out(hit.text, _headings(hit)) for hit in hits), strict=True)
+        cited_tokens, heading_tokens = tokens_of("\n\n. ".join(texts)), tokens_of(". ".join(map(_headings, hits)))
         if fact := missing_fact(sentence, [*cited_tokens, *heading_tokens]):
             return f"{fact} is not in what it cites"
         if is_contrary(sentence, cited_tokens):
             return "what it cites says otherwise"
-        if swapped := swapped_fact(sentence, cited_tokens):
+        cell = misplaced_cell(sentence, [*chain(*rows)], "\n".join(rests))
+        if swapped := swapped_fact(sentence, cited_tokens) or cell:
             return f"{swapped} belongs to something else in what it cites"
         return ""
-
-    def _tokens(self, ranks: Sequence[int]) -> tuple[list[Token], list[Token]]:
-        """Return the tokens of passages, and of their titles and headings."""
-        hits = [self._passages[rank] for rank in ranks]
-        return tokens_of("\n\n. ".join(hit.text for hit in hits)), tokens_of(". ".join(map(_headings, hits)))
 
     def _support(self, text: str, ranks: Sequence[int]) -> float:
         """Return the support, 0 to 1, from a sentence's mean token similarity and its least similar word."""

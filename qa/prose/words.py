@@ -58,6 +58,11 @@ def is_ordinal(token: Token) -> bool:
     return token.text.lower() in _ORDINALS.split()
 
 
+def is_vague(token: Token) -> bool:
+    """Return whether a number occurs in too many phrases to be required in a passage: "one", "first"."""
+    return token.text.lower() in ("one", "first")
+
+
 def tokens_of(text: str) -> list[Token]:
     """Return the tokens of a text, in order."""
     tokens: list[Token] = []

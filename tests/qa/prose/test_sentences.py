@@ -38,6 +38,27 @@ def test_a_sentence_is_complete_when_the_next_begins() -> None:
     assert list(stream.add("1] Tea")) == [Claim("Soup is served.", (1,))]
 
 
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        *((f"{marker} Soup is served [1].", "Soup is served.") for marker in ("-", "•", "##", ">", "2.", "12)")),
+        *(
+            (sentence, sentence)
+            for sentence in (
+                "Kingma (born 1985) won.",
+                "The fee (see section 4.2) is 30 euros.",
+                "It is 5 - 10 degrees.",
+                "Values must be > 5.",
+                "Use C# or C++ for it.",
+                "24. April 2024 ist ein Feiertag.",
+            )
+        ),
+    ],
+)
+def test_list_markers_are_removed_only_at_the_start(written: str, text: str) -> None:
+    assert [claim.text for claim in claims(written)] == [text]
+
+
 @pytest.mark.parametrize("size", [1, 1000])
 def test_thoughts_are_not_part_of_the_answer(size: int) -> None:
     text = "<think>The user wants soup [1]. Hmm.</think>\n\nSoup is served [1]. Tea <think>is not [2]."
