@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
-from qa.answer.extract import Extract
+from qa.answer.extract import Extract, only_asks, skip_stamp
 from qa.answer.results import Alternative, Answer
 from qa.questions.bands import write_as_bands
 from qa.questions.dates import dates_in
@@ -44,6 +44,7 @@ _ASKS_FOR_MORE = re.compile(
     r"|and (?:(?:at|by|for|from|in|on|to|with) )?(?:how|wh(?:at|en|ere|ich|om?|ose|y)|in \d+)(?! other))\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_TIME = re.compile(r"\b(?:when|time|date|day)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 # A word, or a whole number with its sign; cents that are zero; and the units that are no words.
@@ -113,6 +114,7 @@ def exact_answer(
     whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(best_passage.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
+    is_likely = is_likely and may_answer(question, best_passage.text, best_extract.answer_span, reading)
     wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
     if not is_likely or best_extract.has_list or not (wants_words or wants_measure):
         return whole
@@ -126,6 +128,14 @@ def exact_answer(
         return whole
     agreeing = [it.rank for it in others if it.reading.answered >= _AGREES and is_same(it.text, answer.text)]
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
+
+
+def may_answer(question: str, text: str, sentence: Span, reading: Reading | None) -> bool:
+    """Whether a sentence may answer: it does not only ask the same, nor is its answer the time of a chat message."""
+    content = skip_stamp(question, text, sentence)
+    is_stamp = content != sentence and reading is not None and _ASKS_FOR_TIME.search(question)
+    is_read = not is_stamp or (reading is not None and 2 * reading.share(*content) >= reading.share(*sentence))
+    return is_read and not only_asks(question, text, sentence)
 
 
 def asks_for_words(question: str) -> bool:
@@ -206,7 +216,7 @@ def _passage_answer(
     text, sentence = passage.text, extracted.answer_span
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
-    within = _skip_struck_out(text, sentence, reading)
+    within = _skip_struck_out(text, skip_stamp(question, text, sentence), reading)
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
     words = replace_if_outdated(question, text, include_parallel_values(text, words, within), within)

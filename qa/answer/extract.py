@@ -35,8 +35,17 @@ _MAX_LIST_ITEMS = 10
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
-_STAMP = r"(?:\[?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},?\s)?\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s)?"
+_DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
+_CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s"
+_STAMP = rf"(?:\[?(?:{_DAY},?\s)?{_CLOCK})?"
 _TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
+# The same, but surely of a chat rather than of a schedule or a log.
+_MESSAGE = re.compile(rf"(?:\[{_DAY},?|{_DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
+# Questions that a sender may answer, and those that the time of a message may answer.
+_ASKS_FOR_NAME = re.compile(r"\b(?:who|whom|whose|which|names?)\b", re.IGNORECASE)
+_ASKS_WHEN_IT_WAS = re.compile(
+    r"\b(?:when|time|date|day)\b.*\b(?:did|had|was|were|wrote|sent|messages?)\b", re.IGNORECASE | re.DOTALL
+)
 # A question, perhaps after its speaker, but not a terse note that merely ends in doubt: "paid 40, or was it 45?"
 _ASKS = re.compile(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
@@ -44,6 +53,13 @@ _ASKS = re.compile(
     r".{0,160}\?",
     re.DOTALL,
 )
+# A question with a question word, and questions that such a question may answer.
+_ASKS_OPENLY = re.compile(
+    _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?P<word>who|whom|whose|what|which|when|where|why|how)\b"
+    r"(?! (?:i|we|you|he|she|it|they|the|this)\b)[^?]{0,160}\?",
+    re.IGNORECASE,
+)
+_ASKS_FOR_QUESTION = re.compile(r"\b(?:ask|question|quer(?:y|ies)|wonder|want(?:s|ed)? to know)", re.IGNORECASE)
 # Questions for a reason, or for what follows.
 _ASKS_FOR_REASON = re.compile(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
 _HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
@@ -213,6 +229,23 @@ def _is_question(text: str, span: Span) -> bool:
     """Whether a sentence is a question, or a line such as "How to open it"."""
     sentence = text[slice(*span)]
     return bool(_ASKS.fullmatch(sentence.rstrip(_CLOSING)) or _HOW_TO.fullmatch(sentence))
+
+
+def only_asks(question: str, text: str, span: Span) -> bool:
+    """Whether a sentence only asks what a question asks: it has the same question word, and a term of it."""
+    asks = _ASKS_OPENLY.fullmatch(text[slice(*span)].rstrip(_CLOSING))
+    if asks is None or _ASKS_FOR_QUESTION.search(question):
+        return False
+    is_same = re.search(rf"\b{asks['word']}\b", question, re.IGNORECASE) is not None
+    return is_same and not terms(question).isdisjoint(terms(asks[0]))
+
+
+def skip_stamp(question: str, text: str, sentence: Span) -> Span:
+    """Return a sentence without the time and the sender of a chat message, unless the question may be for them."""
+    message = _MESSAGE.match(text, *sentence)
+    if message is None or _ASKS_WHEN_IT_WAS.search(question):
+        return sentence
+    return message.start("sender") if _ASKS_FOR_NAME.search(question) else message.end(), sentence[1]
 
 
 def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span]) -> Span:

@@ -15,8 +15,16 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.exact_answer import is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
+from qa.questions.dates import latest_date
 from qa.questions.numbered import is_about_other_item, numbered_items_in
-from qa.questions.replacement import Replacement, find_replacement, is_replaceable, restriction_terms, says_changed
+from qa.questions.replacement import (
+    Replacement,
+    find_changed_value,
+    find_replacement,
+    is_replaceable,
+    restriction_terms,
+    says_changed,
+)
 from qa.questions.steps import terms
 from qa.questions.values import Span, years_in
 from qa.reader.reading import Reading
@@ -53,6 +61,8 @@ _SECTION = re.compile(
 _OWN_SECTION = re.compile(
     rf"\W*(?:(?:article|clause|rule|section)[ \t]+|§ ?)?(?P<number>{_NUMBER})[.):*]*[ \t]", re.IGNORECASE
 )
+# A short line such as "2. Salary" above a paragraph, which may be no heading for the reader.
+_SECTION_LINE = re.compile(r"(?:\d+\.(?:\d+\.?)*|§ ?\d+)[ \t]+[^\W\d_a-zà-öø-ÿ][^\n]{0,40}(?<![.,;:!?])")
 # Least rarity, in sum, of the words that say that both sentences are about the same thing.
 _LEAST_RARITY = 0.8
 # Least logit that the reader finds an answer, and least probability that it is in the sentence.
@@ -141,12 +151,16 @@ class QuotedValue:
     @cached_property
     def section(self) -> str:
         """The number of the section that the sentence is in; "" if it has none."""
-        text = self.passage.text
-        line = text[text.rfind("\n", 0, self.answer_span[0]) + 1 : self.answer_span[1]]
-        numbers = filter(None, map(_OWN_SECTION.match, (line, *reversed(self.passage.heading))))
+        text, start = self.passage.text, self.answer_span[0]
+        line_start = text.rfind("\n", 0, start) + 1
+        # A number that begins the value is no section: "37.5 hours a week".
+        line = text[line_start : self.answer_span[1]].partition(self.value)[0]
+        paragraph = text[max(text.rfind("\n\n", 0, start), self.passage.body) : line_start].split("\n")
+        above = [it for it in reversed(paragraph) if _SECTION_LINE.fullmatch(it.strip())]
         # "5." before a line may be the number of an item on any list.
-        of_items = re.fullmatch(r"\W*\d+[.)]\s.*", line, re.DOTALL)
-        return next((number["number"].lower() for number in numbers if not (of_items and number.string is line)), "")
+        is_item = re.match(r"\W*\d+[.)]\s", line) is not None
+        numbers = map(_OWN_SECTION.match, [*([] if is_item else [line, *above]), *reversed(self.passage.heading)])
+        return next((number["number"].lower() for number in numbers if number), "")
 
     @cached_property
     def topic(self) -> set[str]:
@@ -158,7 +172,8 @@ class QuotedValue:
         """Whether a new value may be of the same thing: not of another section, box or room, nor of an earlier year."""
         if self.section and new.sections and self.section not in new.sections:
             return False
-        has_topic = not self.topic or not self.topic.isdisjoint(terms(new.sentence)) or bool(new.sections)
+        sentence = "\n".join((new.sentence, *new.passage.heading[-1:]))
+        has_topic = not self.topic or not self.topic.isdisjoint(terms(sentence)) or bool(new.sections)
         items = numbered_items_in(self.question)
         is_other = new.replacement.excludes_question(self.question, new.passage.text)
         is_other = is_other or is_about_other_item(items, new.passage, new.replacement.sentence)
@@ -292,6 +307,28 @@ def answer_with_new_value(
     return ordered, replace(
         answer, text=text, sentence=sentence, citations=ranks(first, *agreeing), alternatives=alternatives
     )
+
+
+def with_later_value(answer: Answer, old: QuotedValue, passages: Sequence[StoredPassage]) -> Answer:
+    """Add the value to which a later document says that the answer was changed, without repeating it, if one does."""
+    news: list[tuple[tuple[int, int, int], int, str]] = []
+    for rank, passage in enumerate(passages, start=1):
+        replacement = find_changed_value(old.value, passage.text, years_in(old.question), body=passage.body)
+        if replacement is None or _date_above(passage) <= _date_above(old.passage):
+            continue
+        new = NewValue(passage, replacement)
+        is_of_topic = 2 * len(old.topic - terms(new.in_context)) < len(old.topic)
+        if is_of_topic and old.may_be_replaced_by(new) and old.holds_in_general(new):
+            news.append((_date_above(passage), -rank, new.value))
+    if not news:
+        return answer
+    _, rank, value = max(news)
+    others = (it for it in answer.alternatives if not is_same(it.text, value))
+    return replace(answer, alternatives=(Alternative(value, (-rank,), "later"), *others))
+
+
+def _date_above(passage: StoredPassage) -> tuple[int, int, int]:
+    return latest_date("\n".join((*passage.heading, passage.title, path_words(passage.document.path))))
 
 
 def _section_numbers(text: str) -> list[str]:

@@ -35,6 +35,7 @@ class _Role(Enum):
     PREPARES = (
         r"before (?:you|we)\b|pre-?(?:requisites?|conditions?)\b|requirements\b|(?:what )?you(?: will)? need\b"
         r"|(?:scope|purpose|background|when to)\b"
+        r"|(?:ingredients|tools|equipment|materials)\b(?!\s+(?!and\b|for\b|needed\b|required\b|you\b)\w)"
     )
     STEPS = r"(?:steps?|procedure|process|method|instructions?|directions)\b"
 

@@ -96,6 +96,13 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             yield WrittenDate(day, month, int(year), match[0], match.end(), name)
 
 
+def latest_date(text: str) -> tuple[int, int, int]:
+    """Return the latest date of a text that has a year: year, month, and day or 0; zeros if there is none."""
+    dates = [(date.year, date.month, date.day) for date in dates_in(text) if date.year]
+    dates += [(int(it["year"]), month_of(it["month"]), 0) for it in _NAMED_MONTH.finditer(text) if it["year"]]
+    return max(dates, default=(0, 0, 0))
+
+
 def names_month(question: str) -> bool:
     """Whether a question names a month, as people do, rather than writing it in figures."""
     return _MONTH.search(question) is not None

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from corpus import sentence_spans
+from corpus.formats import SHEETS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.questions.dates import WrittenDate, dates_in
 
@@ -45,6 +46,11 @@ _PIECES = re.compile(r"(\d+|[^\W\d_]+)")
 _HYPHENS = "-‐‑‒–−"
 _OUTSIDE = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"\w+")
+# Records of these types are one field per line, except in a table of many short rows, which has one row per line.
+_RECORDS = SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
+_ROW_ON_LINE = re.compile(r"Row \d+: ")
+# Characters. A longer record has text in which words may be far apart.
+_LONGEST_ROW = 600
 
 Span = tuple[int, int]
 
@@ -163,7 +169,9 @@ class Lookup:
         # A date names a note, as a title does; other words in a path alone do not count.
         is_dated = any(item.date is not None and item.spans(path, ()) for item in self.items)
         title = 0 if is_dated else len(path)
-        match = _together(text, spans, body, title)
+        match = _together(_rows(text, body), spans, body, title)
+        if match is None and _is_row(passage):
+            match = _together([((body, len(text)), (body, body))], spans, body, title)
         return match if match is None or match.at is None else Match(match.at - len(prefix))
 
 
@@ -241,10 +249,18 @@ def _as_written(code: str) -> str:
     return "".join(patterns)
 
 
-def _together(text: str, item_spans: Sequence[Sequence[Span]], body: int, context: int) -> Match | None:
+def _is_row(passage: StoredPassage) -> bool:
+    """Whether a passage is one row of a table, or a JSON object as short as one."""
+    is_short = len(passage.text) - passage.body <= _LONGEST_ROW
+    return passage.document.media_type in _RECORDS and is_short and not _ROW_ON_LINE.match(passage.text, passage.body)
+
+
+def _together(
+    rows: Iterable[tuple[Span, Span]], item_spans: Sequence[Sequence[Span]], body: int, context: int
+) -> Match | None:
     """Return the match in the sentence or row with the most items, if the headings or header row have the others."""
     best: tuple[int, int] | None = None
-    for row, header in _rows(text, body):
+    for row, header in rows:
         in_row = [next((at for at, end in spans if row[0] <= at and end <= row[1]), None) for spans in item_spans]
         is_above = [any(end <= body or header[0] <= at < header[1] for at, end in spans) for spans in item_spans]
         inside = [at for at in in_row if at is not None]

@@ -78,6 +78,11 @@ _REPLACES = (
 # The last two alternatives correct a mistake. With the one before, they may only state a difference: "5 mg instead of
 # 10 mg" in children, "8:40, not 6:15" on Sundays.
 _CORRECTIONS, _DIFFERENCES = 2, 3
+# A change to a new value that does not repeat the old one.
+_MOVED = (
+    r"\b(?:brought forward|changed|cut|extended|increased?|lowered?|moved|postponed|put (?:back|off)|raised?|reduced?"
+    rf"|rescheduled|shortened)\b{_NEAR}\bto (?:\w+ )?{_BY}"
+)
 # Words that say that something was changed or corrected.
 _CHANGES = re.compile(
     r"\b(?:adden\w+|amend\w*|chang\w+|correct(?:ed|ing|ions?)|errat\w+|error|fault|from now on|mistake\w*|no longer|now"
@@ -159,6 +164,18 @@ def find_replacement(
                 first, last = match.span(group)
                 kind = (match.re.groups - group < most for most in (_CORRECTIONS, _DIFFERENCES))
                 return Replacement((start + first, start + last), (start, end), *kind)
+    return None
+
+
+def find_changed_value(value: str, text: str, question_years: set[str], *, body: int = 0) -> Replacement | None:
+    """Return where a text says that something was changed to another value of the same form: "moved to 22 June"."""
+    forms = _forms(value)
+    for start, end in sentence_spans(text, body) if forms else ():
+        for form in forms:
+            match = re.search(_MOVED, form.masked(text[start:end]), re.IGNORECASE)
+            if match and _is_decided(text, (start, end)) and _fits_years(question_years, years_in(text[start:end])):
+                first, last = match.span(1)
+                return Replacement((start + first, start + last), (start, end), is_correction=False, may_differ=False)
     return None
 
 

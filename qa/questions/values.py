@@ -67,12 +67,18 @@ _ADDRESS = (
 _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−])"
 # Such as 10.1000/182, JES-2024-1187, B2.117: begins with a letter and has a digit, so that 3-5 is none.
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
+# Such as 88-2041-K, with a capital letter, or one before a digit; but not 3-May, 16GB/512GB or 2024-05-12T10:00. And
+# codes for keypads and telephones: 4471#, *21*5521#.
+_CODE = (
+    rf"(?<![\w.,/-])(?=[\w/-]{{0,40}}(?:[A-Z]|[a-z]\d))(?!\d+-{MONTH}|\d+[^\W\d_]+(?:[/-]\d+[^\W\d_]+)+(?!\w))"
+    r"\d\w*+(?:[/-]\w+)++(?!:\d)|(?<![\w#*])(?:\*#?)?\d[\d*]*+#(?![\w#])"
+)
 # A telephone number begins with + or 0, and has three or more groups.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
 # Such as 4.0 g ± 0.02.
 _TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–−]){_BLANK}?{_NUMBER}"
 _WHOLE = re.compile(
-    rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
+    rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_CODE}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 # Several values of the same unit in a row: "14 %, 21 % and 6 %".
 _JOIN = rf"(?:,{_BLANK}|,?{_BLANK}(?:and|against|versus|vs\.?|compared with){_BLANK})"

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
-from qa.answer.exact_answer import exact_answer
+from qa.answer.exact_answer import exact_answer, may_answer
 from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
 from qa.answer.heading_answer import heading_answer, prefer_definition, prefer_other_fields
 from qa.answer.results import Answer
-from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values
+from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
@@ -30,7 +30,7 @@ from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query
-from qa.retrieval.rerank import RERANK_DEPTH, Judgement
+from qa.retrieval.rerank import RERANK_DEPTH, Judgement, is_updated_by, put_first
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer
@@ -88,9 +88,9 @@ class Answerer:
 
     def draft(self, k: int) -> Draft:
         """Answer from the k best passages, or with all steps of the procedure that the question asks for."""
-        query, rows, judgements = self.query, self.ranking.rows, self.ranking.judgements
+        query, rows = self.query, self.ranking.rows
         ranked = self.ranking.hits[:k]
-        extracts = _extract(query, [hit.passage for hit in ranked], judgements)
+        extracts = _extract(query, [hit.passage for hit in ranked], self.ranking.judgements)
         if rows is not None:
             extracts |= rows.extracts()
         parts = self._procedure_parts(ranked, extracts)
@@ -101,9 +101,13 @@ class Answerer:
         answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
             answer = titles_answer(query.lookup, [hit.passage for hit in self.ranking.hits], len(passages))
-        readings = {row_id: judged.reading for row_id, judged in judgements.items() if judged.reading is not None}
         answer = answer or steps_answer(parts, passages, extracts)
-        return Draft(ranked, extracts, answer or exact_answer(query.text, passages, extracts, readings))
+        return Draft(ranked, extracts, answer or self._exact_answer(passages, extracts))
+
+    def _exact_answer(self, passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> Answer | None:
+        judgements = self.ranking.judgements
+        readings = {row_id: judged.reading for row_id, judged in judgements.items() if judged.reading is not None}
+        return exact_answer(self.query.text, passages, extracts, readings)
 
     def probability(self, extracts: Mapping[int, Extract]) -> tuple[float, confidence.Features | None]:
         """Return the probability that the best passage answers, and its features; None if there are none."""
@@ -134,6 +138,7 @@ class Answerer:
         if self.ranking.rows is None and (
             # Front matter has words about everything: "number" in a title is no telephone number.
             (best.is_front_matter and query.lookup is not None and not is_found)
+            or (query.lookup is None and not may_answer(query.text, best.text, answer_span, reading))
             or is_about_other_item(numbered_items_in(query.original), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or names_sibling(self.snapshot, query.original, best)
@@ -145,7 +150,7 @@ class Answerer:
         return probability, features
 
     def supersede(self, draft: Draft) -> Draft:
-        """Replace an exact answer by the newest value if a passage says that its value was changed."""
+        """Replace an exact answer by a current document's, or the newest value if a passage says that it changed."""
         query, judge, answer = self.query, self.ranking.judge, draft.answer
         if answer is None or judge is None or query.lookup is not None or answer.text == answer.sentence:
             return draft
@@ -153,15 +158,21 @@ class Answerer:
             return draft
         passages = [hit.passage for hit in draft.hits]
         quoted = passages[answer.citations[0] - 1]
+        later = [draft.hits[it.citations[0] - 1] for it in answer.alternatives if it.time == "later"]
+        if later and is_updated_by(query.text, quoted, later[0].passage):
+            hits = put_first(later[0], draft.hits)
+            current = self._exact_answer([hit.passage for hit in hits], draft.extracts)
+            return self.supersede(Draft(hits, draft.extracts, current))
+        old = QuotedValue(query.text, answer.text, quoted, draft.extracts[quoted.id].answer_span)
         chain = find_new_values(
             self.snapshot,
-            QuotedValue(query.text, answer.text, quoted, draft.extracts[quoted.id].answer_span),
+            old,
             documents=query.documents,
             rarity=query.rarity,
             read=lambda passage: judge.reading_of(passage) or judge.read([passage])[0],
         )
         if not chain:
-            return draft
+            return replace(draft, answer=with_later_value(answer, old, passages))
         ordered, answer = answer_with_new_value(query.text, answer, passages, chain)
         quoted_ids = {quoted.id, *(new_value.passage.id for new_value in chain)}
         other_hits = {hit.passage.id: hit for hit in draft.hits if hit.passage.id not in quoted_ids}

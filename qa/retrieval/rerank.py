@@ -99,19 +99,28 @@ def current_first(
         judgements: On the first few passages, by row number.
     """
     first = ranked[0] if ranked else None
-    if first is None or not first.passage.document.outdated or _ASKS_FOR_PAST.search(question):
+    if first is None or not first.passage.document.outdated:
         return ranked
-    topic = terms(question) & _terms_around(first.passage)
     first_reading = judgements[first.passage.id].reading if first.passage.id in judgements else None
     least = 0.0 if first_reading is None else max(0.0, first_reading.answered - _MOST_LESS_SURE)
     for hit in ranked[1:]:
         reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
-        if reading is None or reading.answered < least or hit.passage.document.outdated:
-            continue
-        missing = topic - _terms_around(hit.passage)
-        if len(missing) <= len(topic) / 2 and not any(map(_DIGIT.search, missing)):
-            return [replace(hit, score=first.score, level=first.level), *(it for it in ranked if it is not hit)]
+        if reading is not None and reading.answered >= least and is_updated_by(question, first.passage, hit.passage):
+            return put_first(hit, ranked)
     return ranked
+
+
+def put_first(hit: RankedPassage, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Put a passage before all others, with the score of the first."""
+    return [replace(hit, score=ranked[0].score, level=ranked[0].level), *(it for it in ranked if it is not hit)]
+
+
+def is_updated_by(question: str, outdated: StoredPassage, passage: StoredPassage) -> bool:
+    """Whether a passage may answer a question instead of an outdated one; see `current_first`."""
+    topic = terms(question) & _terms_around(outdated)
+    missing = topic - _terms_around(passage)
+    is_of_topic = len(missing) <= len(topic) / 2 and not any(map(_DIGIT.search, missing))
+    return is_of_topic and not passage.document.outdated and not _ASKS_FOR_PAST.search(question)
 
 
 def _terms_around(passage: StoredPassage) -> set[str]:

@@ -126,6 +126,19 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, expec
         ("The paper is JES-2024-1187, at last.", "1187", "JES-2024-1187"),
         ("We meet in B2.117.", "B2", "B2.117"),
         ("It is in mid-May and/or 3-5 June.", "or", "or"),
+        # Codes that begin with a digit, unlike ranges, dates and sizes.
+        ("Our number is 4711-88-K.", "4711-88", "4711-88-K"),
+        ("The filter is a 90915-YZZD2: order it.", "90915", "90915-YZZD2"),
+        ("The file is 2024/117/B in there.", "117", "2024/117/B"),
+        ("It is 3f2504e0-4f89-11d3 for now.", "4f89", "3f2504e0-4f89-11d3"),
+        ("The alarm code is 4471#, or *21*5521# now.", "4471", "4471#"),
+        ("The alarm code is 4471#, or *21*5521# now.", "21", "*21*5521#"),
+        ("It is in 3-5 days, with 24/7 Support.", "3", "3"),
+        ("It is in 3-5 days, with 24/7 Support.", "24", "24"),
+        ("It closed on 12-Jan 2024 in rain.", "12", "12-Jan 2024"),
+        ("It began at 2024-05-12T10:00 in rain.", "2024", "2024-05-12"),
+        ("It is open 9AM-5PM here.", "9AM", "9AM"),
+        ("It has 16GB/512GB inside.", "16GB", "16GB"),
         ("It costs EUR 0.35 per kilometre.", "0.35", "EUR 0.35"),
         ("It costs 1.149,00\u00a0€ now.", "1.149,00", "1.149,00\u00a0€"),
         ("It costs CHF 1'250.50 now.", "250", "CHF 1'250.50"),
@@ -201,6 +214,43 @@ def test_answer_never_cuts_a_title(sentence: str, named: str, expected: str) -> 
 )
 def test_words_without_information_are_not_an_answer(question: str, named: str, expected: str) -> None:
     assert answer_text(question, "Vegetarian: Jonas", named) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "named", "expected"),
+    [
+        ("Where is the key?", "[13/05/2025, 09:46] Mum: Upstairs", "09:46", "Upstairs"),
+        ("Where is the key?", "13.05.25, 09:46 - Mum: Upstairs", "Mum", "Upstairs"),
+        ("Who has the key?", "5/13/25, 9:46 AM - Mum: Me", "9:46", "Mum"),
+        ("What did the key cost?", "[13/05/2025 09:46] Mum: £9, I think", "£9", "£9"),
+        ("When do we eat?", "[13/05/2025, 09:46] Mum: Upstairs", "09:46", "[13/05/2025, 09:46] Mum: Upstairs"),
+        ("When do we eat?", "[13/05/2025, 09:46] Mum: At 7:30", "7:30", "7:30"),
+        # The time may be asked for.
+        ("When did Mum say that?", "[13/05/2025, 09:46] Mum: Upstairs", "09:46", "09:46"),
+        ("When is lunch?", "09:46 - Lunch: Upstairs", "09:46", "09:46"),
+        ("When did the disk fail?", "2025-05-13 09:46:00 ERROR: disk", "09:46:00", "09:46:00"),
+    ],
+)
+def test_neither_time_nor_sender_of_a_message_is_the_answer(
+    question: str, line: str, named: str, expected: str
+) -> None:
+    assert answer_text(question, line, named) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "named", "expected"),
+    [
+        ("Who has the car keys?", "Anna: Who has the car keys?", "Anna", "Anna: Who has the car keys?"),
+        ("How late is the bus?", "How late is the bus, Dan?", "Dan", "How late is the bus, Dan?"),
+        # What it takes for granted may answer another question, and it may itself be asked for.
+        ("Where did Ben leave the car?", "Anna: Who has the car that Ben left at home?", "home", "home"),
+        ("Who has the car keys?", "Anna: Cleo has the car keys, right?", "Cleo", "Cleo"),
+        ("Who was asked about the car?", "Who has the car, Ben?", "Ben", "Ben"),
+        ("What did Ben read?", "What Is Life?", "Life", "Life"),
+    ],
+)
+def test_words_of_the_same_question_are_not_an_answer(question: str, line: str, named: str, expected: str) -> None:
+    assert answer_text(question, line, named) == expected
 
 
 @pytest.mark.parametrize(

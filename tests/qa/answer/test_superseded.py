@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values
-from qa.questions.replacement import Replacement, find_replacement, replace_if_outdated
+from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
+from qa.questions.replacement import Replacement, find_changed_value, find_replacement, replace_if_outdated
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened
@@ -90,6 +90,8 @@ def test_what_was_rejected_is_one_item() -> None:
 def test_finding_what_replaces_a_value_takes_linear_time() -> None:
     text = "€96 becomes instead of €96 no longer not €96 but (was €96 ~~€96 preprint €96 €97 "
     check_growth(lambda text: find_replacement("€96", text, set()), text * 200, text * 800)
+    text = "It moved to €96 and was raised to the "
+    check_growth(lambda text: find_changed_value("€96", text, set()), text * 200, text * 800)
 
 
 CORRECTED = "The boat is out from 3 November, not 27 October as I wrote."
@@ -216,6 +218,8 @@ def test_a_change_need_not_repeat_the_predicate(tmp_path: Path, change: str, exp
         ("# House\n\n§ 12 We pay £8.\n", "# Garden\n\nIn rule 12, for “£8” put “£10”.\n", "What do we pay?", []),
         ("# House rules\n\n§ 12 We pay £8.\n", "# House\n\nIn rule 12, for “£8” put “£10”.\n", "Pay?", ["£10"]),
         ("5. The hours are £8.", "1. Roof\n5. Rule 5: £10 (was £8).", "What are the fees?", []),
+        ("4. Milk\n5. The hours are £8.", "In rule 4: £10 (was £8).", "What are the fees?", []),
+        ("5. Hours of the day\nare always £8.", "In rule 4: £10 (was £8).", "What are the hours?", []),
     ],
 )
 def test_other_things_have_the_same_value(
@@ -223,6 +227,27 @@ def test_other_things_have_the_same_value(
 ) -> None:
     rarity = {"daili": 0.5, "dose": 0.5, "second": 0.5, "sticker": 0.5}
     assert chain(tmp_path, {"a.md": base, "b.md": change}, question, "£8", rarity=rarity) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "value", "expected"),
+    [
+        ("2. Salary\n{} a year, paid\nmonthly.", "In clause 2, £36,000 (was £34,200).", "£34,200", ["£36,000"]),
+        ("2. Salary\nIt is paid monthly.\nIt is {}.", "Clause 2: £9 (was £8).", "£8", ["£9"]),
+        ("2. Salary\nIt is paid monthly.\nIt is {}.", "Clause 3: £9 (was £8).", "£8", []),
+        # Neither a wrapped item of a list, nor the line of another paragraph.
+        ("2. We pay the salary,\nwhich is {}.", "Clause 2: £9 (was £8).", "£8", []),
+        ("2. Salary\n\nWe pay {}.", "Clause 2: £9 (was £8).", "£8", []),
+        ("3. Salary\n{} a week.", "Clause 3: 35 hours (was 37.5 hours).", "37.5 hours", ["35 hours"]),
+        ("3.1 {} a week.", "Clause 3.1: 35 hours (was 37.5 hours).", "37.5 hours", ["35 hours"]),
+    ],
+)
+def test_the_number_of_a_section_in_plain_text(
+    tmp_path: Path, text: str, change: str, value: str, expected: list[str]
+) -> None:
+    """On a line above the sentence, but not the number that begins the value."""
+    files = {"a.md": f"Pay\n\n{text.format(value)}\n", "b.txt": change}
+    assert chain(tmp_path, files, "What is the salary?", value) == expected
 
 
 def test_words_that_are_everywhere_show_nothing(tmp_path: Path) -> None:
@@ -269,6 +294,44 @@ def test_a_value_that_was_changed_back_is_not_replaced(tmp_path: Path) -> None:
     assert chain(tmp_path, files, "What is the timeout?", "30 seconds") == []
     del files["c.md"]
     assert chain(tmp_path / "other", files, "What is the timeout?", "30 seconds") == ["20 seconds"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "later"),
+    [
+        ("The spring fair is postponed to Saturday 26 April.", "Board, 14 February 2025", "Saturday 26 April"),
+        ("Because of the rain, we moved the spring fair to 26 April.", "News March 2025", "26 April"),
+        # Another topic, form or group, no decision, or an earlier document.
+        ("The autumn fair is postponed to Saturday 26 April.", "Board, 14 February 2025", ""),
+        ("The fee of the spring fair was raised to £26.", "Board, 14 February 2025", ""),
+        ("For members the spring fair is postponed to Saturday 26 April.", "Board, 14 February 2025", ""),
+        ("Ida proposed that the spring fair be moved to 26 April.", "Board, 14 February 2025", ""),
+        ("The spring fair is postponed to Saturday 26 April.", "Board, 14 February 2024", ""),
+        ("The spring fair is postponed to Saturday 26 April.", "Board", ""),
+    ],
+)
+def test_a_value_that_a_later_document_gives_without_the_old_one_is_an_alternative(
+    text: str, title: str, later: str
+) -> None:
+    sentence = "The spring fair is on Saturday 5 April."
+    texts = {"Board, 10 January 2025": sentence, title: text}
+    passages = [replace(stored(it), heading=(name,)) for name, it in texts.items()]
+    old = QuotedValue("When is the spring fair?", "Saturday 5 April", passages[0], (0, len(sentence)))
+    answer = Answer(old.value, (1,), sentence, (Alternative("Sunday 6 April", (2,)),))
+    added = (Alternative(later, (2,), "later"),) if later else ()
+    assert with_later_value(answer, old, passages).alternatives == (*added, *answer.alternatives)
+
+
+def test_the_heading_may_name_what_was_changed() -> None:
+    sentence = "The open day is on 14 June, 11 am to 4 pm."
+    passages = [
+        replace(stored(sentence), heading=("Minutes, 4 March 2025", "2. Open day")),
+        replace(stored("Moved to Sunday 22 June."), heading=("Minutes, 8 April 2025", "1. Open day")),
+        replace(stored("Moved to Sunday 29 June."), heading=("Minutes, 6 May 2025", "3. Open day")),
+    ]
+    old = QuotedValue("When is the open day?", "14 June, 11 am to 4 pm", passages[0], (0, len(sentence)))
+    answer = with_later_value(Answer(old.value, (1,), sentence), old, passages)
+    assert answer.alternatives == (Alternative("29 June", (3,), "later"),)
 
 
 def replacing(number: int, text: str, value: str, *, is_correction: bool = False) -> NewValue:

@@ -144,6 +144,12 @@ RESTORE, BACKUP = "How do I restore a backup?", "Restoring a backup"
         ("What must I do before restoring a backup?", [(BACKUP, "Before you start"), (BACKUP, "Steps")], []),
         (RESTORE, [(BACKUP, "Restore"), (BACKUP, "Steps")], []),
         (RESTORE, [(BACKUP, "Scope"), ("Deleting a backup", "Steps")], []),
+        *(
+            ("How do I make lemon cake?", [("Lemon cake", heading), ("Lemon cake", "Method")], ["Method"])
+            for heading in ("Ingredients", "Ingredients (serves 4)", "Tools and materials", "Equipment needed")
+        ),
+        ("How do I make lemon cake?", [("Lemon cake", "Materials science"), ("Lemon cake", "Method")], []),
+        ("What do I need to make lemon cake?", [("Lemon cake", "Ingredients"), ("Lemon cake", "Method")], []),
         ("Who restores a backup?", [(BACKUP, "Scope"), (BACKUP, "Steps")], []),
         ("How do I get the role for restoring a backup?", [(BACKUP, "Before you start"), (BACKUP, "Steps")], []),
     ],

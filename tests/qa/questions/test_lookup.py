@@ -94,6 +94,24 @@ def test_table_rows_are_matched_separately_but_share_the_header() -> None:
     assert looked_up("slow TM-429").match(stored(TABLE)) is None
 
 
+@pytest.mark.parametrize(
+    ("media_type", "text", "expected"),
+    [
+        ("text/csv", "name: Bo\nrole: designer\ncity: Bergen", Match(15)),
+        ("application/json", "name: Bo\nrole: designer\ncity: Bergen", Match(15)),
+        ("text/csv", "city: Bergen\nrole: designer\nnote: A designer of Bergen.", Match(36)),
+        ("text/csv", f"role: designer\nnote: {'Long. ' * 100}\ncity: Bergen", None),
+        ("text/csv", "Row 2: role: designer; city: Oslo\nRow 3: role: cook; city: Bergen", None),
+        ("text/plain", "name: Bo\nrole: designer\ncity: Bergen", None),
+    ],
+)
+def test_the_fields_of_a_record_are_one_row(media_type: str, text: str, expected: Match | None) -> None:
+    """A sentence that has everything is better, and a long record is a text."""
+    passage = stored(text)
+    record = replace(passage, document=replace(passage.document, media_type=media_type))
+    assert looked_up("designer Bergen").match(record) == expected
+
+
 def test_titles_and_headings_count_too() -> None:
     """And the path together with them, but not on its own."""
     passage = stored("# Rent\n\nIt is due in June.", path="lease 2024.txt", context="Ida Grün", body=8)

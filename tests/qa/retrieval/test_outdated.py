@@ -17,6 +17,9 @@ FILES = {
     "## Taxis\n\nTaxi rides are reimbursed up to 30 euros.\n",
     "travel-2024.md": "# Travel policy 2024\n\n## Daily allowance\n\nThe daily allowance within Germany is 28 "
     "euros.\n\n## Trains\n\nTrains are booked by the travel desk in room 12.\n",
+    "old/mileage.md": "# Mileage\n\nMileage is paid at 35 cents per kilometre. Claims are sent in within 90 days.\n",
+    "cars.md": "# Own cars\n\nA car must be insured. Trips of more than a day are approved by the head of the group "
+    "before. Mileage is paid at 42 cents per kilometre for the first 9,000 kilometres, and 20 cents after that.\n",
     "canteen.md": "# Canteen\n\nThe canteen sells lunch for 6 euros.\n",
 }
 
@@ -53,6 +56,25 @@ def test_an_outdated_document_answers_if_no_other_does(retriever: Retriever) -> 
     assert '    ! outdated: "This policy is no longer in force."\n' in shown
     source = result.as_json()["passages"][0]["source"]
     assert source["outdated"] == "This policy is no longer in force."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "earlier"),
+    [
+        ("What is the mileage rate?", "42 cents per kilometre", ["35 cents per kilometre"]),
+        ("What was the mileage rate?", "35 cents per kilometre", []),
+    ],
+)
+def test_a_current_document_answers_although_the_reader_is_much_less_sure(
+    retriever: Retriever, question: str, answer: str, earlier: list[str]
+) -> None:
+    """It comes first; unless the past is asked for."""
+    result = retriever.ask(question)
+    assert result.answer is not None
+    assert (result.answer.text, result.answer.citations) == (answer, (1,))
+    assert [other.text for other in result.answer.alternatives if other.time == "earlier"] == earlier
+    scores = [hit.score for hit in result.passages]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_it_answers_if_the_question_names_it(retriever: Retriever) -> None:

@@ -105,6 +105,15 @@ def test_the_opposite_of_what_is_asked_is_not_found(tmp_path: Path) -> None:
         assert retriever.ask("How do I switch the pump on?").confidence <= confidence.OTHER_SUBJECT
 
 
+def test_a_question_in_the_text_that_nothing_follows_is_not_found(tmp_path: Path) -> None:
+    build(
+        tmp_path, {"chat.txt": "Anna: Who has the car keys?\n", "list.txt": "Who has the barn keys?\nCleo has them.\n"}
+    )
+    with opened(tmp_path) as retriever:
+        assert retriever.ask("Who has the car keys?").confidence <= confidence.OTHER_SUBJECT
+        assert retriever.ask("Who has the barn keys?").found
+
+
 def test_without_reranking(retriever: Retriever, matched: list[str]) -> None:
     """The encoder reads no passage; ranking, answer and confidence come from the index alone."""
     result = retriever.ask("when does the harbour close", rerank=False)
