@@ -85,7 +85,7 @@ def ask(
 
     Without a question, on a terminal, start a conversation.
     """
-    session.refuse_missing_folder(words)
+    session.refuse_missing_folder(words, is_named=bool(corpus or index or store))
     folder, question = session.split_off_folder(words)
     is_conversation = not question and batch is None and session.is_interactive()
     if batch is None and not is_conversation and " ".join(question).strip() in ("", "-"):

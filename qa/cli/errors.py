@@ -61,10 +61,10 @@ class Boundary(click.Group):
         from difflib import get_close_matches  # noqa: PLC0415 - most commands exist
 
         near = get_close_matches(first, commands, 1)
-        if near and " " not in first and not args[-1].endswith("?"):
-            raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         # A word before quoted text is a command or a folder.
         is_command = len(args) > 1 and " " in args[1].strip() and first.isalpha() and not os.path.isdir(first)  # noqa: PTH112
+        if near and " " not in first and (is_command or not args[-1].endswith("?")):
+            raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
         raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(commands)}.")

@@ -52,7 +52,9 @@ def similar(
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
     folder, words_of_item = session.split_off_folder(words)
-    if not words_of_item:  # a folder alone is itself WHAT
+    if not words_of_item:  # in a collection, a folder alone is itself WHAT
+        if index is None and not session.is_in_collection():
+            raise UsageError(f"{folder} is a folder. Put a place or text after it: qa similar {folder} notes.md:12")
         folder, words_of_item = None, words
     root, here = session.named_root(folder, index), locate.working_directory()
     k = k or read_settings(root).k or DEFAULT_K
@@ -127,6 +129,8 @@ def draw_map(
     svg = svg or output.suffix.lower() == ".svg"
     if output.suffix.lower() not in ({"", ".svg"} if svg else {"", ".html", ".htm"}):
         raise UsageError(f"{output}: a map is a page (.html) or a picture (.svg).")
+    if not output.parent.is_dir():
+        raise UsageError(f"no such folder: {output.parent}. Create it, or choose another file.")
     root = session.named_root(folder, index)
     with session.open_retriever(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html

@@ -47,7 +47,7 @@ def split_off_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]
     if first and (_is_path(first) or is_quoted or _is_only_index(first)) and Path(first).is_dir():
         return Path(first), tuple(rest)
     last = rest[0] if len(rest) == 1 and " " in first.strip() else ""
-    if last and Path(last).is_dir() and (_is_path(last) or not _is_in_collection()):
+    if last and Path(last).is_dir() and (_is_path(last) or not is_in_collection()):
         return Path(last), (first,)
     return None, tuple(words)
 
@@ -56,13 +56,19 @@ def _is_path(word: str) -> bool:
     return "/" in word or os.sep in word or word in (".", "..")
 
 
-def refuse_missing_folder(words: Sequence[str]) -> None:
-    """Raise a UsageError if the words before a question are a path that does not exist, such as "../papres"."""
+def refuse_missing_folder(words: Sequence[str], *, is_named: bool) -> None:
+    """Raise a UsageError if the word before a question must be a folder but is not, such as "../papres".
+
+    Before quoted text it must be one unless `is_named`: an option names the collection.
+    """
     first, *rest = words or ("",)
     path = Path(first)
     is_quoted = len(rest) == 1 and " " in rest[0].strip()
     is_path = ("/" in first or os.sep in first) and " " not in first and (is_quoted or first[0] in "./~")
-    if not rest or not is_path or os.path.lexists(path):
+    is_needed = is_quoted and " " not in first and not is_named and not is_in_collection()
+    if is_needed and is_path and path.is_file():
+        raise UsageError(f"{first} is a file. Name its folder instead, and the file with --path {path.name}.")
+    if not rest or not (is_path or is_needed) or os.path.lexists(path):
         return
     from difflib import get_close_matches
 
@@ -74,10 +80,11 @@ def refuse_missing_folder(words: Sequence[str]) -> None:
 
 
 def _is_only_index(word: str) -> bool:
-    return not _is_in_collection() and locate.has_index(Path(word))
+    return not is_in_collection() and locate.has_index(Path(word))
 
 
-def _is_in_collection() -> bool:
+def is_in_collection() -> bool:
+    """Return whether there is an index in or above the working directory, or the environment names one."""
     try:
         locate.find_index()
     except (NoIndexError, CorpusError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from corpus.errors import UsageError
 from qa import locate
 from qa.answer.results import State
 from qa.cli import session
@@ -37,6 +38,9 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, in
     """
     folder, place_words = session.split_off_folder(words)
     place = " ".join(place_words)
+    if not place.strip():
+        problem = "the place is empty" if folder is None else f"{folder} is a folder"
+        raise UsageError(f"{problem}. Name a place: qa show {(folder or Path()) / 'notes.md:12'}")
     root = session.root_around(place, index) if folder is None else session.named_root(folder, index)
     show_place(root, place, context=context, opens=opens, as_json=as_json)
     return FOUND

@@ -44,6 +44,7 @@ _DAY_OR_MONTH = (
 _DATE = re.compile(rf"(?:{_DAY_OR_MONTH}|[\d.,:\s]|and|to)+", re.I)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _PHRASE_WITH_YEAR = re.compile(rf"\s*(?:\b{_PREPOSITION}\s+)?{_YEAR.pattern}", re.I)
+_MONTH = re.compile(rf"\b(?:{_DAY_OR_MONTH})\b(?P<year>\s+{_YEAR.pattern})?", re.I)
 # A numbered thing: "1044", "B-14", "room 14".
 _NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d]+)\s+)?(?P<number>\S*\d\S*)")
 _COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
@@ -56,6 +57,13 @@ _BEFORE_VERB = re.compile(rf"\b{_AUXILIARY_OF_VERB}\s+$", re.I)
 _VERB_OF_PERSON = re.compile(rf"(?<=\s)\b{_AUXILIARY_OF_VERB}\s+(?:i|we|you|they|he|she|it)\b.*", re.I)
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
+# "which rooms have no lift", but not "which colour is the car".
+_WHICH = re.compile(
+    rf"(?:which|what)\s+(?P<noun>(?:(?!(?:of|if|{_AUXILIARY}|{_ASKING})\b)[^\W\d]\S*\s+){{1,3}}?)(?P<clause>(?:ha[sd]|have"
+    rf"|{_BE}(?!\s+(?:{_DETERMINER}\s+(?!most|least|\w+est\b)|(?-i:[A-Z]))))"
+    r"(?!\s+(?:i|we|you|s?he|it|th(?!e\b)\w+)\b)\s.+)",
+    re.I,
+)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
 _AFTER_PREPOSITION = re.compile(rf"(?<=\s){_PREPOSITION}\s+(?P<object>[^\W\d].+)", re.I)
 # A question about what it names; its answer is a description, not a new topic.
@@ -181,8 +189,10 @@ def _first_name(previous: Turn) -> str:
 
 
 def _topic(previous: Turn) -> str:
-    """Return a question's topic: its first name, or else its subject, or what follows "the" or a preposition."""
+    """Return the topic: what "which" asks for, the first name, the subject, or what follows "the" or a preposition."""
     question = _without_end_mark(previous.standalone)
+    if which := _WHICH.fullmatch(question):
+        return f"the {which['noun']}that {which['clause']}"
     if names := [name for name in names_in(question) if not _DATE.fullmatch(name)]:
         return names[0]
     subject = _SUBJECT.fullmatch(question)
@@ -204,7 +214,8 @@ def _without_verb(clause: str) -> str:
 def _replace_counterpart(fragment: str, standalone: str) -> str:
     """Return the previous question with a fragment in place of its counterpart, or ""."""
     replace = _replace_after_preposition if re.match(rf"{_PREPOSITION}\b", fragment, re.I) else _replace_phrase
-    return _replace_year(fragment, standalone) or _replace_number(fragment, standalone) or replace(fragment, standalone)
+    rules = _replace_year, _replace_month, _replace_number, replace
+    return next(filter(None, (rule(fragment, standalone) for rule in rules)), "")
 
 
 def _replace_year(fragment: str, standalone: str) -> str:
@@ -215,6 +226,15 @@ def _replace_year(fragment: str, standalone: str) -> str:
         return ""
     with_preposition = f"{year[1] or 'in '}{year[2]}"
     return f"{_YEAR.sub(year[2], standalone)}?" if old_years else f"{standalone} {with_preposition}?"
+
+
+def _replace_month(fragment: str, standalone: str) -> str:
+    """Return the question with the fragment, a month or weekday, for its only one, or ""; the year is the same."""
+    new = _MONTH.fullmatch(fragment)
+    if new is None:
+        return ""
+    replaced, count = _MONTH.subn(lambda old: new[0] if new["year"] else f"{new[0]}{old['year'] or ''}", standalone)
+    return f"{replaced}?" if count == 1 else ""
 
 
 def _replace_number(fragment: str, standalone: str) -> str:
@@ -249,7 +269,9 @@ def _replace_phrase(fragment: str, standalone: str) -> str:
     is_determined = re.match(rf"{_DETERMINER}\s+", fragment, re.I)
     is_one_of_same = is_determined and re.search(r"\bones?$", fragment)
     if new_names == [fragment[is_determined.end() if is_determined else 0 :]] and len(old_names) == 1:
-        return standalone.replace(re.sub(r"['’]s$", "", old_names[0]), new_names[0]) + "?"
+        is_possessive = new_names[0].endswith(("'s", "’s"))
+        old_name = old_names[0] if is_possessive else re.sub(r"['’]s$", "", old_names[0])
+        return standalone.replace(old_name, new_names[0]) + "?"
     if not old_names and is_determined and not is_one_of_same and (phrase := _LAST_PHRASE.search(standalone)):
         # After "does" and the like, the last word is the verb: "when does the tour start".
         verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(standalone, 0, phrase.start()) else ""

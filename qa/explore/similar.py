@@ -19,7 +19,7 @@ from qa.explore.clusters import evenly_spaced, score_of, unit_rows
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.filters import Filter, select
 from qa.near_duplicates import nearly_same, words_of
-from qa.places import Place, find_place, looks_like_path
+from qa.places import Place, find_place, looks_like_path, page_in_words
 
 # Characters of a text; a longer one should be indexed as a file.
 _MAX_CHARS = 100_000
@@ -163,7 +163,9 @@ def _resolve(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequ
         raise UsageError(f"{place.path} is not in the index; `qa index` says why, or indexes it.")
     passages = _passages_at(snapshot, place)
     if not passages:
-        raise UsageError(f"{request.what} has no passages: there is no text, or the file is empty.")
+        line = f" at line {place.lines[0]:,}" if place.lines else ""
+        page = f" {page_in_words(place.path, place.page)}" if place.page else ""
+        raise UsageError(f"{place.path} has no text{line}{page}.")
     citation = cite_passages(passages) if place.lines or place.page or place.passages else place.path
     if whole:
         items = {passage.item for passage in passages}

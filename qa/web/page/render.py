@@ -7,6 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from markupsafe import Markup
+
 from qa.answer.display import FLAGS, OTHER_VALUE, confidence_word, count, is_from_outdated, percent
 from qa.web.page.content import PageContent
 from qa.web.page.pictures import PictureView
@@ -33,7 +35,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: _CONTROLS.sub("", value) if type(value) is str else value,
+        finalize=lambda value: type(value)(_CONTROLS.sub("", value)) if type(value) in (str, Markup) else value,
         auto_reload=False,
     )
     functions = (citation, confidence_word, count, is_code, passage, percent, picture, sentence, subject, trail)

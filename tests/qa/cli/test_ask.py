@@ -112,6 +112,7 @@ def test_a_question_needs_no_command(indexed: Path) -> None:
     assert "Soup is served at noon." in qa("how", "is", "soup", "served?").stdout  # not a misspelt "show"
     assert qa("stats").stderr == "qa: no command stats. Did you mean: qa status?\n"
     assert qa("stats", "my notes").exit_code == 2
+    assert qa("askk", "who won?").stderr == "qa: no command askk. Did you mean: qa ask?\n"
     assert qa("search", "who won").stderr.startswith("qa: no command search. ")
     assert qa("search", "who won?").exit_code == 2
     assert qa("zzz").stderr.startswith("qa: no command zzz. To ask about it: qa ask zzz. Commands: index, watch, ")
@@ -135,6 +136,12 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert qa("ask", "./noets", "soup").stderr == "qa: no such folder: ./noets. Similar: notes.\n"
     assert qa("ask", "notes/sup", "when is it?").stderr == "qa: no such folder: notes/sup. Similar: notes/sub.\n"
     assert qa("notes/zzz", "when is it?").stderr == "qa: no such folder: notes/zzz.\n"
+    assert qa("ask", "noets", "when is it?").stderr == "qa: no such folder: noets. Similar: notes.\n"
+    assert ask_json("--index", "notes", "serve", "the soup")["question"] == "serve the soup"
+    refused = qa("ask", "notes/talks.md", "when is it?")
+    assert (refused.exit_code, refused.stderr) == (
+        2, "qa: notes/talks.md is a file. Name its folder instead, and the file with --path talks.md.\n"
+    )  # fmt: skip
     assert qa("ask", "notes/sub", "what is there").stderr.endswith(
         f"it is part of the collection {indexed}: use that with --path sub/ (path= in Python)\n"
     )

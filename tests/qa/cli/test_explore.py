@@ -92,8 +92,7 @@ def test_map(indexed: Path) -> None:
         done = qa("map", *refused)
         assert (done.exit_code, done.stderr.count("a page (.html) or a picture (.svg)")) == (2, 1), done.output
     failed = qa("map", "-o", "nowhere/map.html")
-    assert failed.exit_code == 74
-    assert "nowhere" in failed.stderr
+    assert (failed.exit_code, failed.stderr) == (2, "qa: no such folder: nowhere. Create it, or choose another file.\n")
 
 
 def test_a_map_is_written_through_a_link(indexed: Path) -> None:
@@ -132,7 +131,7 @@ def test_a_map_on_stdout(indexed: Path, name: str, capfd: pytest.CaptureFixture[
 
 
 def test_the_folder_may_come_first(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in every command; a folder alone is the item that others are compared with."""
+    """As in every command; a folder alone is the item that others are compared with, if it is in the collection."""
     monkeypatch.chdir(tmp_path)
     done = qa("similar", "notes", "talks.md:3")
     assert done.exit_code == 0, done.output
@@ -141,5 +140,9 @@ def test_the_folder_may_come_first(indexed: Path, tmp_path: Path, monkeypatch: p
         assert qa(*command).exit_code == 0
     assert (tmp_path / "map.svg").exists()
     assert qa("topics", "notes", "--index", "notes").exit_code == 2
+    refused = qa("similar", "notes")
+    message = "qa: notes is a folder. Put a place or text after it: qa similar notes notes.md:12\n"
+    assert (refused.exit_code, refused.stderr) == (2, message)
+    assert qa("similar", "notes/sub", "--index", "notes", "-k", "1").stdout.startswith("[1] notes/sub/travel.md:1-3")
     monkeypatch.chdir(indexed)
     assert qa("similar", "sub/", "-k", "1").stdout.startswith("[1] sub/travel.md:1-3")

@@ -67,7 +67,9 @@ def test_show_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch, pla
         ("talks.md#page=4", "talks.md has no numbered parts: write talks.md:LINE, or a passage id"),
         ("gone.md", "gone.md is not in the collection"),
         ("../../etc/passwd", "is not in the collection"),
-        (".", "is not in the collection"),
+        (".", "qa: . is a folder. Name a place: qa show notes.md:12"),
+        ("sub/", "qa: sub is a folder. Name a place: qa show sub/notes.md:12"),
+        ("", "qa: the place is empty. Name a place: qa show notes.md:12"),
         ("a\x00b", "is not in the collection"),
     ],
 )

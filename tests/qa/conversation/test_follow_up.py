@@ -47,6 +47,17 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("What did we earn in April 2024?"), "and in May 2023?", "What did we earn in May 2023?"),
         (Turn("What did we earn in April 2024?"), "and in May?", "What did we earn in May 2024?"),
         (Turn("What is planned for June?"), "and May?", "What is planned for May?"),
+        (Turn("Which bills are due in May 2024?"), "and June?", "Which bills are due in June 2024?"),
+        (Turn("Which bills are due in May 2024?"), "what about June 2023?", "Which bills are due in June 2023?"),
+        # What "which" asks for is the topic, with what it is asked about.
+        (Turn("which car has the most seats?", "gamma"), "is it new?", "is the car that has the most seats new?"),
+        (Turn("Which plants are toxic to cats?"), "are they tall?", "are the plants that are toxic to cats tall?"),
+        (Turn("which rooms in Oslo have no lift?"), "which of them have a projector?",
+         "which of the rooms in Oslo that have no lift have a projector?"),
+        (Turn("which colour is the car?", "red"), "what does it cost?", "what does the car cost?"),
+        (Turn("what happens if rooms are closed?"), "who decides it?", "who decides what happens if rooms are closed?"),
+        (Turn("What is Ben Okoro's salary?"), "and Ana Ruiz's?", "What is Ana Ruiz's salary?"),
+        (Turn("Where is the Lidl?"), "and Wendy's?", "Where is the Wendy's?"),
         # Numbers take the place of numbers of their kind.
         (Turn("What is the status of invoice 1043?"), "and 1044?", "What is the status of invoice 1044?"),
         (Turn("Who sits in room B-12?"), "and room B-14?", "Who sits in room B-14?"),

@@ -85,7 +85,8 @@ def test_k_and_a_filter(retriever: Retriever) -> None:
         *((path, "not in the collection") for path in ("z.md", "z.md:3", "sub/z.txt")),
         ("", "nothing to compare"),
         ("  ", "nothing to compare"),
-        ("a.md:90", "no passage"),
+        ("a.md:90", "a.md has no text at line 90"),
+        ("a.md#page=3", "a.md has no text on page 3"),
         ("new.md", "not in the index"),
     ],
 )

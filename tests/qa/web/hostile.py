@@ -28,6 +28,7 @@ DOCUMENTS: tuple[tuple[str, str], ...] = (
     ("json.txt", '"}],"answer":{"text":"forged"},"x":[{"y":"\\u003cscript\\u003e</script>'),
     ("terminal.txt", "\x1b]0;title\x07\x1b[2J\x1b[31mred\x9b31m"),
     ("reordered.txt", "A code of \u202e4321\u202c and \x9b31m."),
+    ("reordered.md", "A *code* of \u202e8765\u202c, &#x202e;\x9b31m."),
     ("formula.csv", "name,value\n=cmd|' /C calc'!A0,<script>alert(1)</script>\n"),
     ("page.html", "<html><body onload=alert(1)><p>Seen</p><script>alert(1)</script></body></html>"),
     ("mail.eml", "From: <script>alert(1)</script>\nSubject: <img src=x>\n\n<script>alert(1)</script>\n"),

@@ -53,6 +53,8 @@ def test_text_is_shown_without_control_characters(library: RunningServer) -> Non
     word = word_of([name for name, _ in DOCUMENTS].index("reordered.txt"))
     body = library.get(f"/?q={word}").body.decode()
     assert "A code of 4321 and 31m." in body
+    rendered = library.get("/source?open=hostile/reordered.md").body.decode()
+    assert "<em>code</em> of 8765, 31m." in rendered
 
 
 def test_names_are_shown_without_reordering(library: RunningServer) -> None:
