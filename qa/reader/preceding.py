@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from corpus import sentence_spans
+import re
 
-# Maximum characters of it. The last sentence says what a passage continues; more would distract from the passage.
-_LONGEST = 200
 # Maximum characters between a passage and the one before it: headings, not left-out text.
 LARGEST_GAP = 100
+# The last sentence or line says what a passage continues; more distracts from the passage.
+_LONGEST = 200
+_END = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 def with_preceding(context: str, text: str) -> str:
@@ -16,15 +17,6 @@ def with_preceding(context: str, text: str) -> str:
 
 
 def end_of(text: str) -> str:
-    r"""Return the last sentence of a text in one line, or the end of that if it is long; "" if there is none.
-
-    >>> end_of("The pump was replaced in May. It is a Wilo\nStratos.")
-    'It is a Wilo Stratos.'
-    """
-    spans = sentence_spans(text)
-    if not spans:
-        return ""
-    sentence = " ".join(text[slice(*spans[-1])].split())
-    if len(sentence) <= _LONGEST:
-        return sentence
-    return sentence[-_LONGEST:].partition(" ")[2] or sentence[-_LONGEST:]
+    """Return the last sentence of a text's last line, or the last 200 characters of that; "" if it has no text."""
+    last = _END.split(text.strip())[-1]
+    return " ".join(last.split())[-_LONGEST:]
