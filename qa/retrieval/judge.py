@@ -134,7 +134,7 @@ class PassageJudge:
 def _reader_input(query: Query, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str, str]:
     """Return the question, context and text for the reader, with dates in the same form in question and passage.
 
-    The context ends with the sentence before the passage, if there is one in its section.
+    The context ends with the sentence before the passage, if there is one.
     """
     context = _reader_context(query.question, passage)
     if names_month(query.question):
@@ -144,8 +144,7 @@ def _reader_input(query: Query, passage: StoredPassage, before: StoredPassage | 
     else:
         dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
         question = write_as_bands(passage, query.text if dated is None else dated)
-    # A sentence below other headings is about something else.
-    if before is not None and before.heading == passage.heading and not before.is_front_matter:
+    if before is not None and not before.is_front_matter:
         context = with_preceding(context, before.text[before.body :])
     return question, context, passage.text
 
