@@ -50,7 +50,7 @@ def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ())
         "version": 1,
         "base": "sentence-transformers/all-MiniLM-L6-v2",
         "base_sha256": base_hash(),
-        "input": "[CLS] question [SEP] title › headings › sentence before, then text [SEP]; segment 1 from title on",
+        "input": "[CLS] question [SEP] title › heading path, then text [SEP]; segment 1 from the context on",
         "max_length": MAX_LENGTH,
         "max_question": MAX_QUESTION,
         "heads": {

@@ -14,7 +14,6 @@ from typing import Any
 
 from corpus import load, split
 from qa import Retriever, build_index
-from qa.reader.preceding import LARGEST_GAP, with_preceding
 from tests.benchmarks.common import path_parser, read_lines, write_lines
 from tests.paths import SAMPLE
 
@@ -28,28 +27,22 @@ MAX_TOKENS = 254
 
 
 def passages_below(folder: Path) -> Iterator[dict[str, Any]]:
-    """The passages of all files below a folder as the reader gets them.
-
-    `text` begins with their headings, and `context` ends with the sentence before them.
-    """
+    """The passages of all files below a folder as the reader gets them: `text` begins with their headings."""
 
     def count(texts: Sequence[str]) -> list[int]:
         return [len(encoded.ids) for encoded in tokenizer().encode_batch(list(texts), add_special_tokens=False)]
 
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and ".qa" not in path.parts):
         name = file.relative_to(folder).as_posix()
-        before = None
         for passage in split(load(folder, name), count_tokens=count, max_tokens=MAX_TOKENS):
-            is_next = before is not None and 0 <= passage.start - before.end <= LARGEST_GAP
             yield {
                 "id": f"{name}:{passage.start}",
                 "file": name,
                 "start": passage.start,
                 "end": passage.end,
-                "context": with_preceding(passage.context, before.text[before.body :] if before and is_next else ""),
+                "context": passage.context,
                 "text": passage.text,
             }
-            before = passage
 
 
 def search(folder: Path, questions: list[dict[str, Any]], out: Path) -> None:
