@@ -173,7 +173,7 @@ class Index(Protocol):
     def preceding(self, passages: Sequence[StoredPassage], gap: int) -> dict[int, StoredPassage]:
         """Return the passages right before these, by the row ids of these.
 
-        None if it is in another record, or more than `gap` characters are between the two.
+        The first of a document or record has none, nor has one with more than `gap` characters in between.
         """
         wanted: defaultdict[int, list[StoredPassage]] = defaultdict(list)
         for passage in passages:
