@@ -92,6 +92,8 @@ PPT = _ole_format("application/vnd.ms-powerpoint", "slide")
 MAIL = frozenset({"message/rfc822", "application/mbox"})
 # Media types of workbooks.
 SHEETS = frozenset({XLSX.media_type, ODS.media_type, XLS.media_type})
+# Media types of which a record, such as a row, is one field per line.
+RECORDS = SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
 RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
 EPUB = _zip_format("application/epub+zip")
 # No text begins with these bytes, whatever its name says.

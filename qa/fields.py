@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from corpus.formats import MAIL, SHEETS
+from corpus.formats import MAIL, RECORDS, SHEETS
 
 if TYPE_CHECKING:
     from index import Index, StoredDocument, StoredPassage
 
 Fields = tuple[tuple[str, str], ...]
 
-_ROWS = SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
 _BIBTEX = "text/x-bibtex"
 # A field on a line of its own, and a table row on one line.
 _FIELD = re.compile(r"(.{1,80}?): (.*)")
@@ -58,7 +57,7 @@ def parts_of(snapshot: Index, document: StoredDocument) -> Iterator[Part]:
     """Yield a document, or each of its records, with its fields."""
     document_fields = tuple((name.lower(), value) for name, value in document.fields)
     kind = document.media_type
-    if not document.records and kind not in _ROWS | MAIL:
+    if not document.records and kind not in RECORDS | MAIL:
         yield Part(document.id, None, (*_title_field(document.title), *document_fields))
         return
     for _, group in groupby(snapshot.passages_of(document.path), key=_record_key):
@@ -69,14 +68,14 @@ def parts_of(snapshot: Index, document: StoredDocument) -> Iterator[Part]:
             fields += _parse_fields(passages[0].text[: passages[0].body].split("\n"))
             fields += tuple((alias, value) for name, value in fields for alias in _ALIASES.get(name, ()))
         lines = "\n".join(passage.text for passage in passages).split("\n")
-        rows = [match[1] for line in lines if (match := _TABLE_ROW.fullmatch(line))] if kind in _ROWS else []
+        rows = [match[1] for line in lines if (match := _TABLE_ROW.fullmatch(line))] if kind in RECORDS else []
         for row in rows:
             yield Part(document.id, ids, (*fields, *_parse_fields(row.split("; "))))
         if rows:
             continue
         if kind == _BIBTEX:
             fields += _parse_fields([part for line in lines for part in line.split("; ")])
-        elif kind in _ROWS:
+        elif kind in RECORDS:
             fields += _parse_fields(lines)
         yield Part(document.id, ids, fields)
 

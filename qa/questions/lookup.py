@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from corpus import sentence_spans
-from corpus.formats import SHEETS
+from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.questions.dates import WrittenDate, dates_in
 
@@ -46,8 +46,7 @@ _PIECES = re.compile(r"(\d+|[^\W\d_]+)")
 _HYPHENS = "-‐‑‒–−"
 _OUTSIDE = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"\w+")
-# Records of these types are one field per line, except in a table of many short rows, which has one row per line.
-_RECORDS = SHEETS | {"text/csv", "text/tab-separated-values", "application/json", "application/jsonl"}
+# Records are one field per line, except in a table of many short rows, which has one row per line.
 _ROW_ON_LINE = re.compile(r"Row \d+: ")
 # Characters. A longer record has text in which words may be far apart.
 _LONGEST_ROW = 600
@@ -252,7 +251,7 @@ def _as_written(code: str) -> str:
 def _is_row(passage: StoredPassage) -> bool:
     """Whether a passage is one row of a table, or a JSON object as short as one."""
     is_short = len(passage.text) - passage.body <= _LONGEST_ROW
-    return passage.document.media_type in _RECORDS and is_short and not _ROW_ON_LINE.match(passage.text, passage.body)
+    return passage.document.media_type in RECORDS and is_short and not _ROW_ON_LINE.match(passage.text, passage.body)
 
 
 def _together(
