@@ -14,6 +14,7 @@ Floats = npt.NDArray[np.float32]
 _LONGEST = 30
 # Logit of something impossible.
 _NEVER = -1e4
+_HALF = np.float32(0.5)
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,19 @@ class Reading:
     end: Floats
     none: float
     spans: npt.NDArray[np.int32]
+
+    def mean_with(self, other: Reading) -> Reading:
+        """Return the mean of two readings of the same text; this one if they do not have the same tokens."""
+        if not np.array_equal(self.spans, other.spans):
+            return self
+        return Reading(
+            answered=(self.answered + other.answered) / 2,
+            relevant=(self.relevant + other.relevant) / 2,
+            start=(self.start + other.start) * _HALF,
+            end=(self.end + other.end) * _HALF,
+            none=(self.none + other.none) / 2,
+            spans=self.spans,
+        )
 
     @cached_property
     def margin(self) -> float:

@@ -103,20 +103,44 @@ class PassageJudge:
         """Return the reader's result for a passage, if it was read."""
         return self.judgements[passage.id].reading if passage.id in self.judgements else None
 
-    def read(self, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
-        """Read passages with the question; all None without the reader, or if their prose is not in its language."""
+    def reread(self, passage: StoredPassage) -> None:
+        """Read a passage that was read with the sentence before it without that, too, and take the mean.
+
+        The sentence helps to choose among passages and to see that none answers, but distracts from exact words.
+        """
+        reading = self.reading_of(passage)
+        if reading is None or not self._preceding([passage]):
+            return
+        (alone,) = self.read([passage], alone=True)
+        if alone is not None:
+            judged = self.judgements[passage.id]
+            self.judgements[passage.id] = replace(judged, reading=reading.mean_with(alone))
+        self.clock.lap("read")
+
+    def read(self, passages: Sequence[StoredPassage], *, alone: bool = False) -> Sequence[Reading | None]:
+        """Read passages with the question; all None without the reader, or if their prose is not in its language.
+
+        Args:
+            passages: The passages.
+            alone: Without the sentence before each.
+        """
         reader = self.models.reader
         try:
             if reader is not None and reader.is_english(
                 passage.text[passage.body :] for passage in passages if not is_code(passage.document.path, passage.text)
             ):
-                before = self.snapshot.preceding(passages, LARGEST_GAP)
+                before = {} if alone else self._preceding(passages)
                 return reader.read([_reader_input(self.query, passage, before.get(passage.id)) for passage in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
+
+    def _preceding(self, passages: Sequence[StoredPassage]) -> dict[int, StoredPassage]:
+        """Return the passage right before each that has one, unless it is front matter, by row number."""
+        before = self.snapshot.preceding(passages, LARGEST_GAP)
+        return {row_id: passage for row_id, passage in before.items() if not passage.is_front_matter}
 
     def _seems_unanswered(self, best: RankedPassage) -> bool:
         """Whether the reader has read the first passage, and its answer would not count as found."""
@@ -144,7 +168,7 @@ def _reader_input(query: Query, passage: StoredPassage, before: StoredPassage | 
     else:
         dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
         question = write_as_bands(passage, query.text if dated is None else dated)
-    if before is not None and not before.is_front_matter:
+    if before is not None:
         context = with_preceding(context, before.text[before.body :])
     return question, context, passage.text
 

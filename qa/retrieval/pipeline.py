@@ -69,13 +69,13 @@ class Pipeline:
         """Return the k best passages among the given documents."""
         # Late interaction re-ranks hybrid searches only.
         query = self._analyse(replace(request, rerank=request.rerank and request.mode is Mode.HYBRID), among, clock)
-        ranked = self._rank(query, request, clock).hits[: request.k]
+        ranked = self._rank(query, request, clock, for_answer=False).hits[: request.k]
         return cited(self.root, self.snapshot, [(hit.passage, hit.score) for hit in ranked], {})
 
     def answer(self, request: AskRequest, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
         """Return the result, and the features behind its confidence; None if it has no passages or asks nothing."""
         query = self._analyse(request, among, clock)
-        answerer = Answerer(self.snapshot, query, self._rank(query, request, clock))
+        answerer = Answerer(self.snapshot, query, self._rank(query, request, clock, for_answer=True))
         draft = answerer.draft(request.k)
         probability, features = answerer.probability(draft.extracts)
         if probability >= confidence.THRESHOLD:
@@ -117,8 +117,8 @@ class Pipeline:
             )
         return query
 
-    def _rank(self, query: Query, request: AskRequest, clock: Stopwatch) -> Ranking:
-        """Rank k passages or more."""
+    def _rank(self, query: Query, request: AskRequest, clock: Stopwatch, *, for_answer: bool) -> Ranking:
+        """Rank k passages or more; for an answer, read the first one again."""
         cross_encoder = self.models.cross_encoder if request.rerank else None
         ranked = self._candidates(query, max(request.k, SECOND_DEPTH if cross_encoder is None else SCORED_DEPTH), clock)
         if cross_encoder is not None:
@@ -130,11 +130,14 @@ class Pipeline:
                 ranked = judge.reranked(ranked)
                 if not query.for_documents:  # a message that quotes the words has them, too
                     ranked = originals_first(ranked, len(judge.judgements))
+            else:
+                judge.judge(ranked[:RERANK_DEPTH])
+            if ranked and for_answer:
+                judge.reread(ranked[0].passage)
+            if cross_encoder is None:
                 ranked = self._resolution_first(judge, ranked)
                 ranked = current_first(query.text, ranked, judge.judgements)
                 clock.lap("read")
-            else:
-                judge.judge(ranked[:RERANK_DEPTH])
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
         if rows is not None:
             ranked = _rows_first(rows, ranked)

@@ -24,11 +24,11 @@ from qa.retrieval.query import Query
 # many of these are read.
 RERANK_DEPTH = 10
 SECOND_DEPTH = 20
-READ_DEPTH = 5
+READ_DEPTH = 6
 # How many passages a cross-encoder scores.
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before the sum is scaled back to 1.
-LATE_SHARE = 0.65
+LATE_SHARE = 0.57
 READER_SHARE = 0.8
 # Questions about what was the case, or about what is outdated.
 _ASKS_FOR_PAST = re.compile(

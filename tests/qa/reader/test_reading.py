@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -63,6 +64,16 @@ def test_spread_is_the_entropy_of_the_places() -> None:
     """Of one token nothing, of five equally likely ones the logarithm of five."""
     assert reading("a b c d e", answer="c", sure=50).spread == pytest.approx(0, abs=1e-6)
     assert reading("a b c d e", answer="c", sure=0).spread == pytest.approx(log(5), abs=1e-6)
+
+
+def test_the_mean_of_two_readings_is_of_the_same_tokens() -> None:
+    """All logits are averaged; if the texts were cut differently, the first reading is used."""
+    first, second = replace(of_logits([4, 0], [1, 5]), answered=3), replace(of_logits([0, 2], [3, 1]), none=-6)
+    mean = first.mean_with(second)
+    assert (mean.start.tolist(), mean.end.tolist()) == ([2, 1], [2, 3])
+    assert (mean.answered, mean.none) == (1.5, -3)
+    longer = of_logits([1, 2, 3], [1, 2, 3])
+    assert first.mean_with(longer) is first
 
 
 def test_an_empty_text_has_no_answer() -> None:

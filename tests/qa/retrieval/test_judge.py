@@ -180,9 +180,13 @@ def test_the_sentence_before_a_passage_says_what_it_is_about(tmp_path: Path, mon
     )
     recorded = record_readings(monkeypatch)
     with opened(tmp_path, reader=True) as retriever:
+        retriever.search("Who services the Viessmann?")
+        searched = [(text.split()[0], context) for _, context, text, _ in recorded]
+        assert dict(searched) == {"---": "log", "The": "", "It": "It is a Viessmann Vitodens."}
+        recorded.clear()
         retriever.ask("Who services the Viessmann?")
-    contexts = {text.split()[0]: context for _, context, text, _ in recorded}
-    assert contexts == {"---": "log", "The": "", "It": "It is a Viessmann Vitodens."}
+    asked = [(text.split()[0], context) for _, context, text, _ in recorded]
+    assert asked == [*searched, ("It", "")], "an answer needs the first passage without it, too"
 
 
 PRICES = "HARWICK JOINERY\n\nLABOUR\nJoiner, per hour                £ {}\nCall-out within 15 miles        £ {}\n"
