@@ -131,8 +131,7 @@ class CompiledCopy:
             manifest = {"model": self.name, "sha256": sha256_of(temporary, _FILES)}
             disk.write_new(temporary / _MANIFEST, json.dumps(manifest, indent=1).encode())
             disk.sync_folder(temporary)
-            disk.delete_all(folder)
-            disk.rename(temporary, folder)
+            _move(temporary, folder)
             disk.sync_folder(folder.parent)
         except OSError:
             # Another process may have made the same copy at the same time.
@@ -180,6 +179,16 @@ class CompiledCopy:
             return _load(library, folder, hint, quantised=self.quantised)
         except Exception as error:  # whatever the library raises
             raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
+
+
+def _move(made: Path, folder: Path) -> None:
+    """Move a copy to its place, unless another process has made it meanwhile: it may be loading that already."""
+    try:
+        disk.rename(made, folder)
+    except OSError:
+        if not _is_intact(folder):
+            disk.delete_all(folder)
+            disk.rename(made, folder)
 
 
 @cache

@@ -57,6 +57,21 @@ def test_a_damaged_copy_is_replaced(copy: Path, caplog: pytest.LogCaptureFixture
     assert "preparing small for this machine (once)" in caplog.text
 
 
+def test_a_copy_that_another_process_has_just_made_is_kept(cache: Path) -> None:
+    """That process may be loading its files."""
+    files: list[int] = []
+
+    def make_twice(library: Any) -> tuple[Any, CopyCheck]:
+        compute()
+        files.append((cache / "qa/compiled/small/model.bin").stat().st_ino)
+        return make(library)
+
+    result = CompiledCopy("small", "small", make_twice).load(Hint.LATENCY)([INPUT])[0]
+    assert np.array_equal(result, compute())
+    assert files == [(cache / "qa/compiled/small/model.bin").stat().st_ino]
+    assert [path.name for path in (cache / "qa" / "compiled").iterdir()] == ["small"]
+
+
 @pytest.mark.parametrize("damage", ["none", "missing", "bit flip", "other version"])
 def test_damaged_files_prepared_for_the_processor_are_replaced(copy: Path, damage: str) -> None:
     """A copy has such a file for each hint."""
