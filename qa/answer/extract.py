@@ -15,6 +15,7 @@ from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import prefer_row_with_band
+from qa.questions.long_numbers import long_numbers, without_marks
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
@@ -125,6 +126,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     answer_span = best_first[0]
     if looked_up is None:
         answer_span = _prefer_item_with_number(question, text, best_first)
+        answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)
         answer_span = prefer_span_about_items(numbered_items_in(question), passage, answer_span, best_first)
         answer_span = _skip_questions(text, spans, answer_span)
     best_step, items = answer_span, _list_after(text, spans, answer_span)
@@ -256,6 +258,18 @@ def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span
     question_numbers, best_numbers = set(_NUMBER.findall(question)), set(_NUMBER.findall(text[slice(*best)]))
     fitting = [span for span in best_first[1:] if not question_numbers.isdisjoint(_NUMBER.findall(text[slice(*span)]))]
     return fitting[0] if fitting and best_numbers.isdisjoint(question_numbers) and best_numbers else best
+
+
+def _prefer_sentence_with_long_number(question: str, text: str, best: Span, best_first: Sequence[Span]) -> Span:
+    """Return the best sentence; if it has another long number than the question, the best with that one."""
+    asked = _long_numbers(question)
+    if not asked or not _long_numbers(text[slice(*best)]) - asked:
+        return best
+    return next((span for span in best_first if asked & _long_numbers(text[slice(*span)])), best)
+
+
+def _long_numbers(text: str) -> set[str]:
+    return {without_marks(number[0]) for number in long_numbers(text)}
 
 
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:

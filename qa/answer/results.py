@@ -249,7 +249,7 @@ class IndexInfo:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word of a question that no passage has, and the word that was searched for instead."""
+    """A word or long number of a question that no passage has so, and what was searched for instead."""
 
     word: str
     searched: str
@@ -268,7 +268,7 @@ class Result:
         passages: Best first; given even if `found` is false.
         index: The state of the index that answered.
         timings_ms: Milliseconds by step, and their `total`; equal results may differ in these.
-        corrections: Misspelt words of the question.
+        corrections: Misspelt words of the question, and long numbers that the collection groups otherwise.
         rerank_model: The name of the cross-encoder that ordered the first passages; None without one.
         writing: How the prose in `answer` was written; None without a language model.
     """

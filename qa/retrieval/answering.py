@@ -139,7 +139,8 @@ class Answerer:
             # Front matter has words about everything: "number" in a title is no telephone number.
             (best.is_front_matter and query.lookup is not None and not is_found)
             or (query.lookup is None and not may_answer(query.text, best.text, answer_span, reading))
-            or is_about_other_item(numbered_items_in(query.original), best, answer_span)
+            or query.number_is_unknown
+            or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or names_sibling(self.snapshot, query.original, best)
             or is_by_other_sender(query.question, best)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import topic_of_documents
 from qa.questions.dates import add_date_forms, months_in_figures
+from qa.questions.long_numbers import write_numbers_as_in
 from qa.questions.lookup import Lookup, lookup_of
 from qa.retrieval.spelling import correct_spelling
 from qa.stopwatch import Stopwatch
@@ -44,9 +46,9 @@ class Query:
 
     Attributes:
         original: The question as the user wrote it.
-        question: The question with misspelt words replaced.
+        question: The question with misspelt words, and long numbers grouped otherwise, replaced.
         text: The text to search for: the question, with its dates also in the forms that the collection uses.
-        corrections: The words that were replaced.
+        corrections: The words and numbers that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
         rarity: The rarity of these terms, and of those of all other words but stop words: 0.1 if every passage has the
             term, about 1 if a single one does, and somewhat more if none does.
@@ -57,6 +59,7 @@ class Query:
         in_unknown_script: Whether the model does not know much of the question.
         lookup: The terms to look up; None for a question, and for a dense search.
         for_documents: Whether the question asks for documents; `question` is then the topic they should be about.
+        number_is_unknown: Whether no passage has a telephone, account or other long number of the question.
     """
 
     original: str
@@ -72,6 +75,7 @@ class Query:
     in_unknown_script: bool = False
     lookup: Lookup | None = None
     for_documents: bool = False
+    number_is_unknown: bool = False
 
 
 def analyse_question(
@@ -95,8 +99,9 @@ def analyse_question(
         rerank: Whether token vectors are wanted.
         clock: Records the time of each step.
     """
-    analysis = analyse(original)
-    question, corrections = correct_spelling(original, analysis.words, snapshot, encoder)
+    numbered = write_numbers_as_in(snapshot, original)
+    analysis = analyse(numbered.text)
+    question, misspelt = correct_spelling(numbered.text, analysis.words, snapshot, encoder)
     topic = None if mode is Mode.DENSE else topic_of_documents(question)
     lookup = None if mode is Mode.DENSE else lookup_of(topic or question)
     question = topic if topic and lookup else question
@@ -118,7 +123,7 @@ def analyse_question(
         original=original,
         question=question,
         text=text,
-        corrections=corrections,
+        corrections=(*starmap(Correction, numbered.changed), *misspelt),
         terms=analysis.terms,
         rarity=rarity,
         vector=encoder.encode_query(text),
@@ -128,6 +133,7 @@ def analyse_question(
         in_unknown_script=unknown,
         lookup=lookup,
         for_documents=bool(topic and lookup),
+        number_is_unknown=numbered.is_unknown,
     )
     clock.lap("embed")
     return query

@@ -43,6 +43,21 @@ def test_a_list_answers_a_question_about_the_heading_above_it(question: str, hea
     assert extracted(question, f"{DUTIES}\n\nThat is all.", context=f"Club › {heading}").answer == answer
 
 
+@pytest.mark.parametrize(
+    ("question", "best", "answer"),
+    [
+        ("who has 030 2345 678?", "Plumber: 0151 555 0123", "Dentist: 030-2345678"),
+        ("who has 030 2345 679?", "Plumber: 0151 555 0123", "Plumber: 0151 555 0123"),
+        ("who has 0151?", "Dentist: 030-2345678", "Dentist: 030-2345678"),
+        # The line of the number itself does not say who pays.
+        ("who pays into 0012345678?", "Tenant: Ann", "Tenant: Ann"),
+    ],
+)
+def test_a_line_with_another_number_than_the_question_does_not_answer(question: str, best: str, answer: str) -> None:
+    text = "Plumber: 0151 555 0123\nDentist: 030-2345678\nTenant: Ann\nAccount: 0012345678"
+    assert extract(stored(text), lambda start, _: float(start == text.index(best)), question).answer == answer
+
+
 def test_the_items_of_a_nested_list_look_alike() -> None:
     tools = "  - Axe\n  - Saw"
     assert extracted("Which tools are there?", tools, context="Tools").answer == tools
