@@ -14,6 +14,12 @@ from qa.reader.tables import tables
 LONGEST_SPAN = 400
 # The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
 LIST_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{{2,5}})\))\s+")
+# The marks of a heading, by media type.
+_HEADING_MARKS = {
+    "text/markdown": re.compile(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE),
+    "text/x-org": re.compile(r"^\*+[ \t]+(?=\S)", re.MULTILINE),
+    "text/asciidoc": re.compile(r"^={1,6}[ \t]+(?=\S)", re.MULTILINE),
+}
 # A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
 _YES_OR_NO = re.compile(
     r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
@@ -67,9 +73,18 @@ def _front_matter_fields(text: str) -> list[Span]:
 def _sentences_and_rows(passage: StoredPassage) -> Iterator[Span]:
     text, done = passage.text, passage.body
     for table in tables(text, passage.context):
-        yield from sentence_spans(text, done, max(done, table.span[0]))
+        yield from _prose(passage, done, max(done, table.span[0]))
         for cells in table.rows:
             if filled := [cell for cell in cells if cell[0] < cell[1]]:
                 yield filled[0][0], filled[-1][1]
         done = table.span[1]
-    yield from sentence_spans(text, done)
+    yield from _prose(passage, done, len(text))
+
+
+def _prose(passage: StoredPassage, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of part of a passage; a heading begins one, without its marks."""
+    marks = _HEADING_MARKS.get(passage.document.media_type)
+    for mark in marks.finditer(passage.text, start, end) if marks else ():
+        yield from sentence_spans(passage.text, start, mark.start())
+        start = mark.end()
+    yield from sentence_spans(passage.text, start, end)

@@ -34,7 +34,7 @@ _HOW_TO = re.compile(r"\W*how to\b", re.IGNORECASE)
 _BULLET = re.compile(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
 # The heading of a procedure: "How to descale it", "Descaling it", "Steps". Below others, bullets may be anything.
 _WAY = re.compile(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
-# Questions for open or done tasks, which have boxes: `- [ ] paint the door`, `- [x] sweep`.
+# Questions for open or done tasks, which have boxes or Org's words: `- [ ] paint the door`, `** DONE sweep`.
 _ASKS_FOR_OPEN = re.compile(
     r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
     r"|(?:not|never|\w+n['’]t)(?: (?:yet|been|ever|all|fully))* (?:done|finished|completed|(?:tick|cross)ed(?: off)?)"
@@ -43,7 +43,7 @@ _ASKS_FOR_OPEN = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
-_OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
+_OPEN_BOX, _DONE_BOX = re.compile(r"(?:\[ ?\]|TODO)\s"), re.compile(r"(?:\[[xX]\]|DONE)\s")
 # The owner of a task: "[ ] Lea: order signs".
 _OWNER = re.compile(r"\[[ xX]?\]\s+(?P<name>[^\W\d_][^:\n]{0,40}):")
 # The tasks that end a text.

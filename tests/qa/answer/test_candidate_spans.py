@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from corpus import is_code
@@ -9,15 +11,40 @@ from qa.answer.candidate_spans import candidate_spans
 from tests.qa.passages import stored
 
 
-def spans(text: str, path: str = "x.txt") -> list[str]:
+def spans(text: str, path: str = "x.txt", media_type: str = "text/plain") -> list[str]:
     """The texts of the candidate spans of a passage."""
-    return [text[start:end] for start, end in candidate_spans(stored(text, path=path))]
+    passage = stored(text, path=path)
+    passage = replace(passage, document=replace(passage.document, media_type=media_type))
+    return [text[start:end] for start, end in candidate_spans(passage)]
 
 
 def test_the_rows_of_a_table_are_spans() -> None:
     """Without the bars at both ends; neither the column names nor the rule below them is one."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."
     assert spans(text) == ["Fees.", "All of them.", "red kayak | 5", "ferry | 7", "The end."]
+
+
+@pytest.mark.parametrize(("media_type", "mark"), [("text/markdown", "#"), ("text/x-org", "*"), ("text/asciidoc", "=")])
+def test_headings_begin_spans_without_their_marks(media_type: str, mark: str) -> None:
+    """Each below another is a span of its own."""
+    text = f"Bring\n{mark} Opening up\n{mark}{mark} TODO water\n{mark}{mark} Oil the locks\n\nUse {mark} two. Wait"
+    rows = "\n\n| Boat | Fee |\n|---|---|\n| kayak | 5 |\n\n"
+    expected = [
+        "Bring",
+        "Opening up",
+        "TODO water",
+        "Oil the locks",
+        f"Use {mark} two.",
+        "Wait",
+        "kayak | 5",
+        "Fees",
+        "10",
+    ]
+    assert spans(f"{text}{rows}{mark} Fees\n\n10", media_type=media_type) == expected
+
+
+def test_marks_of_headings_mean_nothing_in_plain_text() -> None:
+    assert spans("# it is cold\n# in May") == ["# it is cold\n# in May"]
 
 
 @pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) ", "(ii) ", "xiv) "])

@@ -231,6 +231,12 @@ def test_tasks_are_selected_by_their_boxes(question: str, answer: str) -> None:
     ]
 
 
+def test_tasks_of_org_have_words_instead_of_boxes() -> None:
+    tasks = "TODO water the beds\n\nDONE paint the door\n\nTODO mend the latch"
+    assert extracted("which tasks are open?", tasks).answer == "TODO water the beds\nTODO mend the latch"
+    assert extracted("what is done?", tasks).answer == "DONE paint the door"
+
+
 @pytest.mark.parametrize(
     ("question", "sentence", "is_answer"),
     [
