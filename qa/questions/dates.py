@@ -38,6 +38,8 @@ _NAMED_MONTH = re.compile(
 )
 _MONTH_IN_FIGURES = re.compile(rf"(?<![\w./-])(\d{{4}})-(0[1-9]|1[0-2])(?:-\d\d)?(?:(?![\w/-]|[.:]\d)|{_TIME_OR_NAME})")
 
+_PREPOSITION = re.compile(r"\s+(?:dated|for|from|in|of|on)(?:\s+the)?\Z", re.IGNORECASE)
+
 
 class WrittenDate(NamedTuple):
     """A date in a text.
@@ -83,6 +85,19 @@ class WrittenDate(NamedTuple):
         return self.is_same_day(other) and self.text != other.text and (self.name != other.name or not self.name)
 
 
+class Period(NamedTuple):
+    """A day, month or year; what is not given is 0."""
+
+    year: int
+    month: int
+    day: int = 0
+
+    def overlaps(self, other: Period) -> bool:
+        """Whether one may be in the other: the 9th of March, in March 2026."""
+        pairs = [(mine, others) for mine, others in zip(self, other, strict=True) if mine and others]
+        return bool(pairs) and all(mine == others for mine, others in pairs)
+
+
 def dates_in(text: str) -> Iterator[WrittenDate]:
     """Yield the dates of a text that have at least a day and a month."""
     for match in _DATES.finditer(text):
@@ -94,6 +109,26 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
         if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
             year = f"20{groups['year']}" if len(groups.get("year", "")) == 2 else groups.get("year", 0)
             yield WrittenDate(day, month, int(year), match[0], match.end(), name)
+
+
+def periods_in(text: str) -> list[Period]:
+    """Return the days of a text, and the months that it names without a day, in no particular order."""
+    found = [Period(date.year, date.month, date.day) for date in dates_in(text)]
+    named = [Period(int(it["year"] or 0), month_of(it["month"])) for it in _NAMED_MONTH.finditer(text)]
+    figures = [Period(int(year), int(month)) for year, month in _MONTH_IN_FIGURES.findall(text)]
+    return found + named + [month for month in figures if not any(month.overlaps(day) for day in found)]
+
+
+def without_periods(question: str) -> str:
+    """Leave out the days and months that a question names: "who came?" for "who came on 4 June?"."""
+    spans = [(date.end - len(date.text), date.end) for date in dates_in(question)]
+    spans += [match.span() for match in _NAMED_MONTH.finditer(question)]
+    spans += [
+        it.span() for it in _MONTH_IN_FIGURES.finditer(question) if not any(a <= it.start() < b for a, b in spans)
+    ]
+    for start, end in sorted(spans, reverse=True):
+        question = _PREPOSITION.sub("", question[:start].rstrip()) + question[end:]
+    return question
 
 
 def latest_date(text: str) -> tuple[int, int, int]:

@@ -15,10 +15,20 @@ from typing import TYPE_CHECKING
 from index import Among, Index, Scope
 from qa.answer import confidence
 from qa.answer.citation import cited
+from qa.answer.dated_records import (
+    asked_period,
+    asks_for_last,
+    is_of_other_period,
+    is_of_period,
+    own_period,
+    passages_of_record,
+    without_record,
+)
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
 from qa.questions.answering_section import resolving_passages
+from qa.questions.dates import Period
 from qa.questions.lookup import Lookup
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
@@ -33,7 +43,15 @@ from qa.retrieval.hybrid import pools
 from qa.retrieval.judge import Models, PassageJudge
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
-from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, current_first, rerank_by_model
+from qa.retrieval.rerank import (
+    READ_DEPTH,
+    RERANK_DEPTH,
+    SCORED_DEPTH,
+    SECOND_DEPTH,
+    current_first,
+    put_first,
+    rerank_by_model,
+)
 from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -44,6 +62,8 @@ _log = logging.getLogger(__name__)
 _MAX_SELECTED = 64
 # How many passages are searched for the terms of a lookup.
 _LOOKUP_DEPTH = 50
+# Least logit that a passage of the record that is asked about answers.
+_LEAST_ANSWERED = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +157,7 @@ class Pipeline:
             if cross_encoder is None:
                 ranked = self._resolution_first(judge, ranked)
                 ranked = current_first(query.text, ranked, judge.judgements)
+                ranked = self._record_first(judge, ranked) if for_answer else ranked
                 clock.lap("read")
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
         if rows is not None:
@@ -173,6 +194,38 @@ class Pipeline:
             reading = replace(reading, answered=problem.answered, relevant=problem.relevant)
         judge.put(passage, reading)
         return [replace(first, passage=passage), *(hit for hit in ranked if hit.passage.id != passage.id)]
+
+    def _record_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
+        """Put a passage of the dated record that the question is about before all others, if it may answer."""
+        query, first = judge.query, ranked[0] if ranked else None
+        reading = None if first is None else judge.reading_of(first.passage)
+        if first is None or reading is None or query.lookup is not None or isinstance(query.documents, Scope):
+            return ranked
+        asked, last = asked_period(query.original), asks_for_last(query.original)
+        passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
+        if asked is not None:
+            is_other = is_of_other_period(first.passage, reading, asked)
+            passages = [it for it in passages if is_other and is_of_period(it, asked)][:READ_DEPTH]
+        else:
+            record = () if last is None else passages_of_record(self.snapshot, first.passage, last=last)
+            passages = [*record, *(it for it in passages[:READ_DEPTH] if record and own_period(it))]
+        # Without the date, as it must not matter where that is written, and with it.
+        about = without_record(query.question)
+        readers = (replace(judge, query=replace(query, question=about, text=about)), judge)
+        answering = [
+            (own_period(passage) or Period(0, 0), new.answered, passage, new, reader)
+            for reader in readers
+            for passage, new in zip(passages, reader.read(passages), strict=True)
+            if new is not None and new.answered >= _LEAST_ANSWERED
+        ]
+        if not answering:
+            return ranked
+        wanted = asked or (max if last else min)(date for date, *_ in answering)
+        _, _, passage, new, reader = max((it for it in answering if asked or it[0] == wanted), key=lambda it: it[1])
+        judge.put(passage, new)
+        reader.reread(passage)
+        hit = next((it for it in ranked if it.passage.id == passage.id), replace(first, passage=passage))
+        return put_first(hit, ranked)
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
         """Return the rows of a whole table that answer; None for a scope, which may cut the table off."""

@@ -1,0 +1,134 @@
+"""Records with a date of their own, such as minutes, letters and entries of a diary: the one that a question is about.
+
+"What did we decide in March?" is answered from the minutes of March, although those of February announce that meeting,
+and "who was at the last meeting?" from the newest minutes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
+
+from corpus import path_words
+from index import Index, StoredPassage
+from qa.questions.dates import Period, periods_in, without_periods
+from qa.questions.values import MONTH
+from qa.reader.reading import Reading
+
+# "The last meeting", but not "the last name" or "last year".
+_RECORDS = (
+    r"appointments?|bills?|board|calls?|check-?ups?|classes|class|e-?mails?|edition|entr(?:y|ies)|inspections?|invoices?"
+    r"|issues?|lessons?|letters?|meetings?|messages?|minutes|newsletters?|notes?|orders?|payments?|protocols?|readings?"
+    r"|reports?|retro(?:spective)?s?|reviews?|sessions?|sprints?|stand-?ups?|statements?|syncs?|time|trips?|updates?|visits?"
+    r"|walks?|workshops?"
+)
+_LAST, _FIRST = r"(?:last|latest|(?:most )?recent|newest)", r"(?:first|earliest|oldest)"
+_OF_RECORD = rf"(?=\s(?:[\w-]+\s){{0,2}}?(?:{_RECORDS})\b)"
+# The last record announces the next.
+_ASKS_FOR_LAST = re.compile(rf"\b(?:{_LAST}|next){_OF_RECORD}", re.IGNORECASE)
+_ASKS_FOR_FIRST = re.compile(rf"\b{_FIRST}{_OF_RECORD}", re.IGNORECASE)
+_ORDINAL = re.compile(rf"\b(?:{_LAST}|{_FIRST})\s+(?=(?:[\w-]+\s){{0,2}}?(?:{_RECORDS})\b)", re.IGNORECASE)
+# A record that a question names besides what it asks, unlike in "who was at the meeting?".
+_AT_RECORD = re.compile(
+    rf"(?<!\bam)(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bbeen)\s(?:at|during|from|in|of|on)\s(?:the|my|our)"
+    rf"\s(?:[\w-]+\s)?(?:{_RECORDS})\b",
+    re.IGNORECASE,
+)
+# Before a date that limits another one: "since March".
+_LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+(?:the\s+)?\Z", re.IGNORECASE)
+# What differs between the names of the records of a series: numbers, and names of months.
+_VARIES = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
+_IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
+# Larger collections, and documents with more passages, are not searched for a series.
+_MAX_DOCUMENTS, _MAX_PASSAGES = 5000, 1000
+# How many passages of one record are read.
+_MAX_READ = 12
+
+
+def asked_period(question: str) -> Period | None:
+    """Return the day or month that a question is about; None if it names none or several, or only as a limit."""
+    periods = set(periods_in(question))
+    is_limit = any(_LIMITS.search(question[: match.start()]) for match in _VARIES.finditer(question))
+    return periods.pop() if len(periods) == 1 and not is_limit else None
+
+
+def own_period(passage: StoredPassage) -> Period | None:
+    """Return the date of the record that a passage is part of, in its innermost dated heading, its title or path."""
+    for text in (*reversed(passage.heading), passage.title):
+        periods = set(periods_in(text))
+        if periods:
+            return periods.pop() if len(periods) == 1 else None
+    return _date_of(PurePosixPath(passage.document.path))
+
+
+def is_of_period(passage: StoredPassage, asked: Period) -> bool:
+    """Whether a passage is part of a record of the asked day or month."""
+    own = own_period(passage)
+    return own is not None and own.overlaps(asked)
+
+
+def is_of_other_period(passage: StoredPassage, reading: Reading, asked: Period) -> bool:
+    """Whether a passage is part of a record of another date, and the line of its answer does not name the asked one."""
+    own = own_period(passage)
+    answer = reading.best(passage.body, len(passage.text))
+    if own is None or own.overlaps(asked) or answer is None:
+        return False
+    start, end = passage.text.rfind("\n", 0, answer[0]) + 1, passage.text.find("\n", answer[1])
+    line = passage.text[start : end if end >= 0 else None]
+    return not any(period.overlaps(asked) for period in periods_in(line))
+
+
+def without_record(question: str) -> str:
+    """Return what a question asks about a record: "what was decided?" for "what was decided at the last meeting?"."""
+    return _AT_RECORD.sub("", _ORDINAL.sub("", without_periods(question)))
+
+
+def asks_for_last(question: str) -> bool | None:
+    """Whether a question is about the last record of a series, or the first; None if about neither."""
+    return True if _ASKS_FOR_LAST.search(question) else False if _ASKS_FOR_FIRST.search(question) else None
+
+
+def passages_of_record(snapshot: Index, passage: StoredPassage, *, last: bool) -> Sequence[StoredPassage]:
+    """Return the first passages of the last or first record of a passage's series, or none.
+
+    A series are the sections of a file, or else the files of a folder, whose names differ only in their dates.
+    """
+    pick = max if last else min
+    return _section(snapshot, passage, pick) or _file(snapshot, passage, pick)
+
+
+def _section(
+    snapshot: Index, passage: StoredPassage, pick: Callable[[Iterable[Period]], Period]
+) -> Sequence[StoredPassage]:
+    """Return the passages below the last or first of the dated headings beside the one above a passage."""
+    depth = next((at for at, heading in enumerate(passage.heading) if periods_in(heading)), None)
+    if depth is None or passage.document.passages > _MAX_PASSAGES:
+        return ()
+    above, pattern = passage.heading[:depth], _VARIES.sub("", passage.heading[depth])
+    series: dict[Period, list[StoredPassage]] = {}
+    for other in snapshot.passages_of(passage.document.path):
+        headings = other.heading[depth : depth + 1]
+        if other.heading[:depth] == above and headings and _VARIES.sub("", headings[0]) == pattern:
+            for period in periods_in(headings[0])[:1]:
+                series.setdefault(period, []).append(other)
+    return series[pick(series)][:_MAX_READ] if len(series) > 1 else ()
+
+
+def _file(
+    snapshot: Index, passage: StoredPassage, pick: Callable[[Iterable[Period]], Period]
+) -> Sequence[StoredPassage]:
+    """Return the passages of the last or first file beside that of a passage whose names differ only in their dates."""
+    path = PurePosixPath(passage.document.path)
+    if not _date_of(path) or snapshot.info.documents > _MAX_DOCUMENTS:
+        return ()
+    paths = (PurePosixPath(document.path) for document in snapshot.documents())
+    beside = [it for it in paths if it.parent == path.parent and _VARIES.sub("", it.name) == _VARIES.sub("", path.name)]
+    series = {date: str(it) for it in beside if (date := _date_of(it))}
+    return snapshot.passages_of(series[pick(series)])[:_MAX_READ] if len(series) > 1 else ()
+
+
+def _date_of(path: PurePosixPath) -> Period | None:
+    """Return the date in the name of a file: 2026-03-09, 20260309 or 2026_03_09, or with the month's name."""
+    figures = _IN_NAME.search(path.stem)
+    return Period(*map(int, figures.groups())) if figures else next(iter(periods_in(path_words(path.name))), None)
