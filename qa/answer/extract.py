@@ -15,7 +15,7 @@ from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import prefer_row_with_band
-from qa.questions.long_numbers import long_numbers, without_marks
+from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
@@ -262,14 +262,10 @@ def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span
 
 def _prefer_sentence_with_long_number(question: str, text: str, best: Span, best_first: Sequence[Span]) -> Span:
     """Return the best sentence; if it has another long number than the question, the best with that one."""
-    asked = _long_numbers(question)
-    if not asked or not _long_numbers(text[slice(*best)]) - asked:
+    asked = plain_numbers(question)
+    if not asked or not plain_numbers(text[slice(*best)]) - asked:
         return best
-    return next((span for span in best_first if asked & _long_numbers(text[slice(*span)])), best)
-
-
-def _long_numbers(text: str) -> set[str]:
-    return {without_marks(number[0]) for number in long_numbers(text)}
+    return next((span for span in best_first if asked & plain_numbers(text[slice(*span)])), best)
 
 
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:

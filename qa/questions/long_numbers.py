@@ -27,6 +27,7 @@ _YEARS = re.compile(r"(?=.*(?:19|20)\d\d(?!\d))(?:(?:(?:19|20)\d\d|\d\d)(?:\W{1,
 _DECIMALS = re.compile(r".*\d\.\d.*[^\w.].*|.*[^\w.].*\d\.\d.*")
 _PERIOD, _LAST_YEAR = re.compile(r"([1-9]\d{2,3})[–-]([1-9]\d{2,3})"), 2100
 _NOT_NUMBERS = (_AMOUNT, _YEARS, _DECIMALS)
+_ASKS_FOR_OWNER = re.compile(r"\W*(?:whose|who(?:['’]s| is| has| owns| uses))\b", re.IGNORECASE)
 # Sizes of groups, and how many passages with some of a number's groups are searched for the number.
 _SIZES = range(2, 7)
 _MAX_PASSAGES = 20
@@ -59,6 +60,16 @@ def long_numbers(text: str) -> list[re.Match[str]]:
     numbers = [it for it in found if not any(kind.fullmatch(it[0]) for kind in _NOT_NUMBERS) and not _is_period(it[0])]
     dates = [(date.end - len(date.text), date.end) for date in dates_in(text)] if numbers else []
     return [it for it in numbers if not any(start < it.end() and it.start() < end for start, end in dates)]
+
+
+def plain_numbers(text: str) -> set[str]:
+    """Return the long numbers in a text, each without what is between its groups."""
+    return {without_marks(number[0]) for number in long_numbers(text)}
+
+
+def owned_numbers(question: str) -> set[str]:
+    """Return the numbers of which a question asks whose they are, without marks: "who has 020 7946 0958?"."""
+    return plain_numbers(question) if _ASKS_FOR_OWNER.match(question) else set()
 
 
 def _is_period(number: str) -> bool:

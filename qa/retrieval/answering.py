@@ -20,6 +20,7 @@ from qa.answer.heading_answer import heading_answer, prefer_definition, prefer_o
 from qa.answer.results import Answer
 from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer
+from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
 from qa.questions.sibling import names_sibling
@@ -128,6 +129,10 @@ class Answerer:
         probability = round(confidence.probability(features, model), 4)
         extracted = extracts[best.id]
         is_found = self.ranking.rows is not None or extracted.names_question
+        # "Dentist: 020 7946 0958" says whose number it is.
+        is_found = is_found or bool(
+            owned_numbers(query.question) & plain_numbers(best.text[slice(*extracted.answer_span)])
+        )
         if is_found or covers_topic_of_sender(query.question, best):
             probability = confidence.adjust_for_lookup(probability, is_found=True, is_nowhere=False)
         elif query.lookup is not None:

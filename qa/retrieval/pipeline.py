@@ -29,6 +29,7 @@ from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
 from qa.questions.answering_section import resolving_passages
 from qa.questions.dates import Period
+from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
@@ -165,9 +166,12 @@ class Pipeline:
         return Ranking(with_final_scores(ranked), judge, rows)
 
     def _candidates(self, query: Query, wanted: int, clock: Stopwatch) -> list[RankedPassage]:
-        """Retrieve and fuse distinct passages; those that match a lookup first."""
+        """Retrieve and fuse distinct passages; those first that match a lookup or have the number asked about."""
         candidates = pools(self.snapshot, query, clock)
-        if query.lookup is None:
+        if numbers := owned_numbers(query.question):
+            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH))
+            ranked = _with_number_first(numbers, ranked)
+        elif query.lookup is None:
             ranked = distinct(self.snapshot, candidates, wanted)
         else:
             ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
@@ -243,6 +247,13 @@ def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[Rank
     """Put lookup matches among the top passages before all others; near-duplicates keep their level."""
     head = [hit if hit.level else replace(hit, level=-lookup.rank(hit.passage)) for hit in ranked[:_LOOKUP_DEPTH]]
     return [*sorted(head, key=lambda hit: hit.level), *ranked[_LOOKUP_DEPTH:]]
+
+
+def _with_number_first(numbers: set[str], ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Put passages that have one of some long numbers before all others."""
+    has_none = [bool(hit.level) or numbers.isdisjoint(plain_numbers(hit.passage.text)) for hit in ranked]
+    levels = [hit if none else replace(hit, level=-1) for hit, none in zip(ranked, has_none, strict=True)]
+    return sorted(levels, key=lambda hit: hit.level)
 
 
 def _keep_kind(query: Query, lookup: Lookup, ranked: list[RankedPassage]) -> list[RankedPassage]:

@@ -9,7 +9,7 @@ import pytest
 
 from index.snapshot import Snapshot
 from qa.answer import confidence
-from qa.questions.long_numbers import long_numbers, without_marks, write_numbers_as_in
+from qa.questions.long_numbers import long_numbers, owned_numbers, without_marks, write_numbers_as_in
 from tests.qa.indexes import build, built, opened
 
 TEXTS = {
@@ -108,3 +108,27 @@ def test_an_answer_about_an_unknown_number_is_not_found(tmp_path: Path) -> None:
         assert result.found
         assert [(it.word, it.searched) for it in result.corrections] == [("0302345678", "030 2345 678")]
         assert retriever.ask("Dentist: 0302345679").confidence <= confidence.OTHER_SUBJECT
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        ("Whose number is 030 2345 678?", {"0302345678"}),
+        ("who has 0302345678 and 030-2345679", {"0302345678", "0302345679"}),
+        ("When did 030 2345 678 call?", set()),
+        ("Whose is it?", set()),
+    ],
+)
+def test_questions_for_the_owner_of_a_number(question: str, numbers: set[str]) -> None:
+    assert owned_numbers(question) == numbers
+
+
+def test_the_line_with_the_number_answers_whose_it_is(tmp_path: Path) -> None:
+    """Though other passages are about numbers and owners, too, and hardly anything else is said in this one."""
+    noise = {f"note {at}.md": f"Whose number is 0400 55 66 {at}? Ask the owner of the number.\n" for at in range(30)}
+    build(tmp_path, {**noise, "list.txt": "Zed: 02 42 83 44 94\nQuin: 02 42 83 44 95\n"})
+    with opened(tmp_path) as retriever:
+        result = retriever.ask("Whose number is 0242834494?")
+        assert result.found
+        assert result.passages[0].source.path == "list.txt"
+        assert result.passages[0].highlights[0].text == "Zed: 02 42 83 44 94"
