@@ -41,7 +41,7 @@ _LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+
 _VARIES = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
 # Larger collections, and documents with more passages, are not searched for a series.
-_MAX_DOCUMENTS, _MAX_PASSAGES = 5000, 1000
+_MAX_FILES, _MAX_PASSAGES = 5000, 1000
 # How many passages of one record are read.
 _MAX_READ = 12
 
@@ -120,7 +120,7 @@ def _file(
 ) -> Sequence[StoredPassage]:
     """Return the passages of the last or first file beside that of a passage whose names differ only in their dates."""
     path = PurePosixPath(passage.document.path)
-    if not _date_of(path) or snapshot.info.documents > _MAX_DOCUMENTS:
+    if not _date_of(path) or snapshot.info.files > _MAX_FILES:
         return ()
     paths = (PurePosixPath(document.path) for document in snapshot.documents())
     beside = [it for it in paths if it.parent == path.parent and _VARIES.sub("", it.name) == _VARIES.sub("", path.name)]

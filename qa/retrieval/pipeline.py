@@ -45,6 +45,7 @@ from qa.retrieval.judge import Models, PassageJudge
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import AskRequest
 from qa.retrieval.rerank import (
+    MOST_LESS_SURE,
     READ_DEPTH,
     RERANK_DEPTH,
     SCORED_DEPTH,
@@ -216,11 +217,12 @@ class Pipeline:
         # Without the date, as it must not matter where that is written, and with it.
         about = without_record(query.question)
         readers = (replace(judge, query=replace(query, question=about, text=about)), judge)
+        least = _LEAST_ANSWERED if asked is None else max(_LEAST_ANSWERED, reading.answered - MOST_LESS_SURE)
         answering = [
             (own_period(passage) or Period(0, 0), new.answered, passage, new, reader)
             for reader in readers
             for passage, new in zip(passages, reader.read(passages), strict=True)
-            if new is not None and new.answered >= _LEAST_ANSWERED
+            if new is not None and new.answered >= least
         ]
         if not answering:
             return ranked

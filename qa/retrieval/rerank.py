@@ -36,8 +36,9 @@ _ASKS_FOR_PAST = re.compile(
     r"|superseded|until|used to|was|were|withdrawn)\b",
     re.IGNORECASE,
 )
-# How much lower the logit of an answer in a current document may be than in an outdated one, and still come first.
-_MOST_LESS_SURE = 4.0
+# How much lower the logit of an answer may be in a current document than in an outdated one, or in the record of the
+# asked date than in another, and still come first.
+MOST_LESS_SURE = 4.0
 _DIGIT = re.compile(r"\d")
 # The reader's logits are divided by this before they are compared, since it is often sure of several passages.
 _TEMPERATURE = 3.0
@@ -102,7 +103,7 @@ def current_first(
     if first is None or not first.passage.document.outdated:
         return ranked
     first_reading = judgements[first.passage.id].reading if first.passage.id in judgements else None
-    least = 0.0 if first_reading is None else max(0.0, first_reading.answered - _MOST_LESS_SURE)
+    least = 0.0 if first_reading is None else max(0.0, first_reading.answered - MOST_LESS_SURE)
     for hit in ranked[1:]:
         reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
         if reading is not None and reading.answered >= least and is_updated_by(question, first.passage, hit.passage):
