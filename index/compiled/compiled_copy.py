@@ -183,12 +183,11 @@ class CompiledCopy:
 
 def _move(made: Path, folder: Path) -> None:
     """Move a copy to its place, unless another process has made it meanwhile: it may be loading that already."""
-    try:
-        disk.rename(made, folder)
-    except OSError:
-        if not _is_intact(folder):
-            disk.delete_all(folder)
-            disk.rename(made, folder)
+    if folder.exists():
+        if _is_intact(folder):
+            return
+        disk.delete_all(folder)
+    disk.rename(made, folder)
 
 
 @cache

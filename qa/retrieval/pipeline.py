@@ -159,7 +159,7 @@ class Pipeline:
             if cross_encoder is None:
                 ranked = self._resolution_first(judge, ranked)
                 ranked = current_first(query.text, ranked, judge.judgements)
-                ranked = self._record_first(judge, ranked) if for_answer else ranked
+                ranked = self._record_first(judge, ranked)
                 clock.lap("read")
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
         if rows is not None:

@@ -59,6 +59,7 @@ def test_the_record_of_the_asked_date_answers(retriever: Retriever, question: st
     result = retriever.ask(question, path=path.partition("/")[0])
     assert result.answer is not None
     assert (result.passages[0].source.path, answer in result.answer.text) == (path, True)
+    assert retriever.search(question, path=path.partition("/")[0])[0].id == result.passages[0].id
     scores = [hit.score for hit in result.passages]
     assert scores == sorted(scores, reverse=True)
     assert len({hit.id for hit in result.passages}) == len(result.passages)
