@@ -40,6 +40,7 @@ _LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+
 # What differs between the names of the records of a series: numbers, and names of months.
 _VARIES = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # Larger collections, and documents with more passages, are not searched for a series.
 _MAX_FILES, _MAX_PASSAGES = 5000, 1000
 # How many passages of one record are read.
@@ -84,6 +85,27 @@ def without_record(question: str) -> str:
     return _AT_RECORD.sub("", _ORDINAL.sub("", without_periods(question)))
 
 
+def names_date(question: str) -> bool:
+    """Whether a question names a day, month or year."""
+    return bool(periods_in(question) or _YEAR.search(question))
+
+
+def edition_of(passage: StoredPassage) -> tuple[str, int] | None:
+    """Return what a passage is an edition of and its year, by the path or else a heading; None without one year.
+
+    "prices 2024.md" and "prices 2025.md" are editions of the same, as are 2024/prices.md and 2025/prices.md, and
+    sections called "Prices 2024" and "Prices 2025", but not two papers of the same author: their titles differ.
+    """
+    path = passage.document.path
+    for name in (path, *(f"{path}\n{heading}" for heading in passage.heading)):
+        years = set(_YEAR.findall(name.removeprefix(f"{path}\n")))
+        if years:
+            is_year = len(years) == 1 and not periods_in(path_words(name)) and not _IN_NAME.search(name)
+            series = _YEAR.sub("", f"{name}\n{passage.document.title}")
+            return (series, int(years.pop())) if is_year else None
+    return None
+
+
 def asks_for_last(question: str) -> bool | None:
     """Whether a question is about the last record of a series, or the first; None if about neither."""
     return True if _ASKS_FOR_LAST.search(question) else False if _ASKS_FOR_FIRST.search(question) else None
@@ -120,11 +142,11 @@ def _file(
 ) -> Sequence[StoredPassage]:
     """Return the passages of the last or first file beside that of a passage whose names differ only in their dates."""
     path = PurePosixPath(passage.document.path)
-    if not _date_of(path) or snapshot.info.files > _MAX_FILES:
+    if not _order_of(path) or snapshot.info.files > _MAX_FILES:
         return ()
     paths = (PurePosixPath(document.path) for document in snapshot.documents())
     beside = [it for it in paths if it.parent == path.parent and _VARIES.sub("", it.name) == _VARIES.sub("", path.name)]
-    series = {date: str(it) for it in beside if (date := _date_of(it))}
+    series = {date: str(it) for it in beside if (date := _order_of(it))}
     return snapshot.passages_of(series[pick(series)])[:_MAX_READ] if len(series) > 1 else ()
 
 
@@ -132,3 +154,9 @@ def _date_of(path: PurePosixPath) -> Period | None:
     """Return the date in the name of a file: 2026-03-09, 20260309 or 2026_03_09, or with the month's name."""
     figures = _IN_NAME.search(path.stem)
     return Period(*map(int, figures.groups())) if figures else next(iter(periods_in(path_words(path.name))), None)
+
+
+def _order_of(path: PurePosixPath) -> Period | None:
+    """Return the date in the name of a file, or the only year in it."""
+    years = set(_YEAR.findall(path.stem))
+    return _date_of(path) or (Period(int(years.pop()), 0) if len(years) == 1 else None)

@@ -51,6 +51,7 @@ from qa.retrieval.rerank import (
     SCORED_DEPTH,
     SECOND_DEPTH,
     current_first,
+    newest_edition_first,
     put_first,
     rerank_by_model,
 )
@@ -159,6 +160,7 @@ class Pipeline:
             if cross_encoder is None:
                 ranked = self._resolution_first(judge, ranked)
                 ranked = current_first(query.text, ranked, judge.judgements)
+                ranked = newest_edition_first(query.original, ranked, judge.judgements)
                 ranked = self._record_first(judge, ranked)
                 clock.lap("read")
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from corpus import path_words
 from index import CrossEncoderModel, StoredPassage
+from qa.answer.dated_records import edition_of, names_date
 from qa.answer.results import Mode
 from qa.questions.steps import terms
 from qa.reader.reading import Reading
@@ -109,6 +110,35 @@ def current_first(
         if reading is not None and reading.answered >= least and is_updated_by(question, first.passage, hit.passage):
             return put_first(hit, ranked)
     return ranked
+
+
+def newest_edition_first(
+    question: str, ranked: list[RankedPassage], judgements: Mapping[int, Judgement]
+) -> list[RankedPassage]:
+    """If the first passage is of an earlier year's edition, put the answer of the newest that answers before it.
+
+    That is for questions about the present: "how much is a kayak?" with prices of three years.
+
+    Args:
+        question: As it was asked.
+        ranked: Passages, best first.
+        judgements: On the first few passages, by row number.
+    """
+    readings = [
+        (hit, edition, judgements[hit.passage.id].reading)
+        for hit in ranked[:SECOND_DEPTH]
+        if hit.passage.id in judgements and (edition := edition_of(hit.passage)) is not None
+    ]
+    if not readings or readings[0][0] is not ranked[0] or _ASKS_FOR_PAST.search(question) or names_date(question):
+        return ranked
+    _, (name, year), first = readings[0]
+    least = max(0.0, -math.inf if first is None else first.answered - MOST_LESS_SURE)
+    later = [
+        (edition[1], reading.answered, hit)
+        for hit, edition, reading in readings
+        if edition[0] == name and edition[1] > year and reading is not None and reading.answered >= least
+    ]
+    return put_first(max(later, key=lambda it: it[:2])[2], ranked) if later else ranked
 
 
 def put_first(hit: RankedPassage, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

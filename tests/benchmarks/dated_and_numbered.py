@@ -3,15 +3,16 @@
     python -m tests.benchmarks.dated_and_numbered [--verbose]
 
 Three series of twelve minutes, each of which announces the next meeting: a file each, named in two ways, or sections of
-one file. And telephone numbers, accounts and invoices, with numbers in groups of several kinds. Prints for each kind of
-question how many are answered rightly, how many are found but wrong, and how many there are; questions that nothing
-answers are right if they are not found.
+one file. Telephone numbers, accounts and invoices, with numbers in groups of several kinds. The prices of five years.
+Prints for each kind of question how many are answered rightly, how many are found but wrong, and how many there are;
+questions that nothing answers are right if they are not found.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -36,6 +37,7 @@ _TOPICS = (
     "There were complaints about noise from the yard.", "The window on the stairs is still broken.",
 )  # fmt: skip
 _PLACES = ("library", "town hall", "café Luna", "Room 7", "boathouse", "school gym")
+_ITEMS = ("kayaks", "tents", "ladders", "bicycles", "trailers", "lamps", "projectors", "drums", "stoves", "saddles")
 _FIRST = ("Ann", "Bob", "Cleo", "Dag", "Eva", "Finn", "Gro", "Hal", "Ida", "Jon")
 _LAST = ("Abel", "Berg", "Castro", "Dahl", "Eide", "Falk", "Gran", "Holm", "Iversen", "Juhl")
 
@@ -83,6 +85,19 @@ def write_minutes(folder: Path, form: int, random: Random) -> Iterator[Question]
     other_day = days[5] + 1, names[5].split(" ", 1)[1]
     yield Question("date of no record", f"What was decided on {other_day[0]} {other_day[1]}?", None)
     yield Question("date of no record", f"what was decided in {_MONTHS[months[5][1]]} {months[5][0] + 3}?", None)
+
+
+def write_editions(folder: Path, random: Random) -> Iterator[Question]:
+    """Write the prices of five years, a file each, and yield questions about the present and about these years."""
+    prices = {item: random.sample(range(11, 99), 5) for item in _ITEMS}
+    for at, year in enumerate(range(2021, 2026)):
+        lines = [f"{item.title()} cost {of_years[at]} euros a day." for item, of_years in prices.items()]
+        text = f"# Prices {year}\n\nDear members, this is what you pay.\n\n" + "\n\n".join(lines) + "\n"
+        (folder / f"prices {year}.md").write_text(text, encoding="utf-8")
+    for item, of_years in prices.items():
+        at = random.randrange(5)
+        yield Question("edition", f"How much do {item} cost?", str(of_years[-1]))
+        yield Question("edition of a year", f"How much did {item} cost in {2021 + at}?", str(of_years[at]))
 
 
 def grouped(digits: str, form: int) -> str:
@@ -134,10 +149,12 @@ def main() -> None:
     verbose = parser.parse_args().verbose
     random = Random(1)  # noqa: S311 - not for secrets
     counts: dict[str, list[int]] = {}
-    for form in range(4):
+    minutes = (partial(write_minutes, form=form) for form in range(3))
+    writers: list[Callable[..., Iterator[Question]]] = [*minutes, write_numbers, write_editions]
+    for write in writers:
         with TemporaryDirectory() as name:
             folder = Path(name)
-            questions = list(write_numbers(folder, random) if form > 2 else write_minutes(folder, form, random))
+            questions = list(write(folder, random=random))
             build_index(folder)
             with Retriever.open(folder) as retriever:
                 for kind, text, answer in questions:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.dated_records import asked_period, asks_for_last, own_period, without_record
+from qa.answer.dated_records import asked_period, asks_for_last, edition_of, own_period, without_record
 from qa.questions.dates import Period
 from tests.qa.indexes import write
 from tests.qa.passages import stored
@@ -28,13 +28,17 @@ DIARY = (
     "## 2 July 2025\n\nPresent: Dahl, Eide. The cellar gets a lamp. Next: 6 August.\n\n"
     "## 6 August 2025\n\nPresent: Falk, Gran. The bins are moved to the side door.\n\n## Rules\n\nNobody parks here.\n"
 )
+PRICES = {
+    f"prices/{year}.md": f"# Boat hire {year}\n\nA kayak costs {price} euros an hour. {name} is the treasurer.\n"
+    for year, price, name in ((2022, 18, "Ida"), (2023, 20, "Jon"), (2024, 22, "Kay"), (2025, 25, "Liv"))
+}
 
 
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder: Path = tmp_path_factory.mktemp("records")
     minutes = {path: f"# Minutes of {path[14:24]}\n\n{text}" for path, text in MINUTES.items()}
-    write(folder, {**minutes, "house.md": DIARY, "rules.md": "# Rules\n\nThe board meets on Tuesdays.\n"})
+    write(folder, {**minutes, **PRICES, "house.md": DIARY, "rules.md": "# Rules\n\nThe board meets on Tuesdays.\n"})
     build_index(folder)
     with Retriever.open(folder) as opened:
         yield opened
@@ -51,6 +55,10 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Where is the next board meeting?", "board/minutes-2026-04-14.md", "boathouse"),
         ("Who was present at the latest meeting?", "house.md", "Falk, Gran"),
         ("Who was present at the first meeting?", "house.md", "Abel, Berg"),
+        # The newest edition, unless another is asked for.
+        ("How much is a kayak?", "prices/2025.md", "25 euros"),
+        ("How much is a kayak in 2023?", "prices/2023.md", "20 euros"),
+        ("Who is treasurer in the latest edition?", "prices/2025.md", "Liv"),
         # What the minutes of another month say about the asked date.
         ("Where is the meeting on 11 May?", "board/minutes-2026-04-14.md", "boathouse"),
     ],
@@ -99,6 +107,34 @@ def test_asked_period(question: str, period: Period | None) -> None:
 )
 def test_own_period(path: str, heading: tuple[str, ...], title: str, period: Period | None) -> None:
     assert own_period(replace(stored("x", path=path), heading=heading, record_title=title)) == period
+
+
+@pytest.mark.parametrize(
+    ("path", "heading", "edition"),
+    [
+        ("prices 2024.md", ("Prices",), ("prices .md\n", 2024)),
+        ("2024/prices.md", (), ("/prices.md\n", 2024)),
+        ("prices.md", ("Hire", "Prices 2024", "Boats"), ("prices.md\nPrices \n", 2024)),
+        ("prices 2024.md", ("Prices since 2019",), ("prices .md\n", 2024)),
+        ("prices 2023-2024.md", (), None),
+        ("minutes-2024-05-07.md", (), None),
+        ("prices.md", ("5 May 2024",), None),
+        ("20245.md", (), None),
+    ],
+)
+def test_editions(path: str, heading: tuple[str, ...], edition: tuple[str, int] | None) -> None:
+    assert edition_of(replace(stored("x", path=path), heading=heading)) == edition
+
+
+def test_papers_of_one_author_are_no_editions() -> None:
+    first, second = (stored("x", path=f"Keller{year}.pdf") for year in (2020, 2022))
+    titled = [
+        replace(passage, document=replace(passage.document, title=title))
+        for passage, title in ((first, "Snow"), (second, "Ice"), (first, "Ice of 2020"), (second, "Ice of 2022"))
+    ]
+    names = [edition[0] for passage in titled if (edition := edition_of(passage)) is not None]
+    assert [name == names[1] for name in names] == [False, True, False, False]
+    assert names[2] == names[3]
 
 
 @pytest.mark.parametrize(
