@@ -46,6 +46,8 @@ _MAX_FILES, _MAX_PASSAGES = 5000, 1000
 # How many passages of one record are read.
 _MAX_READ = 12
 
+_Pick = Callable[[Iterable[Period]], Period]
+
 
 def asked_period(question: str) -> Period | None:
     """Return the day or month that a question is about; None if it names none or several, or only as a limit."""
@@ -111,17 +113,25 @@ def asks_for_last(question: str) -> bool | None:
     return True if _ASKS_FOR_LAST.search(question) else False if _ASKS_FOR_FIRST.search(question) else None
 
 
-def passages_of_record(snapshot: Index, passage: StoredPassage, *, last: bool) -> Sequence[StoredPassage]:
+def passages_of_record(
+    snapshot: Index, passage: StoredPassage, *, last: bool, documents: frozenset[int] | None
+) -> Sequence[StoredPassage]:
     """Return the first passages of the last or first record of a passage's series, or none.
 
     A series are the sections of a file, or else the files of a folder, whose names differ only in their dates.
+
+    Args:
+        snapshot: The collection.
+        passage: A passage of a record.
+        last: Whether the last record is wanted.
+        documents: Row numbers of the documents to choose from; None for all.
     """
     pick = max if last else min
-    return _section(snapshot, passage, pick) or _file(snapshot, passage, pick)
+    return _section(snapshot, passage, pick, documents) or _file(snapshot, passage, pick, documents)
 
 
 def _section(
-    snapshot: Index, passage: StoredPassage, pick: Callable[[Iterable[Period]], Period]
+    snapshot: Index, passage: StoredPassage, pick: _Pick, documents: frozenset[int] | None
 ) -> Sequence[StoredPassage]:
     """Return the passages below the last or first of the dated headings beside the one above a passage."""
     depth = next((at for at, heading in enumerate(passage.heading) if periods_in(heading)), None)
@@ -131,6 +141,8 @@ def _section(
     series: dict[Period, list[StoredPassage]] = {}
     for other in snapshot.passages_of(passage.document.path):
         headings = other.heading[depth : depth + 1]
+        if documents is not None and other.document.id not in documents:
+            continue
         if other.heading[:depth] == above and headings and _VARIES.sub("", headings[0]) == pattern:
             for period in periods_in(headings[0])[:1]:
                 series.setdefault(period, []).append(other)
@@ -138,13 +150,14 @@ def _section(
 
 
 def _file(
-    snapshot: Index, passage: StoredPassage, pick: Callable[[Iterable[Period]], Period]
+    snapshot: Index, passage: StoredPassage, pick: _Pick, documents: frozenset[int] | None
 ) -> Sequence[StoredPassage]:
     """Return the passages of the last or first file beside that of a passage whose names differ only in their dates."""
     path = PurePosixPath(passage.document.path)
     if not _order_of(path) or snapshot.info.files > _MAX_FILES:
         return ()
-    paths = (PurePosixPath(document.path) for document in snapshot.documents())
+    among = (document for document in snapshot.documents() if documents is None or document.id in documents)
+    paths = (PurePosixPath(document.path) for document in among)
     beside = [it for it in paths if it.parent == path.parent and _VARIES.sub("", it.name) == _VARIES.sub("", path.name)]
     series = {date: str(it) for it in beside if (date := _order_of(it))}
     return snapshot.passages_of(series[pick(series)])[:_MAX_READ] if len(series) > 1 else ()

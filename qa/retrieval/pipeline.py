@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from index import Among, Index, Scope
+from index import Among, Index, Scope, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.dated_records import (
@@ -214,7 +214,9 @@ class Pipeline:
             is_other = is_of_other_period(first.passage, reading, asked)
             passages = [it for it in passages if is_other and is_of_period(it, asked)][:READ_DEPTH]
         else:
-            record = () if last is None else passages_of_record(self.snapshot, first.passage, last=last)
+            record: Sequence[StoredPassage] = ()
+            if last is not None:
+                record = passages_of_record(self.snapshot, first.passage, last=last, documents=query.documents)
             passages = [*record, *(it for it in passages[:READ_DEPTH] if record and own_period(it))]
         # Without the date, as it must not matter where that is written, and with it.
         about = without_record(query.question)

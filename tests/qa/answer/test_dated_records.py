@@ -73,6 +73,15 @@ def test_the_record_of_the_asked_date_answers(retriever: Retriever, question: st
     assert len({hit.id for hit in result.passages}) == len(result.passages)
 
 
+def test_a_record_outside_the_filter_does_not_answer(retriever: Retriever) -> None:
+    result = retriever.ask("What was decided at the last board meeting?", path="board/minutes-2026-0[23]*")
+    assert result.passages[0].source.path == "board/minutes-2026-03-12.md"
+    assert {hit.source.path for hit in result.passages} == {
+        "board/minutes-2026-02-10.md",
+        "board/minutes-2026-03-12.md",
+    }
+
+
 @pytest.mark.parametrize(
     ("question", "period"),
     [
