@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from index import Hint, TokenVectors, find
-from index.encoder.load import FastestEncoder
 from qa import Result, Retriever, build_index
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import metrics_of
@@ -31,22 +29,9 @@ def questions() -> list[Gold]:
     return read_questions(SAMPLE_QUESTIONS, SAMPLE)
 
 
-class RememberingEncoder(FastestEncoder):
-    """The default encoder, which computes the token vectors of a passage once: most of the work of a question."""
-
-    def __init__(self) -> None:
-        super().__init__(find(), hint=Hint.LATENCY)
-        self._known: dict[str, TokenVectors] = {}
-
-    def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        new = [text for text in texts if text not in self._known]
-        self._known |= zip(new, super().encode_passage_tokens(new), strict=True)
-        return [self._known[text] for text in texts]
-
-
 @pytest.fixture(scope="module")
 def retriever(sample: Path) -> Iterator[Retriever]:
-    with Retriever.open(sample, encoder=RememberingEncoder()) as retriever:
+    with Retriever.open(sample) as retriever:
         yield retriever
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError
+from index.compiled.forks import ForkedLock
 from index.encoder.model_files import ModelFiles
 from index.encoder.protocol import Encoder, TokenVectors
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
@@ -26,6 +28,46 @@ class Output(NamedTuple):
 
 
 NO_TOKENS = np.empty((0, 0), dtype=np.float32)
+# Of the token vectors that are kept: some 330 passages of 130 tokens.
+_KEPT_BYTES = 32 * 2**20
+
+
+class RecentTokens:
+    """The token vectors of the texts that were requested last; safe to use from several threads.
+
+    They take most of the time of a question, and many questions to one process have passages in common. In float16,
+    whether they are new or kept, so that answers do not depend on earlier questions.
+
+    Args:
+        limit: How many bytes of vectors are kept.
+    """
+
+    def __init__(self, limit: int = _KEPT_BYTES) -> None:
+        self._limit = limit
+        self._size = 0
+        self._kept: OrderedDict[str, tuple[npt.NDArray[np.float16], npt.NDArray[np.int32]]] = OrderedDict()
+        self._lock = ForkedLock()
+
+    def get(self, text: str) -> TokenVectors | None:
+        """Return a text's token vectors, if they are kept."""
+        with self._lock:
+            if (found := self._kept.get(text)) is None:
+                return None
+            self._kept.move_to_end(text)
+        vectors, spans = found
+        return TokenVectors(vectors.astype(np.float32), spans)
+
+    def put(self, text: str, tokens: TokenVectors) -> TokenVectors:
+        """Keep a text's token vectors, and return them as `get` would; the oldest are dropped."""
+        half = tokens.vectors.astype(np.float16)
+        with self._lock:
+            if text not in self._kept:
+                self._kept[text] = half, tokens.spans
+                self._size += half.nbytes
+            while self._size > self._limit:
+                _, (oldest, _) = self._kept.popitem(last=False)
+                self._size -= oldest.nbytes
+        return TokenVectors(half.astype(np.float32), tokens.spans)
 
 
 class TransformerEncoder(Encoder):
@@ -37,6 +79,7 @@ class TransformerEncoder(Encoder):
             self._tokenizer = tokenizer
         # Each thread's last question: after its vector, its token vectors are requested.
         self._last_query = threading.local()
+        self._recent = RecentTokens()
 
     @property
     def name(self) -> str:
@@ -79,11 +122,13 @@ class TransformerEncoder(Encoder):
         return self._token_vectors(*self._run_query_once(text))
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        prompt = self._tokenizer.parameters.passage_prompt
-        encoded = self._tokenizer.tokenise(texts, prompt=prompt)
-        self._require_complete(texts, encoded)
-        outputs = dict(self._run_passages(encoded, tokens=True))
-        return [self._token_vectors(text, outputs[i]) for i, text in enumerate(encoded)]
+        known = {text: tokens for text in texts if (tokens := self._recent.get(text)) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            encoded = self._tokenizer.tokenise(new, prompt=self._tokenizer.parameters.passage_prompt)
+            self._require_complete(new, encoded)
+            for i, output in self._run_passages(encoded, tokens=True):
+                known[new[i]] = self._recent.put(new[i], self._token_vectors(encoded[i], output))
+        return [known[text] for text in texts]
 
     @abstractmethod
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:

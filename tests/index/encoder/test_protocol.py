@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from index.encoder import torch_backend
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
+from index.encoder.protocol import TokenVectors
+from index.encoder.tokenizer import TokenIds
 from index.encoder.torch_backend import TorchEncoder
-from index.encoder.transformer import TransformerEncoder
+from index.encoder.transformer import Output, RecentTokens, TransformerEncoder
 
 
 @pytest.fixture(scope="module", params=[TorchEncoder, CompiledEncoder])
@@ -64,3 +67,34 @@ def test_a_question_past_the_limit_is_truncated(encoder: TransformerEncoder) -> 
 def test_no_texts_give_no_vectors(encoder: TransformerEncoder) -> None:
     assert encoder.encode_passages([]).shape == (0, 384)
     assert encoder.encode_passage_tokens([]) == []
+
+
+def test_recent_token_vectors_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And they are the same when they are kept, so that answers do not depend on earlier questions."""
+    encoder, other = CompiledEncoder(find()), CompiledEncoder(find())
+    run, texts = [], ["The lake is deep.", "A talk about boats", "The lake is deep."]
+    run_passages = encoder._run_passages
+
+    def recorded(encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
+        run.append(len(encoded))
+        return run_passages(encoded, tokens=tokens)
+
+    monkeypatch.setattr(encoder, "_run_passages", recorded)
+    first, again = encoder.encode_passage_tokens(texts), encoder.encode_passage_tokens([*texts[1:], "new"])
+    assert run == [2, 1]
+    for tokens, text in zip([*first, *again[:2]], [*texts, *texts[1:]], strict=True):
+        (expected,) = other.encode_passage_tokens([text])
+        assert np.array_equal(tokens.vectors, expected.vectors)
+        assert np.array_equal(tokens.spans, expected.spans)
+
+
+def test_the_oldest_token_vectors_are_dropped() -> None:
+    recent = RecentTokens(limit=4 * 384 * 2)
+    for text in ("a", "b", "c"):
+        recent.put(text, TokenVectors(np.ones((2, 384), np.float32), np.zeros((2, 2), np.int32)))
+        recent.get("a")
+    assert [text for text in ("a", "b", "c") if recent.get(text)] == ["a", "c"]
+    recent.put("too long", TokenVectors(np.ones((5, 384), np.float32), np.zeros((5, 2), np.int32)))
+    assert recent.get("too long") is None
+    recent.put("a", TokenVectors(np.ones((4, 384), np.float32), np.zeros((4, 2), np.int32)))
+    assert recent.get("a") is not None
