@@ -17,6 +17,7 @@ from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
 from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
 from qa.answer.heading_answer import heading_answer, prefer_definition, prefer_other_fields
+from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
 from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer
@@ -52,11 +53,13 @@ class Ranking:
         hits: Best first; k or more.
         judge: What judged the top passages; None if nothing did.
         rows: The rows of a table that answer, if any.
+        named_field: The field that the question names, if any.
     """
 
     hits: list[RankedPassage]
     judge: PassageJudge | None
     rows: RowsAnswer | None
+    named_field: NamedField | None = None
 
     @property
     def judgements(self) -> dict[int, Judgement]:
@@ -94,6 +97,8 @@ class Answerer:
         extracts = _extract(query, [hit.passage for hit in ranked], self.ranking.judgements)
         if rows is not None:
             extracts |= rows.extracts()
+        if (field := self.ranking.named_field) is not None:
+            extracts[field.passage.id] = field.extract
         parts = self._procedure_parts(ranked, extracts)
         if parts:
             ranked = _parts_first(parts, ranked)[:k]

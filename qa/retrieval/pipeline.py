@@ -24,6 +24,7 @@ from qa.answer.dated_records import (
     passages_of_record,
     without_record,
 )
+from qa.answer.named_field import NamedField, named_field
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
@@ -166,7 +167,11 @@ class Pipeline:
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
         if rows is not None:
             ranked = _rows_first(rows, ranked)
-        return Ranking(with_final_scores(ranked), judge, rows)
+        field = None if rows is not None or judge is None or cross_encoder else self._named_field(query, ranked)
+        if field is not None:
+            hit = next(hit for hit in ranked if hit.passage is field.passage)
+            ranked = put_first(hit, ranked)
+        return Ranking(with_final_scores(ranked), judge, rows, field)
 
     def _candidates(self, query: Query, wanted: int, clock: Stopwatch) -> list[RankedPassage]:
         """Retrieve and fuse distinct passages; those first that match a lookup or have the number asked about."""
@@ -236,6 +241,12 @@ class Pipeline:
         reader.reread(passage)
         hit = next((it for it in ranked if it.passage.id == passage.id), replace(first, passage=passage))
         return put_first(hit, ranked)
+
+    def _named_field(self, query: Query, ranked: Sequence[RankedPassage]) -> NamedField | None:
+        """Return the field of a record, or the setting, that the question names."""
+        if query.mode is not Mode.HYBRID or query.for_documents or query.number_is_unknown:
+            return None
+        return named_field(query.question, [hit.passage for hit in ranked[:SECOND_DEPTH]])
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
         """Return the rows of a whole table that answer; None for a scope, which may cut the table off."""

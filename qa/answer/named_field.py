@@ -1,0 +1,211 @@
+"""Answer with the field of a record, or the setting of a section, that a question names: "the IP of db02".
+
+Every word of the question has to be accounted for: by the name of the field, by another value of its record or the name
+of its section, or else by the headings, title and path of the document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from corpus import path_words
+from corpus.formats import RECORDS, format_of
+from index import StoredPassage
+from qa.answer.confidence import asks_yes_or_no
+from qa.answer.extract import Extract
+from qa.answer.results import Highlight
+from qa.questions.steps import terms
+from qa.questions.values import Span
+from qa.reader.tables import tables
+
+_SECTION = re.compile(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
+_SETTING = re.compile(
+    r"(?P<indent>[ \t]*)(?P<item>- +)?(?P<name>[^\s:=#;\[\]{}\"'-][^:=#\n]{0,60}?)[ \t]*"
+    r"(?::(?=\s|$)|=)[ \t]*(?P<value>.*)"
+)
+_FIELD = re.compile(r"(?P<name>[^\s:|][^\n:|]{0,39}?):[ \t]+(?P<value>\S.*)")
+# A comment after a value, and the quotation marks around it.
+_COMMENT = re.compile(r"\s+[#;].*\Z")
+_QUOTED = re.compile(r"([\"'])(?P<value>[^\"']*)\1")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
+# Words that a question may add to the name of a field.
+_GENERIC = terms("address amount date day entry field name number option parameter record setting time value")
+_SHORTEST_PREFIX = 3
+_LEAST_FIELDS = 2
+_LEAST_WORDS = 2
+_MOST_UNKNOWN = 1
+_MEASURE = re.compile(
+    r"\bhow (?:long|much|many|old|far|often|tall|high|big|large|fast|deep|wide|heavy)\b", re.IGNORECASE
+)
+_DIGIT = re.compile(r"\d")
+# Questions that no field answers.
+_ASKS_FOR_MORE = re.compile(
+    r"\W*(?:why|explain|describe|compare|list|how (?:do|does|did|can|could|should|would|must|to|is|are|was|were)\b"
+    r"|what (?:happens|happened|if|about|do|does|did)\b)",
+    re.IGNORECASE,
+)
+
+
+class _Field(NamedTuple):
+    """A field of a record; spans are characters of the passage's text.
+
+    Attributes:
+        name: Its name.
+        value: Its value, as it is written.
+        span: The field with its name, or the row of a table.
+        value_span: The value.
+    """
+
+    name: str
+    value: str
+    span: Span
+    value_span: Span
+
+
+class _Record(NamedTuple):
+    """The fields of a record, and the names of the sections or keys that enclose it."""
+
+    fields: list[_Field]
+    path: tuple[str, ...]
+
+
+class _Match(NamedTuple):
+    """A field that a question may name; better ones are less.
+
+    Attributes:
+        unknown: How many words of the question are neither in its record nor around it.
+        unasked: How many words of its name the question does not have.
+        field: The field.
+    """
+
+    unknown: int
+    unasked: int
+    field: _Field
+
+
+class NamedField(NamedTuple):
+    """The passage with the field that a question names, and the extract that highlights it."""
+
+    passage: StoredPassage
+    extract: Extract
+
+
+def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the field that a question names; None if there is none, or several that have different values.
+
+    One word of the question may be unknown, as in "port of the legacy host" with a section `[legacy]`: that is no sure
+    answer.
+
+    Args:
+        question: The question, or only the words of a lookup.
+        passages: The passages to search.
+    """
+    asked = terms(_CAMEL.sub(" ", _MEASURE.sub(" ", question)))
+    if len(asked) < _LEAST_WORDS or _ASKS_FOR_MORE.match(question) or asks_yes_or_no(question):
+        return None
+    found = [(match, passage) for passage in passages for match in _fields_named(asked, passage)]
+    best = [it for it in found if it[0][:2] == min(match[:2] for match, _ in found)]
+    if not best or len({match.field.value for match, _ in best}) > 1:
+        return None
+    (unknown, _, field), passage = best[0]
+    start, end = field.span
+    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
+    name = passage.text[slice(*field.value_span)]
+    return NamedField(passage, Extract((mark,), 1.0, field.span, mark.text, name=name, names_question=not unknown))
+
+
+def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
+    """Yield the fields of a passage that a question with these terms may name."""
+    around = terms(f"{path_words(passage.document.path)} {passage.title} {passage.context}")
+    for record in _records(passage):
+        values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
+        path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
+        for at, field in enumerate(record.fields):
+            name_terms = terms(_CAMEL.sub(" ", field.name))
+            named = {term for term in asked if any(_is_same(term, other) for other in name_terms)}
+            rest = asked - named
+            others = [value for number, value in enumerate(values) if number != at]
+            identity = path.union(*others)
+            for other, value in zip(record.fields, values, strict=True):
+                if other is not field and value & rest:
+                    identity |= terms(_CAMEL.sub(" ", other.name))
+            unknown = rest - _GENERIC - identity - around
+            is_known = len(unknown) <= _MOST_UNKNOWN and not any(map(_DIGIT.search, unknown))
+            if named - _GENERIC and rest & identity and is_known and field.value and not values[at] <= asked:
+                unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
+                yield _Match(len(unknown), unasked, field)
+
+
+def _is_same(term: str, other: str) -> bool:
+    """Whether two terms are the same, or one abbreviates the other: "temp"."""
+    short, long = sorted((term, other), key=len)
+    return short == long or (len(short) >= _SHORTEST_PREFIX and long.startswith(short))
+
+
+def _records(passage: StoredPassage) -> Iterator[_Record]:
+    text, kind = passage.text, format_of(passage.document.path)
+    for table in tables(text, passage.context):
+        for row in table.rows if table.columns else ():
+            cells = [(name, cell) for name, cell in zip(table.columns, row, strict=False) if cell[0] < cell[1]]
+            if cells:
+                span = cells[0][1][0], cells[-1][1][1]
+                yield _Record([_Field(name, text[slice(*cell)], span, cell) for name, cell in cells], ())
+    if passage.document.media_type in RECORDS:
+        yield from _blocks(text, passage.body, 1)
+    elif kind is not None and kind.reader == "source.code":
+        yield from _settings(text, passage.body)
+    else:
+        yield from _blocks(text, passage.body, _LEAST_FIELDS)
+
+
+def _blocks(text: str, body: int, least: int) -> Iterator[_Record]:
+    """Yield the blocks of lines that are all fields."""
+    at = body
+    for block in text[body:].split("\n\n"):
+        fields = []
+        lines = block.strip("\n").split("\n")
+        start = at + len(block) - len(block.lstrip("\n"))
+        for line in lines:
+            if match := _FIELD.fullmatch(line):
+                span = start, start + len(line)
+                fields.append(_Field(match["name"], match["value"], span, (start + match.start("value"), span[1])))
+            start += len(line) + 1
+        if len(fields) == len(lines) >= least:
+            yield _Record(fields, ())
+        at += len(block) + 2
+
+
+def _settings(text: str, body: int) -> Iterator[_Record]:
+    """Yield the sections of settings: below `[name]`, or indented below a key."""
+    section: tuple[str, ...] = ()
+    # The keys that enclose a line, each with its indentation and the record of its own settings.
+    above: list[tuple[int, str]] = []
+    records: dict[tuple[object, ...], _Record] = {}
+    items = 0
+    at = body
+    for line in text[body:].split("\n"):
+        start, at = at, at + len(line) + 1
+        if named := _SECTION.fullmatch(line):
+            section, above = tuple(named["name"].split(".")), []
+            continue
+        match = _SETTING.fullmatch(line)
+        if match is None:
+            continue
+        indent = match.end("item") if match["item"] else match.end("indent")
+        above = [(depth, name) for depth, name in above if depth < indent]
+        items += bool(match["item"])
+        *outer, name = match["name"].strip("\"' ").split(".")
+        path = (*section, *(key for _, key in above), *outer)
+        value = _COMMENT.sub("", match["value"]).rstrip()
+        quoted = _QUOTED.fullmatch(value)
+        first = start + match.start("value") + (1 if quoted else 0)
+        value = quoted["value"] if quoted else value
+        if not value:
+            above.append((indent, name))
+            continue
+        span = start + match.start("name"), start + len(line.rstrip())
+        record = records.setdefault((path, items), _Record([], path))
+        record.fields.append(_Field(name, value, span, (first, first + len(value))))
+    yield from records.values()
