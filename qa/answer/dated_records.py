@@ -7,7 +7,7 @@ and "who was at the last meeting?" from the newest minutes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from corpus import path_words
@@ -41,6 +41,11 @@ _LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+
 _VARIES = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# A short line above others, perhaps numbered, and without the end of a sentence: "2. Figures for May:".
+_ABOVE = re.compile(
+    r"^[ \t]*(?P<line>(?:\d{1,2}[.)]|[*#_-]+)?[ \t]*[^\W\d_][^\n.!?]{2,58})$(?=\n[^\n]*\S)", re.MULTILINE
+)
+_END_OF_BLOCK = re.compile(r"\n[ \t]*(?:\n|\d{1,2}[.)][ \t])")
 # Larger collections, and documents with more passages, are not searched for a series.
 _MAX_FILES, _MAX_PASSAGES = 5000, 1000
 # How many passages of one record are read.
@@ -66,20 +71,36 @@ def own_period(passage: StoredPassage) -> Period | None:
 
 
 def is_of_period(passage: StoredPassage, asked: Period) -> bool:
-    """Whether a passage is part of a record of the asked day or month."""
+    """Whether a passage is part of a record of the asked day or month, or has some lines about it."""
     own = own_period(passage)
-    return own is not None and own.overlaps(asked)
+    blocks = (period for period, *_ in _blocks_of_periods(passage.text, passage.body))
+    return any(period.overlaps(asked) for period in (*([own] if own else []), *blocks))
 
 
 def is_of_other_period(passage: StoredPassage, reading: Reading, asked: Period) -> bool:
-    """Whether a passage is part of a record of another date, and the line of its answer does not name the asked one."""
-    own = own_period(passage)
-    answer = reading.best(passage.body, len(passage.text))
-    if own is None or own.overlaps(asked) or answer is None:
+    """Whether the answer in a passage is about another date than the asked one, which its line does not name.
+
+    It is about the date that a line right above it names ("Figures for May:"), or else that of the record.
+    """
+    text, answer = passage.text, reading.best(passage.body, len(passage.text))
+    if answer is None:
         return False
-    start, end = passage.text.rfind("\n", 0, answer[0]) + 1, passage.text.find("\n", answer[1])
-    line = passage.text[start : end if end >= 0 else None]
-    return not any(period.overlaps(asked) for period in periods_in(line))
+    blocks = _blocks_of_periods(text, passage.body)
+    own = next((period for period, first, last in blocks if first <= answer[0] < last), None) or own_period(passage)
+    if own is None or own.overlaps(asked):
+        return False
+    start, end = text.rfind("\n", 0, answer[0]) + 1, text.find("\n", answer[1])
+    return not any(period.overlaps(asked) for period in periods_in(text[start : end if end >= 0 else None]))
+
+
+def _blocks_of_periods(text: str, body: int) -> Iterator[tuple[Period, int, int]]:
+    """Yield the blocks of lines below one that names a date, each with that date and its span."""
+    for above in _ABOVE.finditer(text, body):
+        periods = set(periods_in(above["line"]))
+        end = _END_OF_BLOCK.search(text, above.end())
+        last = end.start() if end else len(text)
+        if len(periods) == 1 and above.end() < last:
+            yield periods.pop(), above.end(), last
 
 
 def without_record(question: str) -> str:

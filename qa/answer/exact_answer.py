@@ -15,6 +15,7 @@ from qa.questions.numbered import cells_at
 from qa.questions.replacement import find_replacement, replace_if_outdated
 from qa.questions.values import (
     Span,
+    choose_of_compared,
     extend_to_field_value,
     extend_to_list_items,
     extend_to_whole_values,
@@ -219,7 +220,8 @@ def _passage_answer(
     within = _skip_struck_out(text, skip_stamp(question, text, sentence), reading)
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
-    words = replace_if_outdated(question, text, include_parallel_values(text, words, within), within)
+    words = choose_of_compared(question, text, include_parallel_values(text, words, within), within)
+    words = replace_if_outdated(question, text, words, within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
     words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)
     start, end = _balance_brackets(text, words, within)

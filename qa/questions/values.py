@@ -86,6 +86,13 @@ _PARALLEL = re.compile(
     rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))++"
     rf"|(?P<money>[€$£]){_NUMBER}(?:{_JOIN}(?P=money){_NUMBER})++)(?=[.;:)\n]|\Z|,? respectively\b| per\b)"
 )
+# A value, and in brackets that of another year or month: "9 (2023: 8)", "1,312 (April 1,204)".
+_COMPARED_WITH = re.compile(
+    rf"(?P<value>(?:{_BEFORE}{_BLANK}?)?(?<![\w.,]){_NUMBER}(?:{_BLANK}?{_AFTER}|{_BLANK}[^\W\d_]+)?){_BLANK}?"
+    rf"\((?:in |for )?(?P<when>(?:{MONTH}\.?{_BLANK}?)?(?:19|20)\d\d(?:[/–-]\d\d)?|{MONTH}"
+    rf"|(?i:(?:last|previous|prior) \w+)):?{_BLANK}"
+    rf"(?P<other>[^()\n]*\d[^()\n]*)\)"
+)
 _WORD = re.compile(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound, or an exception.
 _BOUND = re.compile(
@@ -171,6 +178,15 @@ def include_parallel_values(text: str, words: Span, within: Span) -> Span:
     """Extend a value to a series of which it is part: "14 %, 21 % and 6 %"."""
     series = (match.span() for match in _PARALLEL.finditer(text, *within))
     return next((span for span in series if span[0] <= words[0] and words[1] <= span[1]), words)
+
+
+def choose_of_compared(question: str, text: str, words: Span, within: Span) -> Span:
+    """Of "9 (2023: 8)", return the value in brackets if the question names its year or month, else the other one."""
+    for pair in _COMPARED_WITH.finditer(text, *within):
+        if spans_overlap(pair.span(), words) and not words[0] < pair.start("value"):
+            is_asked = set(_WORD.findall(pair["when"].lower())) & set(_WORD.findall(question.lower()))
+            return pair.span("other" if is_asked else "value")
+    return words
 
 
 def extend_to_field_value(question: str, text: str, words: Span, sentence: Span) -> Span:

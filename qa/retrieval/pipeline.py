@@ -231,7 +231,7 @@ class Pipeline:
             (own_period(passage) or Period(0, 0), new.answered, passage, new, reader)
             for reader in readers
             for passage, new in zip(passages, reader.read(passages), strict=True)
-            if new is not None and new.answered >= least
+            if new is not None and new.answered >= least and not (asked and is_of_other_period(passage, new, asked))
         ]
         if not answering:
             return ranked
