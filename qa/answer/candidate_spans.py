@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
+from qa.questions.log_entries import entry_starts
 from qa.questions.values import MONTH, Span
 from qa.reader.tables import tables
 
@@ -85,6 +87,13 @@ def _prose(passage: StoredPassage, start: int, end: int) -> Iterator[Span]:
     """Yield the sentences of part of a passage; a heading begins one, without its marks."""
     marks = _HEADING_MARKS.get(passage.document.media_type)
     for mark in marks.finditer(passage.text, start, end) if marks else ():
-        yield from sentence_spans(passage.text, start, mark.start())
+        yield from _lines_of_log(passage.text, start, mark.start())
         start = mark.end()
-    yield from sentence_spans(passage.text, start, end)
+    yield from _lines_of_log(passage.text, start, end)
+
+
+def _lines_of_log(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of part of a text; a line that begins with a date begins one."""
+    cuts = [start, *(at for at in entry_starts(text, start, end) if at > start), end]
+    for first, last in pairwise(cuts):
+        yield from sentence_spans(text, first, last)

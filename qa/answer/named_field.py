@@ -16,6 +16,7 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
+from qa.questions.log_entries import answering_entry
 from qa.questions.steps import terms
 from qa.questions.values import Span
 from qa.reader.tables import tables
@@ -86,7 +87,7 @@ class _Match(NamedTuple):
 
 
 class NamedField(NamedTuple):
-    """The passage with the field that a question names, and the extract that highlights it."""
+    """The passage with the field or dated entry that a question names, and the extract that highlights it."""
 
     passage: StoredPassage
     extract: Extract
@@ -114,6 +115,20 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
     name = passage.text[slice(*field.value_span)]
     return NamedField(passage, Extract((mark,), 1.0, field.span, mark.text, name=name, names_question=not unknown))
+
+
+def dated_entry(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the entry of a log or diary that answers when something was, with its date; None if none surely does."""
+    found = answering_entry(question, passages)
+    if found is None:
+        return None
+    passage, (_, stamp, span), is_sure = found
+    text = passage.text
+    start = min(text.rfind("\n", 0, stamp[0]) + 1, span[0]) if span[0] < stamp[0] else stamp[0]
+    end = stamp[1] if span[0] == passage.body and stamp[1] <= passage.body else len(text[: span[1]].rstrip())
+    mark = Highlight((passage.start + start, passage.start + end), text[start:end])
+    name = text[slice(*stamp)]
+    return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure))
 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:

@@ -1,4 +1,4 @@
-"""Find the tables in a passage, and rewrite them for the reader, with each cell after the name of its column.
+"""Find the tables in a passage, and rewrite it for the reader: each cell after the name of its column.
 
 A table is lines with bars, as in Markdown, to which other formats are converted, or with aligned cells. Six layers
 cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220; Weight (kg): 7.9`
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus import aligned_table
+from qa.questions.log_entries import missing_stops
 
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"(?=.*--)[\s|:-]+")
@@ -114,7 +115,7 @@ def _cells(at: int, line: str) -> tuple[Span, ...]:
 
 
 def readable(text: str, context: str = "") -> Readable:
-    """Rewrite the tables of a text for the reader; see `tables` for the context."""
+    """Rewrite the tables and the dated entries of a text for the reader; see `tables` for the context."""
     parts: list[str] = []
     origin: list[int] = []
 
@@ -126,9 +127,16 @@ def readable(text: str, context: str = "") -> Readable:
         parts.append(words)
         origin.extend([-1] * len(words))
 
+    def keep_prose(start: int, end: int) -> None:
+        for stop in missing_stops(text, start, end):
+            keep(start, stop)
+            insert(".")
+            start = stop
+        keep(start, end)
+
     done = 0
     for table in tables(text, context):
-        keep(done, table.span[0])
+        keep_prose(done, table.span[0])
         for row in table.rows:
             separator = ""
             for number, (start, end) in enumerate(row):
@@ -139,7 +147,7 @@ def readable(text: str, context: str = "") -> Readable:
                     separator = "; "
             insert(".\n")
         done = table.span[1]
-    keep(done, len(text))
+    keep_prose(done, len(text))
     return Readable("".join(parts), np.array(origin, dtype=np.int32))
 
 

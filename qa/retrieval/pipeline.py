@@ -24,12 +24,13 @@ from qa.answer.dated_records import (
     passages_of_record,
     without_record,
 )
-from qa.answer.named_field import NamedField, named_field
+from qa.answer.named_field import NamedField, dated_entry, named_field
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
 from qa.questions.answering_section import resolving_passages
 from qa.questions.dates import Period
+from qa.questions.log_entries import asks_when
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.retrieval.answering import Answerer, Ranking, has_rows
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MAX_SELECTED = 64
+# Longer documents are not searched for the entries of a log, as that would load all their passages.
+_MAX_PASSAGES = 1000
 # How many passages are searched for the terms of a lookup.
 _LOOKUP_DEPTH = 50
 # Least logit that a passage of the record that is asked about answers.
@@ -167,10 +170,10 @@ class Pipeline:
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
         if rows is not None:
             ranked = _rows_first(rows, ranked)
-        field = None if rows is not None or judge is None or cross_encoder else self._named_field(query, ranked)
+        field = None if rows is not None or judge is None or cross_encoder else self._named_field(judge, ranked)
         if field is not None:
-            hit = next(hit for hit in ranked if hit.passage is field.passage)
-            ranked = put_first(hit, ranked)
+            same = (hit for hit in ranked if hit.passage.id == field.passage.id)
+            ranked = put_first(next(same, None) or replace(ranked[0], passage=field.passage), ranked)
         return Ranking(with_final_scores(ranked), judge, rows, field)
 
     def _candidates(self, query: Query, wanted: int, clock: Stopwatch) -> list[RankedPassage]:
@@ -242,11 +245,23 @@ class Pipeline:
         hit = next((it for it in ranked if it.passage.id == passage.id), replace(first, passage=passage))
         return put_first(hit, ranked)
 
-    def _named_field(self, query: Query, ranked: Sequence[RankedPassage]) -> NamedField | None:
-        """Return the field of a record, or the setting, that the question names."""
-        if query.mode is not Mode.HYBRID or query.for_documents or query.number_is_unknown:
+    def _named_field(self, judge: PassageJudge, ranked: Sequence[RankedPassage]) -> NamedField | None:
+        """Return the field of a record, the setting or the dated entry that the question names."""
+        query = judge.query
+        if query.mode is not Mode.HYBRID or query.for_documents or query.number_is_unknown or not ranked:
             return None
-        return named_field(query.question, [hit.passage for hit in ranked[:SECOND_DEPTH]])
+        passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
+        found = named_field(query.question, passages)
+        document = passages[0].document
+        if found is None and asks_when(query.original) and document.passages <= _MAX_PASSAGES:
+            whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
+            ids = {passage.id for passage in whole}
+            found = dated_entry(query.question, [*whole, *(it for it in passages if it.id not in ids)])
+        if found is not None and judge.reading_of(found.passage) is None:
+            (reading,) = judge.read([found.passage])
+            if reading is not None:
+                judge.put(found.passage, reading)
+        return found
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
         """Return the rows of a whole table that answer; None for a scope, which may cut the table off."""
