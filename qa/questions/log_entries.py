@@ -138,9 +138,9 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
     text = passage.text
     above = f"{path_words(passage.document.path)} {passage.title} {passage.context}"
     around, years = terms(above), set(_YEAR.findall(above))
-    for entry in _entries(passage):
-        if not entry.date.year and len(years) == 1:
-            entry = entry._replace(date=entry.date._replace(year=int(*years)))
+    for written in _entries(passage):
+        is_of_year = not written.date.year and len(years) == 1
+        entry = written._replace(date=written.date._replace(year=int(*years))) if is_of_year else written
         entry_terms = terms(text[slice(*entry.span)])
         own = {term for term in topic if _is_in(term, entry_terms)}
         missing = len(topic - own - around)
