@@ -26,6 +26,9 @@ from qa.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 
+# The beginning of a document names it, where no title does: the first characters of a passage that begins there.
+_LATEST_OPENING, _LONGEST_OPENING = 10, 400
+_ACRONYM = re.compile(r"\b[A-Z]{3,}(?:-?\d+)?\b")
 _WORD = re.compile(r"[^\W\d_]{3,}|(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
 
@@ -57,6 +60,7 @@ class PassageJudge:
         models: The models.
         clock: Records the time of each step.
         judgements: Those made so far, by row number.
+        openings: The beginnings of documents, by row number, from passages seen so far.
     """
 
     snapshot: Index
@@ -65,6 +69,7 @@ class PassageJudge:
     models: Models
     clock: Stopwatch
     judgements: dict[int, Judgement] = field(default_factory=dict)
+    openings: dict[int, str] = field(default_factory=dict)
 
     def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
@@ -78,8 +83,10 @@ class PassageJudge:
     def judge(self, head: Sequence[RankedPassage]) -> None:
         """Match the tokens of the top passages and read the first few; earlier judgements are reused."""
         new = [hit.passage for hit in head if hit.passage.id not in self.judgements]
+        first = (passage for passage in new if passage.start <= _LATEST_OPENING)
+        self.openings.update((passage.document.id, passage.text[:_LONGEST_OPENING]) for passage in first)
         matches = {row_id: judged.match for row_id, judged in self.judgements.items()}
-        new_matches = match_tokens(self.tokens, new, self.models.encoder)
+        new_matches = match_tokens(self.tokens, new, self.models.encoder, [self._names(passage) for passage in new])
         matches |= zip((passage.id for passage in new), new_matches, strict=True)
         matched = {hit.passage.id: Judgement(matches[hit.passage.id]) for hit in head}
         # A cross-encoder has ordered them already.
@@ -96,7 +103,7 @@ class PassageJudge:
 
     def put(self, passage: StoredPassage, reading: Reading) -> None:
         """Add a judgement on a passage that has been read."""
-        (match,) = match_tokens(self.tokens, [passage], self.models.encoder)
+        (match,) = match_tokens(self.tokens, [passage], self.models.encoder, [self._names(passage)])
         self.judgements[passage.id] = Judgement(match, reading)
 
     def reading_of(self, passage: StoredPassage) -> Reading | None:
@@ -130,12 +137,45 @@ class PassageJudge:
                 passage.text[passage.body :] for passage in passages if not is_code(passage.document.path, passage.text)
             ):
                 before = {} if alone else self._preceding(passages)
-                return reader.read([_reader_input(self.query, passage, before.get(passage.id)) for passage in passages])
+                return reader.read([self._reader_input(passage, before.get(passage.id)) for passage in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
+
+    def _reader_input(self, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str, str]:
+        """Return the question, context and text for the reader, with dates in the same form in question and passage.
+
+        The context ends with the sentence before the passage, if there is one.
+        """
+        query = self.query
+        context = self._reader_context(passage)
+        if names_month(query.question):
+            context = spell_out_dates(context)
+        if topic := topic_of_sender(query.question, passage):
+            question = f"What about {topic}?"
+        else:
+            dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
+            question = write_as_bands(passage, query.text if dated is None else dated)
+        if before is not None:
+            context = with_preceding(context, before.text[before.body :])
+        return question, context, passage.text
+
+    def _reader_context(self, passage: StoredPassage) -> str:
+        """Return a passage's context, preceded by the question's names for its document, and by its title if needed.
+
+        The title is needed for front matter, which means nothing without it, and if it has a date.
+        """
+        title, context = passage.title, passage.context
+        if title not in context and (passage.is_front_matter or any(dates_in(title))):
+            context = " › ".join(filter(None, (title, context)))
+        return " › ".join(filter(None, (self._names(passage), context)))
+
+    def _names(self, passage: StoredPassage) -> str:
+        opening = self.openings.get(passage.document.id, "") if passage.start > _LATEST_OPENING else ""
+        title = "" if passage.title in passage.context else passage.title
+        return _names(self.query.question, passage, f"{passage.context} {title}", opening)
 
     def _preceding(self, passages: Sequence[StoredPassage]) -> dict[int, StoredPassage]:
         """Return the passage right before each that has one, unless it is front matter, by row number."""
@@ -155,44 +195,21 @@ class PassageJudge:
         return confidence.probability(features, model) < confidence.THRESHOLD
 
 
-def _reader_input(query: Query, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str, str]:
-    """Return the question, context and text for the reader, with dates in the same form in question and passage.
+def _names(question: str, passage: StoredPassage, context: str, opening: str) -> str:
+    """Return the question's names and years that only a passage's path or author, or its document's opening, has.
 
-    The context ends with the sentence before the passage, if there is one.
+    Such as "Keller 2020" of a paper, or an acronym in its title.
     """
-    context = _reader_context(query.question, passage)
-    if names_month(query.question):
-        context = spell_out_dates(context)
-    if topic := topic_of_sender(query.question, passage):
-        question = f"What about {topic}?"
-    else:
-        dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
-        question = write_as_bands(passage, query.text if dated is None else dated)
-    if before is not None:
-        context = with_preceding(context, before.text[before.body :])
-    return question, context, passage.text
-
-
-def _reader_context(question: str, passage: StoredPassage) -> str:
-    """Return a passage's context, preceded by names from its path that the question has, and by its title if needed.
-
-    The title is needed for front matter, which means nothing without it, and if it has a date.
-    """
-    title, context = passage.title, passage.context
-    if title not in context and (passage.is_front_matter or any(dates_in(title))):
-        context = " › ".join(filter(None, (title, context)))
-    return " › ".join(filter(None, (_names(question, passage, context), context)))
-
-
-def _names(question: str, passage: StoredPassage, context: str) -> str:
-    """Return the names and years in a question that only a passage's path or author has: "Keller 2020"."""
     asked_names = set(_names_and_years(question))
-    if not asked_names:
+    asked_acronyms = set(_ACRONYM.findall(question)) if not question.isupper() else set()
+    if not asked_names and not asked_acronyms:
         return ""
     present = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
     authors = (value for name, value in passage.document.fields if name.lower() == "author")
-    origin = _names_and_years(" ".join([path_words(passage.document.path), *authors]))
-    return " ".join(dict.fromkeys(word for word in origin if word in asked_names and word.lower() not in present))
+    origin = _names_and_years(" ".join([path_words(passage.document.path), *authors, opening]))
+    origin += _ACRONYM.findall(opening)
+    wanted = asked_names | asked_acronyms
+    return " ".join(dict.fromkeys(word for word in origin if word in wanted and word.lower() not in present))
 
 
 def _names_and_years(text: str) -> list[str]:

@@ -41,11 +41,16 @@ class TokenMatch:
     score: float
 
 
-def match_tokens(query: QueryTokens, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
-    """Encode the tokens of passages, each prefixed with the words of its path and its headings, and match them."""
+def match_tokens(
+    query: QueryTokens, passages: Sequence[StoredPassage], encoder: Encoder, names: Sequence[str]
+) -> list[TokenMatch]:
+    """Encode the tokens of passages, each after a name, the words of its path and its headings, and match them."""
     bodies = [passage.text[passage.body :] for passage in passages]
     # The index embeds passages without their paths, so that a renamed file need not be embedded again.
-    texts = [join_context(_context(passage), body) for passage, body in zip(passages, bodies, strict=True)]
+    texts = [
+        join_context("\n".join(filter(None, (name, _context(passage)))), body)
+        for passage, body, name in zip(passages, bodies, names, strict=True)
+    ]
     try:
         encoded = encoder.encode_passage_tokens(texts)
     except ValueError:

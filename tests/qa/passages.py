@@ -46,7 +46,7 @@ def match(question: Query, passage: StoredPassage, encoder: Encoder) -> TokenMat
 def matches(question: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
     """Match passages with a query."""
     assert question.tokens is not None
-    return match_tokens(question.tokens, passages, encoder)
+    return match_tokens(question.tokens, passages, encoder, [""] * len(passages))
 
 
 def extracted(question: str, text: str, *, start: int = 0, body: int = 0, context: str = "") -> Extract:
