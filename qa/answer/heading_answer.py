@@ -1,7 +1,7 @@
 """Answer from a heading: `## 1.4.2 (17 June 2023)` answers "when was 1.4.2 released?".
 
 In source code, the name of a definition answers "which function parses the header?". In a record with a date, the other
-fields answer "what happened on 19 April?".
+fields answer "what happened on 19 April?". And "what does VTE stand for?" is answered with words that have its letters.
 """
 
 from __future__ import annotations
@@ -61,6 +61,15 @@ _ASKS_FOR_VERSION = re.compile(r"\b(?:which|what|in) (?:release|version)\b", re.
 _VERSION = re.compile(r"(?<![^\W_])v?\d+(?:\.\w+)+(?:[-+][^\W\d_][\w.-]*)?")
 # "v1.9.0" is 1.9.0.
 _WORD = re.compile(r"(?<![^\W_])v?(\d+(?:\.\w+)+)|([^\W_]+)")
+# Questions for the words of an abbreviation, with two capitals or more.
+_ABBREVIATION = r"(?P<{}>[\w./-]*[A-Z][\w./-]*[A-Z][\w./-]*)"
+_ASKS_FOR_EXPANSION = re.compile(
+    rf"(?i:\W*what (?:do|does|did) (?:the )?(?:abbreviation |acronym |letters )?){_ABBREVIATION.format('first')}"
+    r"(?i: (?:stand for|abbreviate)\b)"
+    rf"|(?i:\b(?:full form|expansion|long form) of (?:the )?){_ABBREVIATION.format('last')}"
+)
+# How far from an abbreviation its words may be.
+_NEAR_ABBREVIATION = 100
 _COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
@@ -154,6 +163,49 @@ def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -
         highlights = (Highlight((start, end), line[0].lstrip()), *others)
         return replace(extract, highlights=highlights, answer=highlights[0].text, name=line["name"])
     return extract
+
+
+def prefer_expansion(question: str, passage: StoredPassage, extract: Extract) -> Extract:
+    """Answer with the words that an abbreviation stands for, if a question asks for these and the passage has them."""
+    span = _expansion(question, passage.text)
+    if span is None:
+        return extract
+    start, end = span
+    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
+    others = tuple(it for it in extract.highlights if it.chars[0] >= mark.chars[1] or it.chars[1] <= mark.chars[0])
+    return replace(extract, highlights=(mark, *others), answer_span=span, answer=mark.text, name=mark.text)
+
+
+def lacks_expansion(question: str, passage: StoredPassage) -> bool:
+    """Whether a question asks what an abbreviation stands for, and a passage does not say so."""
+    return _ASKS_FOR_EXPANSION.search(question) is not None and _expansion(question, passage.text) is None
+
+
+def _expansion(question: str, text: str) -> tuple[int, int] | None:
+    """Return the words near an abbreviation that begin with its letters: "venous thromboembolism (VTE)"."""
+    asks = _ASKS_FOR_EXPANSION.search(question)
+    if asks is None:
+        return None
+    abbreviation = asks["first"] or asks["last"]
+    first, *rest = (re.escape(letter) for letter in abbreviation if letter.isalpha())
+    # Each letter begins the next word or the one after that, or else is in the word of the one before it.
+    following = r"\w*(?:[\s'’-]+\w{1,4})?[\s'’-]+"
+    for between in (following, rf"(?:\w*?|{following})"):
+        words = re.compile(rf"\b{first}" + "".join(rf"{between}{letter}" for letter in rest) + r"\w*", re.IGNORECASE)
+        if span := _nearest(words, abbreviation, text):
+            return span
+    return None
+
+
+def _nearest(words: re.Pattern[str], abbreviation: str, text: str) -> tuple[int, int] | None:
+    """Return the match that is nearest to an abbreviation in a text, unless it begins with the abbreviation itself."""
+    for place in re.finditer(rf"(?<!\w){re.escape(abbreviation)}(?!\w)", text):
+        around = max(0, place.start() - _NEAR_ABBREVIATION), place.end() + _NEAR_ABBREVIATION
+        found = [it for it in words.finditer(text, *around) if not abbreviation.startswith(it[0][: len(abbreviation)])]
+        if found:
+            nearest = min(found, key=lambda it: min(abs(place.start() - it.end()), abs(it.start() - place.end())))
+            return nearest.span()
+    return None
 
 
 def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:

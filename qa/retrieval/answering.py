@@ -16,7 +16,13 @@ from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
 from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
-from qa.answer.heading_answer import heading_answer, prefer_definition, prefer_other_fields
+from qa.answer.heading_answer import (
+    heading_answer,
+    lacks_expansion,
+    prefer_definition,
+    prefer_expansion,
+    prefer_other_fields,
+)
 from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
 from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
@@ -152,6 +158,7 @@ class Answerer:
             or query.number_is_unknown
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
+            or lacks_expansion(query.original, best)
             or names_sibling(self.snapshot, query.original, best)
             or is_by_other_sender(query.question, best)
             or _is_other_row(self.snapshot, query.original, best, answer_span)
@@ -273,7 +280,8 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         if match is not None and match.at is not None and query.lookup is not None and query.lookup.is_date:
             extracted = prefer_other_fields(passage, extracted)
 
-        extracts[passage.id] = prefer_definition(query.text, passage, extracted)
+        defined = prefer_definition(query.text, passage, extracted)
+        extracts[passage.id] = prefer_expansion(query.original, passage, defined)
         if query.for_documents and query.lookup is not None:
             extracts[passage.id] = highlight_title(query.lookup, passage, extracts[passage.id])
     return extracts
