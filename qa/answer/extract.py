@@ -70,6 +70,11 @@ _ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 _UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
+# A heading at the beginning of a paragraph, and a line that is no sentence.
+_RUN_IN = re.compile(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n]{1,60}(?P=mark)[.:]?")
+# Longer names may have one more word than the question: "Possible side effects".
+_SHORT_NAME = 2
+_NO_STOP = re.compile(r"\A\D{1,60}(?<![.!?:;,])\Z")
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 
@@ -123,7 +128,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if looked_up is not None:
         scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
     best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]
-    answer_span = best_first[0]
+    answer_span = best_first[0] = _below_run_in_heading(question, text, spans, best_first[0])
+    spans = [span for span in spans if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
+    spans = sorted([*spans, answer_span])
     if looked_up is None:
         answer_span = _prefer_item_with_number(question, text, best_first)
         answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)
@@ -266,6 +273,27 @@ def _prefer_sentence_with_long_number(question: str, text: str, best: Span, best
     if not asked or not plain_numbers(text[slice(*best)]) - asked:
         return best
     return next((span for span in best_first if asked & plain_numbers(text[slice(*span)])), best)
+
+
+def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best: Span) -> Span:
+    """Return the best sentence; if it is a heading that the question names, the rest of its paragraph.
+
+    That is the next sentence, if the paragraph is long: "**Side effects.** Common: headache."
+    """
+    line = LIST_MARKER.sub("", text[text.rfind("\n", 0, best[0]) + 1 : best[1]].strip(), count=1)
+    is_marked = _RUN_IN.fullmatch(text[slice(*best)]) is not None
+    is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and _NO_STOP.search(line)
+    named = terms(text[slice(*best)])
+    is_named = len(named - terms(question)) <= (len(named) > _SHORT_NAME)
+    following = [span for span in spans if span[0] >= best[1]]
+    if not (is_marked or is_line) or not is_named or not following:
+        return best
+    end = text.find("\n\n", best[1])
+    below = [span for span in following if end < 0 or span[1] <= end]
+    if not below or "\n\n" in text[best[1] : below[0][0]]:
+        return best
+    whole = below[0][0], below[-1][1]
+    return whole if whole[1] - whole[0] <= LONGEST_SPAN else below[0]
 
 
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,12 @@ _ASKS_FOR_PAST = re.compile(
 # asked date than in another, and still come first.
 MOST_LESS_SURE = 4.0
 _DIGIT = re.compile(r"\d")
+# What the names of two editions of a document differ in.
+_OF_EDITION = re.compile(
+    r"\b(?:v|version|edition|rev(?:ision)?)?[ .]?\d[\d.]*\b|\b(?:archived?|current|draft|final|former|new|obsolete|old"
+    r"|outdated|replaced|superseded|withdrawn)\b",
+    re.IGNORECASE,
+)
 # The reader's logits are divided by this before they are compared, since it is often sure of several passages.
 _TEMPERATURE = 3.0
 
@@ -92,6 +99,7 @@ def current_first(
 ) -> list[RankedPassage]:
     """If the first passage is from an outdated document, put the best answer from a current one before it.
 
+    An edition of the same document may be less sure of its answer.
     That has at least half of the question's terms that the outdated one has, and all of those with digits, unlike for
     "How long is leave under policy 3?" if no current policy has that number.
 
@@ -107,9 +115,16 @@ def current_first(
     least = 0.0 if first_reading is None else max(0.0, first_reading.answered - MOST_LESS_SURE)
     for hit in ranked[1:]:
         reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
-        if reading is not None and reading.answered >= least and is_updated_by(question, first.passage, hit.passage):
+        is_successor = _series(hit.passage) == _series(first.passage)
+        limit = least - MOST_LESS_SURE if is_successor else least
+        if reading is not None and reading.answered >= limit and is_updated_by(question, first.passage, hit.passage):
             return put_first(hit, ranked)
     return ranked
+
+
+def _series(passage: StoredPassage) -> str:
+    """Return the name of a file without its year, version or "old", which the next edition of it has, too."""
+    return " ".join(_OF_EDITION.sub(" ", path_words(PurePosixPath(passage.document.path).stem)).lower().split())
 
 
 def newest_edition_first(
