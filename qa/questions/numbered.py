@@ -6,6 +6,7 @@ A sentence about another item, such as "shelf 123 holds box 369", looks much lik
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -60,6 +61,14 @@ _BOUND_BEHIND = re.compile(
 # The marker of an item of a numbered list, and the stems of nouns for such an item.
 _MARKER = re.compile(r"\s*\(?(\d{1,2})[.)]\s+")
 _ITEMS = ("item", "point", "rule", "step")
+# The number of an entry in a register, perhaps after a noun: "Breach 3: ", "#3 ", "No. 3   ".
+_ENTRY = re.compile(
+    r"^[ \t]*(?:[-*•][ \t]+)?(?P<form>(?:(?P<noun>[^\W\d_]{3,})[ \t]+)?(?:(?:no|nr)\.?[ \t]*|#)?)(?P<number>\d{1,4})"
+    r"(?:[.:)]|[ \t]{2,}|(?<=#\d)|(?<=#\d\d)|[ \t]+[-–])[ \t]*(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LEAST_ENTRIES = 3
+_WORD = re.compile(r"[^\W\d_]+")
 _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 # Words that exclude each other: "left eye", "rear tyre", "winter timetable".
 _PAIRS = (
@@ -144,6 +153,8 @@ def prefer_span_about_items(
         answer_span: The answering sentence.
         scored: All sentences of the passage, best first.
     """
+    for first, last in (entry for item in items if (entry := _entry_of(item, passage))):
+        return next((span for span in scored if first <= span[0] and span[1] <= last), answer_span)
     named = _items_of_span(passage, answer_span) if items else []
     missing = [item for item in items if _has_other_item(named, item)]
     for span in scored if missing else ():
@@ -151,6 +162,24 @@ def prefer_span_about_items(
         if all(_has_item(span_items, item) for item in missing):
             return span
     return answer_span
+
+
+def _entry_of(item: NumberedItem, passage: StoredPassage) -> Span | None:
+    """Return the entry of a numbered register for an item: "Breach 3: ...", or "3. ..." below "Breaches"."""
+    entries = list(_ENTRY.finditer(passage.text, passage.body))
+    forms = Counter(entry["form"].lower() for entry in entries)
+    around = f"{passage.document.path} {passage.title} {passage.context} {passage.text[: passage.body]}"
+    named = {stem for word in _WORD.findall(around.lower()) for stem in word_terms(word)}
+    found = [
+        at
+        for at, entry in enumerate(entries)
+        if entry["number"].lstrip("0") == item.code and forms[entry["form"].lower()] >= _LEAST_ENTRIES
+        if item.noun in (word_terms(entry["noun"].lower()) if entry["noun"] else named)
+    ]
+    if len(found) != 1:
+        return None
+    at = found[0]
+    return entries[at].start(), entries[at + 1].start() if at + 1 < len(entries) else len(passage.text)
 
 
 def is_about_other_item(items: Sequence[NumberedItem], passage: StoredPassage, answer_span: Span) -> bool:
