@@ -26,7 +26,8 @@ _SETTING = re.compile(
     r"(?P<indent>[ \t]*)(?P<item>- +)?(?P<name>[^\s:=#;\[\]{}\"'-][^:=#\n]{0,60}?)[ \t]*"
     r"(?::(?=\s|$)|=)[ \t]*(?P<value>.*)"
 )
-_FIELD = re.compile(r"(?P<name>[^\s:|][^\n:|]{0,39}?):[ \t]+(?P<value>\S.*)")
+# Not the item of a list.
+_FIELD = re.compile(r"(?P<name>[^\W\d_][^\n:|*]{0,39}?):[ \t]+(?P<value>\S.*)")
 # A comment after a value, and the quotation marks around it.
 _COMMENT = re.compile(r"\s+[#;].*\Z")
 _QUOTED = re.compile(r"([\"'])(?P<value>[^\"']*)\1")
@@ -43,10 +44,11 @@ _MEASURE = re.compile(
 _DIGIT = re.compile(r"\d")
 # Questions that no field answers.
 _ASKS_FOR_MORE = re.compile(
-    r"\W*(?:why|explain|describe|compare|list|how (?:do|does|did|can|could|should|would|must|to|is|are|was|were)\b"
-    r"|what (?:happens|happened|if|about|do|does|did)\b)",
+    r"\A\W*(?:why|explain|describe|compare|list|how (?:do|does|did|can|could|should|would|must|to|is|are|was|were)\b"
+    r"|what (?:happens|happened|if|about|do|does|did)\b)|\bwhat (?:do|does|did)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_NUMBER = re.compile(r"\b(?:when|how (?:much|many|long|old|often|far))\b", re.IGNORECASE)
 
 
 class _Field(NamedTuple):
@@ -96,17 +98,19 @@ class NamedField(NamedTuple):
 def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
     """Return the field that a question names; None if there is none, or several that have different values.
 
-    One word of the question may be unknown, as in "port of the legacy host" with a section `[legacy]`: that is no sure
-    answer.
+    One word of the question may be unknown for a setting, as in "port of the legacy host" with a section `[legacy]`:
+    that is no sure answer.
 
     Args:
         question: The question, or only the words of a lookup.
         passages: The passages to search.
     """
     asked = terms(_CAMEL.sub(" ", _MEASURE.sub(" ", question)))
-    if len(asked) < _LEAST_WORDS or _ASKS_FOR_MORE.match(question) or asks_yes_or_no(question):
+    if len(asked) < _LEAST_WORDS or _ASKS_FOR_MORE.search(question) or asks_yes_or_no(question):
         return None
     found = [(match, passage) for passage in passages for match in _fields_named(asked, passage)]
+    if _ASKS_FOR_NUMBER.search(question):
+        found = [it for it in found if _DIGIT.search(it[0].field.value)]
     best = [it for it in found if it[0][:2] == min(match[:2] for match, _ in found)]
     if not best or len({match.field.value for match, _ in best}) > 1:
         return None
@@ -134,6 +138,8 @@ def dated_entry(question: str, passages: Sequence[StoredPassage]) -> NamedField 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
     """Yield the fields of a passage that a question with these terms may name."""
     around = terms(f"{path_words(passage.document.path)} {passage.title} {passage.context}")
+    kind = format_of(passage.document.path)
+    most_unknown = _MOST_UNKNOWN if kind is not None and kind.reader == "source.code" else 0
     for record in _records(passage):
         values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
         path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
@@ -147,7 +153,7 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
                 if other is not field and value & rest:
                     identity |= terms(_CAMEL.sub(" ", other.name))
             unknown = rest - _GENERIC - identity - around
-            is_known = len(unknown) <= _MOST_UNKNOWN and not any(map(_DIGIT.search, unknown))
+            is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
             if named - _GENERIC and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
                 yield _Match(len(unknown), unasked, field)
@@ -156,15 +162,16 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
 def _is_same(term: str, other: str) -> bool:
     """Whether two terms are the same, or one abbreviates the other: "temp"."""
     short, long = sorted((term, other), key=len)
-    return short == long or (len(short) >= _SHORTEST_PREFIX and long.startswith(short))
+    return short == long or (len(short) >= _SHORTEST_PREFIX and short.isalpha() and long.startswith(short))
 
 
 def _records(passage: StoredPassage) -> Iterator[_Record]:
     text, kind = passage.text, format_of(passage.document.path)
     for table in tables(text, passage.context):
-        for row in table.rows if table.columns else ():
-            cells = [(name, cell) for name, cell in zip(table.columns, row, strict=False) if cell[0] < cell[1]]
-            if cells:
+        for row in table.rows:
+            is_named = len(row) == len(table.columns)
+            cells = [(name, cell) for name, cell in zip(table.columns, row, strict=is_named) if cell[0] < cell[1]]
+            if is_named and cells:
                 span = cells[0][1][0], cells[-1][1][1]
                 yield _Record([_Field(name, text[slice(*cell)], span, cell) for name, cell in cells], ())
     if passage.document.media_type in RECORDS:

@@ -20,13 +20,14 @@ from qa.questions.values import MONTH, Span
 
 _WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zäöüß]*\.?,?[ \t]+"
 _DATE = (
-    rf"(?:{_WEEKDAY})?(?:\d{{1,4}}(?P<mark>[./-])\d{{1,2}}(?:(?P=mark)\d{{0,4}})?(?!\w)"
+    rf"(?:{_WEEKDAY})?(?:\d{{1,4}}(?P<mark>[./-])\d{{1,2}}(?P=mark)(?:\d{{1,4}})?(?!\w)"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?[ \t]+{MONTH}\.?(?:,?[ \t]+\d{{4}}\b)?"
     rf"|{MONTH}\.?[ \t]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?[ \t]+\d{{4}}\b)?)"
 )
 _ENTRY = re.compile(rf"^[ \t]*(?:[-*•+][ \t]+)?[\[(*_<]*(?P<date>{_DATE})", re.MULTILINE)
 # A list marker before the date is visible to a model.
 _BEGINS = re.compile(rf"\n[ \t]*[\[(*_<]*(?:{_DATE}|\d\d?[:.]\d\d\b)")
+_OTHER_DATE = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _WORD_END = re.compile(r"[\w)\]\"'%€$£]")
 _FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
@@ -34,6 +35,8 @@ _ASKS_WHEN = re.compile(
     r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)|(?:what|when) was the last time|(?:the )?last time)\b",
     re.IGNORECASE,
 )
+_PAST_TENSE = re.compile(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
+_ASKS_MORE = re.compile(r"\b(?:how|what|where|which|who|why)\b", re.IGNORECASE)
 _ASKS_FOR_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?)\b", re.IGNORECASE)
 _ASKS_FOR_FIRST = re.compile(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
 # Words that say that a date is asked for.
@@ -88,8 +91,11 @@ class _Match(NamedTuple):
 
 
 def asks_when(question: str) -> bool:
-    """Whether a question asks when something was."""
-    return bool(_ASKS_WHEN.match(question)) and not any(periods_in(question))
+    """Whether a question asks when something was, and names no date."""
+    asks = _ASKS_WHEN.match(question)
+    if asks is None or any(periods_in(question)) or _ASKS_MORE.search(question, asks.end()):
+        return False
+    return bool(_PAST_TENSE.search(question) or _ASKS_FOR_LAST.search(question))
 
 
 def answering_entry(question: str, passages: Sequence[StoredPassage]) -> EntryAnswer | None:
@@ -144,7 +150,10 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
         entry_terms = terms(text[slice(*entry.span)])
         own = {term for term in topic if _is_in(term, entry_terms)}
         missing = len(topic - own - around)
-        if own and 2 * missing <= len(topic) and (own - around or not missing):
+        # Below a heading there may be much else, and an entry may tell when something else was.
+        is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
+        rest = text[slice(*entry.span)].replace(text[slice(*entry.stamp)], "")
+        if own and is_likely and not _OTHER_DATE.search(rest):
             yield _Match(missing, len(own), passage, entry)
 
 
@@ -196,7 +205,7 @@ def _date(text: str) -> Period | None:
     found = next(iter(dates_in(text.strip(". "))), None)
     if found is not None:
         return Period(found.year, found.month, found.day)
-    short = re.search(r"(\d{1,2})[./](\d{1,2})(?:[./](\d\d))?", text)
+    short = re.search(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d\d)?(?!\d)", text)
     if short is None or not (0 < int(short[1]) <= 31 and 0 < int(short[2]) <= 12):
         return None
     return Period(2000 + int(short[3]) if short[3] else 0, int(short[2]), int(short[1]))

@@ -257,6 +257,9 @@ class Pipeline:
             whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
             ids = {passage.id for passage in whole}
             found = dated_entry(query.question, [*whole, *(it for it in passages if it.id not in ids)])
+            # An entry without some words of the question may be about something else.
+            if found is not None and not found.extract.names_question and found.passage.id != passages[0].id:
+                found = None
         if found is not None and judge.reading_of(found.passage) is None:
             (reading,) = judge.read([found.passage])
             if reading is not None:
