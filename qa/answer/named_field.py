@@ -20,6 +20,7 @@ from qa.questions.log_entries import answering_entry
 from qa.questions.steps import terms
 from qa.questions.values import Span
 from qa.reader.tables import tables
+from qa.records.weekdays import asked_day, hours_on
 
 _SECTION = re.compile(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
 _SETTING = re.compile(
@@ -133,6 +134,22 @@ def dated_entry(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     mark = Highlight((passage.start + start, passage.start + end), text[start:end])
     name = text[slice(*stamp)]
     return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure))
+
+
+def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the hours on the weekday that a question names; without `name` if there are only those of other days."""
+    day = asked_day(question)
+    found = None if day is None or asks_yes_or_no(question) else hours_on(question, day, passages)
+    if found is None:
+        return None
+    passage, span, answer = found
+    text, shown = passage.text, answer or span
+    start = text.rfind("\n", 0, shown[0]) + 1
+    end = text.find("\n", shown[1])
+    line = max(start, passage.body), len(text[: end if end >= 0 else None].rstrip())
+    mark = Highlight((passage.start + line[0], passage.start + line[1]), text[slice(*line)])
+    name = text[slice(*answer)] if answer else ""
+    return NamedField(passage, Extract((mark,), 1.0, line, mark.text, name=name, names_question=answer is not None))
 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:

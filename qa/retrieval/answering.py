@@ -156,6 +156,8 @@ class Answerer:
             (best.is_front_matter and query.lookup is not None and not is_found)
             or (query.lookup is None and not may_answer(query.text, best.text, answer_span, reading))
             or query.number_is_unknown
+            # Hours, but of other days.
+            or (self.ranking.named_field is not None and not self.ranking.named_field.extract.name)
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or lacks_expansion(query.original, best)

@@ -24,7 +24,7 @@ from qa.answer.dated_records import (
     passages_of_record,
     without_record,
 )
-from qa.answer.named_field import NamedField, dated_entry, named_field
+from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
@@ -251,7 +251,7 @@ class Pipeline:
         if query.mode is not Mode.HYBRID or query.for_documents or query.number_is_unknown or not ranked:
             return None
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
-        found = named_field(query.question, passages)
+        found = named_field(query.question, passages) or day_hours(query.question, passages[:RERANK_DEPTH])
         document = passages[0].document
         if found is None and asks_when(query.original) and document.passages <= _MAX_PASSAGES:
             whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
