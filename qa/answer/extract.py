@@ -19,7 +19,9 @@ from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
+    asks_for_command,
     asks_how_to,
+    command_topic,
     has_step_number,
     headings_name_topic,
     is_below_matching_heading,
@@ -30,6 +32,7 @@ from qa.questions.steps import (
     terms,
 )
 from qa.questions.values import Span, asks_for_several
+from qa.reader.code_blocks import CodeBlock, code_blocks
 
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
@@ -129,6 +132,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)
         answer_span = prefer_span_about_items(numbered_items_in(question), passage, answer_span, best_first)
         answer_span = _skip_questions(text, spans, answer_span)
+    command = None if looked_up is not None else _command_at(question, passage, answer_span)
+    if command is not None:
+        return _extract_command(question, passage, command, -best_score)
     best_step, items = answer_span, _list_after(text, spans, answer_span)
     items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, answer_span))
@@ -188,6 +194,30 @@ def steps_answer(
     by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
     cited = tuple(sorted(rank for rank, _ in shown))
     return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
+
+
+def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> CodeBlock | None:
+    """Return the block of code that a sentence introduces or is part of, if the question may ask for a command.
+
+    A line that has all words of the question answers alone.
+    """
+    topic, text = command_topic(question), passage.text
+    is_introduction = text[answer_span[1] - 1] == ":"
+    if topic is None or (terms(topic) <= terms(text[slice(*answer_span)]) and not is_introduction):
+        return None
+    for block in code_blocks(text, passage.body, passage.document.media_type):
+        is_next = answer_span < block.span and not text[answer_span[1] : block.span[0]].strip()
+        if answer_span in block.lines or (is_introduction and is_next):
+            return block
+    return None
+
+
+def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, score: float) -> Extract:
+    """Extract the commands of a block of code."""
+    base, text = passage.start, passage.text
+    highlights = tuple(Highlight((base + start, base + end), text[start:end]) for start, end in block.commands)
+    span = block.commands[0][0], block.commands[-1][1]
+    return Extract(highlights, score, span, block.text, name=block.text if asks_for_command(question) else "")
 
 
 def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:
