@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from index import Index, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
-from qa.tables.introduced import Block, command_block
+from qa.tables.introduced import Block, command_block, ingredients_block, task_block
+from qa.tables.releases import release_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,12 @@ class BlockAnswer:
 
 def block_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> BlockAnswer | None:
     """Return the blocks that a question surely asks for; None if there are none."""
-    if command := command_block(snapshot, question, ranked):
-        return BlockAnswer((command,))
-    return None
+    block = (
+        command_block(snapshot, question, ranked)
+        or task_block(snapshot, question, ranked)
+        or ingredients_block(question, ranked)
+    )
+    if block is not None:
+        return BlockAnswer((block,))
+    blocks, name = release_answer(snapshot, question, ranked)
+    return BlockAnswer(tuple(blocks), name) if blocks else None
