@@ -35,13 +35,6 @@ _ASKS_FOR_TASKS = re.compile(
     re.IGNORECASE,
 )
 _TASKS = re.compile(
-    r"\W*(?:(?:what|which)(?:['’]s| is| are| was| were)?|list|show)? ?(?:(?:all|any|me|my|on|our|still|the|there) )*"
-    r"(?:to[- ]?dos?(?: list| items?)?|left to (?:do|be done)|to be done|still (?:to \w+|open|outstanding)"
-    r"|(?:still )?(?:has|have|needs?|remains) to be done|(?:open|outstanding|remaining) (?:points|items|issues|questions|tasks)"
-    r"|next steps|action (?:items|points)|follow-?ups?)\b",
-    re.IGNORECASE,
-)
-_TASKS = re.compile(
     r"(?:to[- ]?dos?(?: list)?|(?:open|outstanding|remaining) (?:points|items|issues|questions|tasks)|next steps"
     r"|action (?:items|points)|actions|follow-?ups?(?: actions| items)?|still (?:open|outstanding|to \w+)|left to do"
     r"|offene (?:punkte|fragen|aufgaben)|nächste schritte|aufgaben|zu erledigen)\W*",
@@ -60,10 +53,12 @@ _INGREDIENTS = re.compile(
     r"(?:the )?(?:ingredients|zutaten|(?:what )?you(?:['’]ll| will)? need|shopping list)\b[^.!?]*", re.IGNORECASE
 )
 _OF_RECIPES = terms("bake contain cook go goes ingredients list make me need prepare put recipe shopping show use")
-_AMOUNT = re.compile(r"(?:\d|[¼½¾]|an? |half |juice |one |pinch |some |two |three )", re.IGNORECASE)
+_DIGITS = "0123456789¼½¾"
+_AMOUNT = re.compile(rf"(?:[{_DIGITS}]|an? |half |juice |one |pinch |some |two |three )", re.IGNORECASE)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _LONGEST_NAME = 80
-_NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)] ", re.MULTILINE)
+_STEP = re.compile(r"\d{1,2}[.)]\s")
+_STEPS = re.compile(rf"^[ \t]*{_STEP.pattern}", re.MULTILINE)
 
 
 class Block(NamedTuple):
@@ -90,7 +85,7 @@ def _commands(snapshot: Index, topic: str, asked: set[str], passage: StoredPassa
     heading = nearest_heading(passage)
     around = terms(_around(passage))
     blocks = list(_code(snapshot, asked, passage))
-    is_only = len(blocks) == 1 and not _NUMBERED.search(passage.text, passage.body)
+    is_only = len(blocks) == 1 and not _STEPS.search(passage.text, passage.body)
     for above, owner, block in blocks:
         line = heading if asked <= terms(heading) and (is_only or not above) else above
         named = asked & terms(line)
@@ -176,7 +171,7 @@ def ingredients_block(question: str, passages: Sequence[StoredPassage]) -> Block
 
 
 def _lists(passage: StoredPassage) -> Iterator[_List]:
-    """Yield the lists in a passage: items with bullets, or lines that begin with an amount."""
+    """Yield the lists in a passage: items with bullets, or lines that begin with a digit."""
     text = passage.text
     heading = passage.heading[-1] if passage.heading else ""
     items: list[Span] = []
@@ -184,8 +179,8 @@ def _lists(passage: StoredPassage) -> Iterator[_List]:
     for match in re.finditer(r"[ \t]*\S.*", text[passage.body :]):
         start, end = passage.body + match.start(), passage.body + match.end()
         first = start + len(match[0]) - len(match[0].lstrip())
-        marker = None if _NUMBERED.match(text, first) else LIST_MARKER.match(text, first)
-        if marker or (not _NUMBERED.match(text, first) and _AMOUNT.match(text, first)):
+        marker, is_step = LIST_MARKER.match(text, first), _STEP.match(text, first)
+        if not is_step and (marker or text[first] in _DIGITS):
             items.append((marker.end() if marker else first, end))
             is_item = True
         elif is_item and first - start > 1 and text[start - 1 : start] == "\n" and text[start - 2 : start - 1] != "\n":

@@ -61,7 +61,11 @@ _ASKS_FOR_LATEST = re.compile(
     re.IGNORECASE,
 )
 # Words right before a version that name what has it: "in pelican 3.1.0".
-_NAME_BEFORE = re.compile(rf"(?P<name>(?:[\w-]+\s+){{0,2}}?)(?:{_LABEL}\s*)?\Z", re.IGNORECASE)
+_NAME_BEFORE = re.compile(
+    rf"(?:^|\b(?:by|did|do|does|for|in|is|of|to|was|were|with)\s)\s*(?:the\s+)?(?P<name>(?:(?!of\b|in\b)[\w-]+\s+){{0,2}}?)"
+    rf"(?:{_LABEL}\s*)?\Z",
+    re.IGNORECASE,
+)
 # Stems that questions have besides the change itself.
 _ASKING = terms("new news changed different bring include introduce list show notes got latest current")
 _VERBS = terms("add became become begin bring brought came change come contain get got has have include introduce make")
