@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index import Index, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
-from qa.tables.introduced import Block, command_block, ingredients_block, task_block
-from qa.tables.releases import release_answer
+from qa.tables.introduced import Block, command_block, entry_block, ingredients_block, task_block
+
+_NEGATED = re.compile(r"\b(?:not|no|never|neither|without|except|besides|\w+n['’]t)\b", re.IGNORECASE)
+_MAY_BE_ABOUT_VERSIONS = re.compile(r"\d\.\d|version|release|firmware", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +56,18 @@ class BlockAnswer:
 
 def block_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> BlockAnswer | None:
     """Return the blocks that a question surely asks for; None if there are none."""
+    if command := command_block(snapshot, question, ranked):
+        return BlockAnswer((command,))
+    if _NEGATED.search(question):
+        return None
     block = (
-        command_block(snapshot, question, ranked)
-        or task_block(snapshot, question, ranked)
-        or ingredients_block(question, ranked)
+        task_block(snapshot, question, ranked) or ingredients_block(question, ranked) or entry_block(question, ranked)
     )
     if block is not None:
         return BlockAnswer((block,))
+    if not _MAY_BE_ABOUT_VERSIONS.search(question):
+        return None
+    from qa.tables.releases import release_answer  # noqa: PLC0415 - few questions are about versions
+
     blocks, name = release_answer(snapshot, question, ranked)
     return BlockAnswer(tuple(blocks), name) if blocks else None

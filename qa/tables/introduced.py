@@ -53,6 +53,14 @@ _INGREDIENTS = re.compile(
     r"(?:the )?(?:ingredients|zutaten|(?:what )?you(?:['’]ll| will)? need|shopping list)\b[^.!?]*", re.IGNORECASE
 )
 _OF_RECIPES = terms("bake contain cook go goes ingredients list make me need prepare put recipe shopping show use")
+# Questions for a paper or talk, verbs that they may have, and names of lists of these.
+_ASKS_FOR_ENTRY = re.compile(
+    r"\W*(?:which|what) (?:article|book|lecture|paper|poster|study|talk|thesis)\b", re.IGNORECASE
+)
+_OF_ENTRIES = terms("apply based benchmark compare deal describe discuss employ evaluate only present rely test use")
+_ENTRIES = terms(
+    "abstracts articles bibliography books lectures literature papers programme reading studies talks theses"
+)
 _DIGITS = "0123456789¼½¾"
 _AMOUNT = re.compile(rf"(?:[{_DIGITS}]|an? |half |juice |one |pinch |some |two |three )", re.IGNORECASE)
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -168,6 +176,24 @@ def ingredients_block(question: str, passages: Sequence[StoredPassage]) -> Block
                 found.append((len(name - topic), it))
     fewest = [it for unasked, it in found if unasked == min(unasked for unasked, _ in found)]
     return fewest[0].block if len(fewest) == 1 else None
+
+
+def entry_block(question: str, passages: Sequence[StoredPassage]) -> Block | None:
+    """Return the heading of the only paper or talk in a list of these whose section has all words of a question."""
+    asks = _ASKS_FOR_ENTRY.match(question)
+    asked = terms(question[asks.end() :]) - _OF_ENTRIES if asks else set()
+    found: dict[tuple[str, tuple[str, ...]], StoredPassage] = {}
+    for passage in passages if asked else ():
+        outer, name = " ".join(passage.heading[:-1]), (passage.heading or ("",))[-1]
+        is_entry = len(terms(name)) > 1 and name in passage.text[: passage.body]
+        is_listed = terms(f"{outer} {path_words(passage.document.path)}") & _ENTRIES
+        if is_entry and is_listed and len(passage.heading) > 1 and asked <= terms(f"{name} {passage.text}"):
+            found[passage.document.path, passage.heading] = passage
+    if len(found) != 1:
+        return None
+    (passage,) = found.values()
+    start = passage.text.index(passage.heading[-1])
+    return Block(passage, ((start, start + len(passage.heading[-1])),), passage.heading[-1])
 
 
 def _lists(passage: StoredPassage) -> Iterator[_List]:

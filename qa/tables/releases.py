@@ -66,6 +66,8 @@ _NAME_BEFORE = re.compile(
     rf"(?:{_LABEL}\s*)?\Z",
     re.IGNORECASE,
 )
+# Words that make it another version than the one that is named.
+_OTHER = re.compile(r"\b(?:after|before|between|from|since|than|until)\b", re.IGNORECASE)
 # Stems that questions have besides the change itself.
 _ASKING = terms("new news changed different bring include introduce list show notes got latest current")
 _VERBS = terms("add became become begin bring brought came change come contain get got has have include introduce make")
@@ -202,7 +204,7 @@ def _answer_latest(question: str, changelog: _Changelog) -> _Found | None:
 def _named_release(rest: str, changelog: _Changelog, asking: frozenset[str] | set[str]) -> _Release | None:
     """Return the version in the rest of a question, if its other words ask or say what the document is about."""
     match = _NAMED_VERSION.search(rest)
-    if match is None:
+    if match is None or _OTHER.search(rest):
         return None
     version, before = match["version"], rest[: match.start()]
     name = _NAME_BEFORE.search(before)

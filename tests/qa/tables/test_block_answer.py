@@ -92,16 +92,31 @@ Leave it for 3 days.
 - press them
 """
 
+READING = """# Papers on moss
+
+## Unwin 2004: Moss on roofs
+
+Uses a drone. Slate and tin.
+
+## Iqbal 2011: Moss indoors
+
+Uses a lamp. Slate only.
+
+## Data
+
+A drone took the pictures of Petra.
+"""
+
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
-    texts = {"manual.md": MANUAL, "choir.txt": CHOIR, "drinks.md": COOKING}
+    texts = {"manual.md": MANUAL, "choir.txt": CHOIR, "drinks.md": COOKING, "moss.md": READING}
     with built(tmp_path_factory.mktemp("blocks"), texts) as opened:
         yield opened
 
 
 def found(snapshot: Snapshot, question: str) -> BlockAnswer | None:
-    passages = [it for path in ("manual.md", "choir.txt", "drinks.md") for it in snapshot.passages_of(path)]
+    passages = [it for path in ("manual.md", "choir.txt", "drinks.md", "moss.md") for it in snapshot.passages_of(path)]
     return block_answer(snapshot, question, passages)
 
 
@@ -165,10 +180,30 @@ def test_a_list_below_open_points_answers_what_is_to_be_done(
         ("What do I need for the pear cider?", None),
         ("What is in the cherry ale?", None),
         ("How much ginger goes into the ginger ale?", None),
+        ("Which ingredients are not in the ginger ale?", None),
     ],
 )
 def test_ingredients_are_below_the_name_of_the_dish(snapshot: Snapshot, question: str, text: str | None) -> None:
     """They have amounts, or the heading calls them that."""
+    assert answer(snapshot, question) == text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which paper uses a lamp?", "Iqbal 2011: Moss indoors"),
+        ("which study is about moss on roofs", "Unwin 2004: Moss on roofs"),
+        ("Which paper does not use a lamp?", None),
+        ("Which paper uses slate?", None),
+        ("Which paper uses a kite?", None),
+        ("Which paper has the pictures of Petra?", None),
+        ("Which tape uses a lamp?", None),
+    ],
+)
+def test_the_heading_of_the_only_paper_with_these_words_is_its_title(
+    snapshot: Snapshot, question: str, text: str | None
+) -> None:
+    """A heading of one word is no title."""
     assert answer(snapshot, question) == text
 
 
