@@ -32,7 +32,7 @@ from qa.questions.steps import (
     terms,
 )
 from qa.questions.values import Span, asks_for_several
-from qa.reader.code_blocks import CodeBlock, code_blocks
+from qa.reader.code_blocks import CodeBlock, code_blocks, without_fences
 
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
@@ -150,7 +150,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     further = [span for span in near if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
     marked = (answer_span, *(items or further))
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in marked)
-    with_list = text[_start_of_item(text, answer_span[0]) : items[-1][1]] if items else text[slice(*answer_span)]
+    with_list = _with_items(passage, answer_span[0], items[-1][1]) if items else text[slice(*answer_span)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
     names_question = is_procedure and headings_name_topic(question, passage, top[0])
     names_question = names_question or step_covers_question(question, passage, best_step)
@@ -180,7 +180,7 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
         last += 1
     items = spans[run[0] : last + 1]
     highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
-    return Extract(tuple(highlights), 0.0, items[0], text[_start_of_item(text, items[0][0]) : items[-1][1]])
+    return Extract(tuple(highlights), 0.0, items[0], _with_items(passage, items[0][0], items[-1][1]))
 
 
 def steps_answer(
@@ -340,13 +340,18 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
     text = passage.text
     at = spans.index(answer_span)
     is_procedure = is_step(question, passage, answer_span)
+
+    def continues(number: int) -> bool:
+        is_paragraph_of_step = is_procedure and _is_indented(text, spans[number])
+        return is_paragraph_of_step or _continues(text, spans[number - 1], spans[number])
+
     first, last = at, at + 1
     for before in range(at - 1, -1, -1):
         if _is_item(text, spans[before]):
             first = before
-        elif not before or not _continues(text, spans[before - 1], spans[before]):
+        elif not before or not continues(before):
             break
-    while last < len(spans) and (_is_item(text, spans[last]) or _continues(text, spans[last - 1], spans[last])):
+    while last < len(spans) and (_is_item(text, spans[last]) or continues(last)):
         last += 1
     items = list(spans[first:last] if is_procedure else spans[first:last][:_MAX_LIST_ITEMS])
     topic = terms(question)
@@ -366,6 +371,18 @@ def _continues(text: str, span: Span, following: Span) -> bool:
     """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
     line = text.rfind("\n", 0, following[0]) + 1
     return line < following[0] and "\n\n" not in text[span[1] : following[0]]
+
+
+def _is_indented(text: str, span: Span) -> bool:
+    line = text.rfind("\n", 0, span[0]) + 1
+    return line < span[0] and text[line : span[0]].isspace()
+
+
+def _with_items(passage: StoredPassage, start: int, end: int) -> str:
+    """Return the text of a list, or of a sentence and its list, without fences of code."""
+    text = passage.text
+    blocks = code_blocks(text, passage.body, passage.document.media_type)
+    return without_fences(text, (_start_of_item(text, start), end), blocks)
 
 
 def _start_of_item(text: str, start: int) -> int:

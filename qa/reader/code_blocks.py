@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 Span = tuple[int, int]
@@ -65,6 +66,19 @@ def code_blocks(text: str, body: int, media_type: str) -> list[CodeBlock]:
             blocks.append(_block(text, span, [lines[i] for i in code]))
         number = after
     return blocks
+
+
+def without_fences(text: str, span: Span, blocks: Sequence[CodeBlock]) -> str:
+    """Return part of a text without the lines that open or close a block of code."""
+    at, end = span
+    parts = []
+    for block in blocks:
+        first = text.rfind("\n", 0, block.lines[0][0]) + 1
+        for cut in ((block.span[0], first), (block.lines[-1][1], block.span[1])):
+            if at <= cut[0] < end:
+                parts.append(text[at : cut[0]])
+                at = min(cut[1], end)
+    return "".join((*parts, text[at:end]))
 
 
 def _block_at(lines: list[_Line], at: int, media_type: str) -> tuple[int, range, int] | None:

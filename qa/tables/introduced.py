@@ -215,7 +215,8 @@ def _lists(passage: StoredPassage) -> Iterator[_List]:
             if len(items) > 1:
                 yield _List(passage, tuple(items), line)
             items, is_item = [], False
-            line = match[0].strip(" \t*_:#=") if len(match[0]) <= _LONGEST_NAME else ""
+            is_name = len(match[0]) <= _LONGEST_NAME and not match[0].rstrip().endswith((".", "!", "?"))
+            line = match[0].strip(" \t*_:#=") if is_name else heading
     if len(items) > 1:
         yield _List(passage, tuple(items), line)
 

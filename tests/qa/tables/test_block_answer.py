@@ -68,6 +68,8 @@ COOKING = """# Drinks
 
 ## Ginger ale (2 litres)
 
+For a party.
+
 - 90 g ginger
 - 2 lemons
 - 1 pinch of salt
