@@ -10,6 +10,7 @@ from corpus import code_spans, is_code, sentence_spans
 from index import StoredPassage
 from qa.questions.log_entries import entry_starts
 from qa.questions.values import MONTH, Span
+from qa.reader.code_blocks import code_blocks
 from qa.reader.tables import tables
 
 # In characters; a longer highlight would not point at anything in particular.
@@ -84,6 +85,17 @@ def _sentences_and_rows(passage: StoredPassage) -> Iterator[Span]:
 
 
 def _prose(passage: StoredPassage, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of part of a passage, and the lines of its blocks of code, without fences."""
+    for block in code_blocks(passage.text, passage.body, passage.document.media_type):
+        first, last = max(start, block.span[0]), min(end, block.span[1])
+        if first < last:
+            yield from _text(passage, start, first)
+            yield from (line for line in block.lines if start <= line[0] and line[1] <= end)
+            start = last
+    yield from _text(passage, start, end)
+
+
+def _text(passage: StoredPassage, start: int, end: int) -> Iterator[Span]:
     """Yield the sentences of part of a passage; a heading begins one, without its marks."""
     marks = _HEADING_MARKS.get(passage.document.media_type)
     for mark in marks.finditer(passage.text, start, end) if marks else ():

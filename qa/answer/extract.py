@@ -19,7 +19,9 @@ from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
+    asks_for_command,
     asks_how_to,
+    command_topic,
     has_step_number,
     headings_name_topic,
     is_below_matching_heading,
@@ -30,6 +32,7 @@ from qa.questions.steps import (
     terms,
 )
 from qa.questions.values import Span, asks_for_several
+from qa.reader.code_blocks import CodeBlock, code_blocks, without_fences
 
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
@@ -136,6 +139,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)
         answer_span = prefer_span_about_items(numbered_items_in(question), passage, answer_span, best_first)
         answer_span = _skip_questions(text, spans, answer_span)
+    command = None if looked_up is not None else _command_at(question, passage, answer_span)
+    if command is not None:
+        return _extract_command(question, passage, command, -best_score)
     best_step, items = answer_span, _list_after(text, spans, answer_span)
     items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
     whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, answer_span))
@@ -151,7 +157,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     further = [span for span in near if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
     marked = (answer_span, *(items or further))
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in marked)
-    with_list = text[_start_of_item(text, answer_span[0]) : items[-1][1]] if items else text[slice(*answer_span)]
+    with_list = _with_items(passage, answer_span[0], items[-1][1]) if items else text[slice(*answer_span)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
     names_question = is_procedure and headings_name_topic(question, passage, top[0])
     names_question = names_question or step_covers_question(question, passage, best_step)
@@ -181,7 +187,7 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
         last += 1
     items = spans[run[0] : last + 1]
     highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
-    return Extract(tuple(highlights), 0.0, items[0], text[_start_of_item(text, items[0][0]) : items[-1][1]])
+    return Extract(tuple(highlights), 0.0, items[0], _with_items(passage, items[0][0], items[-1][1]))
 
 
 def steps_answer(
@@ -195,6 +201,30 @@ def steps_answer(
     by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
     cited = tuple(sorted(rank for rank, _ in shown))
     return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
+
+
+def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> CodeBlock | None:
+    """Return the block of code that a sentence introduces or is part of, if the question may ask for a command.
+
+    A line that has all words of the question answers alone.
+    """
+    topic, text = command_topic(question), passage.text
+    is_introduction = text[answer_span[1] - 1] == ":"
+    if topic is None or (terms(topic) <= terms(text[slice(*answer_span)]) and not is_introduction):
+        return None
+    for block in code_blocks(text, passage.body, passage.document.media_type):
+        is_next = answer_span < block.span and not text[answer_span[1] : block.span[0]].strip()
+        if answer_span in block.lines or (is_introduction and is_next):
+            return block
+    return None
+
+
+def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, score: float) -> Extract:
+    """Extract the commands of a block of code."""
+    base, text = passage.start, passage.text
+    highlights = tuple(Highlight((base + start, base + end), text[start:end]) for start, end in block.commands)
+    span = block.commands[0][0], block.commands[-1][1]
+    return Extract(highlights, score, span, block.text, name=block.text if asks_for_command(question) else "")
 
 
 def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:
@@ -338,13 +368,18 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
     text = passage.text
     at = spans.index(answer_span)
     is_procedure = is_step(question, passage, answer_span)
+
+    def continues(number: int) -> bool:
+        is_paragraph_of_step = is_procedure and _is_indented(text, spans[number])
+        return is_paragraph_of_step or _continues(text, spans[number - 1], spans[number])
+
     first, last = at, at + 1
     for before in range(at - 1, -1, -1):
         if _is_item(text, spans[before]):
             first = before
-        elif not before or not _continues(text, spans[before - 1], spans[before]):
+        elif not before or not continues(before):
             break
-    while last < len(spans) and (_is_item(text, spans[last]) or _continues(text, spans[last - 1], spans[last])):
+    while last < len(spans) and (_is_item(text, spans[last]) or continues(last)):
         last += 1
     items = list(spans[first:last] if is_procedure else spans[first:last][:_MAX_LIST_ITEMS])
     topic = terms(question)
@@ -364,6 +399,18 @@ def _continues(text: str, span: Span, following: Span) -> bool:
     """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
     line = text.rfind("\n", 0, following[0]) + 1
     return line < following[0] and "\n\n" not in text[span[1] : following[0]]
+
+
+def _is_indented(text: str, span: Span) -> bool:
+    line = text.rfind("\n", 0, span[0]) + 1
+    return line < span[0] and text[line : span[0]].isspace()
+
+
+def _with_items(passage: StoredPassage, start: int, end: int) -> str:
+    """Return the text of a list, or of a sentence and its list, without fences of code."""
+    text = passage.text
+    blocks = code_blocks(text, passage.body, passage.document.media_type)
+    return without_fences(text, (_start_of_item(text, start), end), blocks)
 
 
 def _start_of_item(text: str, start: int) -> int:

@@ -44,7 +44,7 @@ _LEAST_SHARE = 0.5
 _LEAST_ANSWERED = 0.0
 # Questions for the date of a release, and stems that they may have besides its number and the words of its heading.
 _ASKS_FOR_DATE = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
-_OF_RELEASES = frozenset({"came", "come", "dai", "date", "issu", "out", "publish", "releas", "ship", "tag", "version"})
+OF_RELEASES = frozenset({"came", "come", "dai", "date", "issu", "out", "publish", "releas", "ship", "tag", "version"})
 _TYPES = r"class|struct|interface|trait|enum|protocol"
 # "which function ...", "what is the private method that ..."; "which function does it call" asks for another one.
 _ASKS = re.compile(
@@ -108,13 +108,13 @@ def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
     """Return the heading `## [1.9.0] - 2025-04-22` for "when was 1.9.0 released?"; the reader sees too little in it."""
     if not _ASKS_FOR_DATE.match(question) or any(dates_in(passage.text[passage.body :])):
         return None
-    question_stems = set(_stems(question)) - _OF_RELEASES
-    of_document = _stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")
+    question_stems = set(stems(question)) - OF_RELEASES
+    of_document = stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")
     for line in _BARE.finditer(passage.text, 0, passage.body):
         dates = list(dates_in(line["name"]))
-        if len(dates) != 1 or not _is_plainly_dated(line["name"], dates[0].text, question_stems):
+        if len(dates) != 1 or not is_plainly_dated(line["name"], dates[0].text, question_stems):
             continue
-        named = {*_stems(line["name"].replace(dates[0].text, " ")), *of_document}
+        named = {*stems(line["name"].replace(dates[0].text, " ")), *of_document}
         if question_stems <= named and any(any(map(str.isdecimal, stem)) for stem in question_stems):
             start, end = line.span("name")
             mark = Highlight((passage.start + start, passage.start + end), line["name"])
@@ -122,10 +122,10 @@ def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
     return None
 
 
-def _is_plainly_dated(heading: str, date: str, question_stems: set[str]) -> bool:
+def is_plainly_dated(heading: str, date: str, question_stems: set[str]) -> bool:
     """Whether the words right before the date do not make it another one: "(freeze of 3 May 2025)" does."""
     before = re.split(r"[^\w\s]", heading.partition(date)[0])[-1]
-    return set(_stems(before)) <= question_stems | _OF_RELEASES
+    return set(stems(before)) <= question_stems | OF_RELEASES
 
 
 def _version(heading: str) -> str:
@@ -136,7 +136,8 @@ def _version(heading: str) -> str:
     return version[0] if version else ""
 
 
-def _stems(text: str) -> list[str]:
+def stems(text: str) -> list[str]:
+    """Return the stems of the words of a text in order, without stop words; "v1.9.0" is 1.9.0."""
     words = (number or word for number, word in _WORD.findall(text.lower()))
     return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word)]
 

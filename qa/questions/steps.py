@@ -11,8 +11,16 @@ from qa.questions.values import Span
 # Questions for a procedure, and the number of a step.
 _ASKS_HOW_TO = re.compile(
     r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b"
+    r"|(?:(?:what(?:['’]s| is| are)|list|show me|give me) )?(?:the )?"
+    r"(?:steps|procedure|process|drill|routine|instructions) (?:for|of|to)\b"
     r"|what(?:['’]s| is| are) the (?:steps|procedure|process|drill|routine)\b"
     r"|what (?:do|should|must) (?:i|we|you) do (?:to|in case of|(?P<when>if|when|before|after))\b)",
+    re.IGNORECASE,
+)
+# Questions for a command.
+_ASKS_FOR_COMMAND = re.compile(
+    r"\W*(?:(?:what|which)(?:['’]s| is| are)?(?: the)? commands?\b(?![- ]?line)|(?:the )?commands? (?:for|that|to)\b"
+    r"|(?:what|which) (?:command )?(?:do|should|must|can) (?:i|we|you) (?:enter|execute|run|type|use)\b)",
     re.IGNORECASE,
 )
 _STEP = re.compile(r"\(?\d{1,2}[.)]\s")
@@ -102,7 +110,7 @@ def is_step(question: str, passage: StoredPassage, span: Span) -> bool:
         return False
     if _STEP.match(line) or has_step_number(text, at):
         return True
-    heading, topic = _nearest_heading(passage), terms(list_topic(question) or "")
+    heading, topic = nearest_heading(passage), terms(list_topic(question) or "")
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
 
 
@@ -121,7 +129,7 @@ def is_opposite_procedure(question: str, passage: StoredPassage) -> bool:
     """Whether a question asks for a procedure and the heading is that of its opposite: "on" for "off"."""
     if not asks_how_to(question):
         return False
-    parts = ((list_topic(question) or "").lower(), _nearest_heading(passage).lower())
+    parts = ((list_topic(question) or "").lower(), nearest_heading(passage).lower())
     topic_words, heading_words = (set(_WORD.findall(part)) for part in parts)
     particles = {particle for part in parts for particle in _PARTICLE.findall(part)}
     return any({word, opposite} <= (topic_words ^ heading_words) & particles for word, opposite in _OPPOSITES)
@@ -143,7 +151,7 @@ def is_below_matching_heading(question: str, passage: StoredPassage, step: Span)
     "Bake for 12 minutes" below "Scones" is a step of "how do I bake scones?", but "Keep them warm at 80" alone answers
     "how do I keep them warm?".
     """
-    heading = terms(_INTRODUCES.sub("", _nearest_heading(passage)))
+    heading = terms(_INTRODUCES.sub("", nearest_heading(passage)))
     topic = _ordered_terms(list_topic(question) or "")
     other_terms = set(topic[1:]) - heading
     return bool(heading) and heading <= terms(question) and other_terms.isdisjoint(terms(passage.text[slice(*step)]))
@@ -156,7 +164,7 @@ def is_step_of_other_procedure(
     topic = terms(list_topic(question) or "")
     headings = terms(f"{best.context} {best.title} {_introducing_line(best, answer_span[0])}")
     is_other = is_step(question, best, answer_span) and not topic <= headings
-    return is_other and any(topic <= terms(_nearest_heading(passage)) for passage in passages)
+    return is_other and any(topic <= terms(nearest_heading(passage)) for passage in passages)
 
 
 def procedure_parts(
@@ -225,7 +233,7 @@ def headings_name_topic(question: str, passage: StoredPassage, first: int) -> bo
     topic = _ordered_terms(about or "")
     if about is None or not topic:
         return about is not None and _TASK.search(question) is not None
-    heading, line = _nearest_heading(passage), _introducing_line(passage, first)
+    heading, line = nearest_heading(passage), _introducing_line(passage, first)
     if set(topic) <= terms(line):
         heading = line
     else:
@@ -233,9 +241,14 @@ def headings_name_topic(question: str, passage: StoredPassage, first: int) -> bo
         is_all_above = set(topic) <= nearest or nearest <= set(topic) <= outer
         if not is_all_above or (_ordered_terms(_INTRODUCES.sub("", line)) and topic[0] not in terms(line)):
             return False
-    topic_words, heading_words = (set(_WORD.findall(part.lower())) for part in (about, heading))
+    return not is_other_topic(about, heading)
+
+
+def is_other_topic(topic: str, heading: str) -> bool:
+    """Whether a word of a topic or a heading makes them different: "on" and "off", "not", "if"."""
+    topic_words, heading_words = (set(_WORD.findall(part.lower())) for part in (topic, heading))
     is_opposite = any({word, opposite} <= topic_words ^ heading_words for word, opposite in _OPPOSITES)
-    return not (is_opposite or (topic_words ^ heading_words) & _DECISIVE or (heading_words - topic_words) & _CONDITIONS)
+    return is_opposite or bool((topic_words ^ heading_words) & _DECISIVE or (heading_words - topic_words) & _CONDITIONS)
 
 
 def list_topic(question: str) -> str | None:
@@ -250,7 +263,18 @@ def list_topic(question: str) -> str | None:
     return rest
 
 
-def _nearest_heading(passage: StoredPassage) -> str:
+def command_topic(question: str) -> str | None:
+    """Return the topic of a question that a command may answer: "lint it" of "how do I lint it?"; None for others."""
+    asks = _ASKS_FOR_COMMAND.match(question)
+    return question[asks.end() :] if asks else list_topic(question) if asks_how_to(question) else None
+
+
+def asks_for_command(question: str) -> bool:
+    """Whether only a command answers a question."""
+    return _ASKS_FOR_COMMAND.match(question) is not None
+
+
+def nearest_heading(passage: StoredPassage) -> str:
     """Return the innermost heading of a passage that is more than "Steps" or the like; else the title."""
     return _naming_headings(passage).rsplit(" › ", 1)[-1] or passage.title
 

@@ -31,7 +31,13 @@ from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
 from qa.questions.sibling import names_sibling
-from qa.questions.steps import asks_how_to, is_opposite_procedure, is_step_of_other_procedure, procedure_parts
+from qa.questions.steps import (
+    asks_how_to,
+    headings_name_topic,
+    is_opposite_procedure,
+    is_step_of_other_procedure,
+    procedure_parts,
+)
 from qa.questions.values import Span
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
@@ -41,6 +47,7 @@ from qa.retrieval.query import Query
 from qa.retrieval.rerank import RERANK_DEPTH, Judgement, is_updated_by, put_first
 
 if TYPE_CHECKING:
+    from qa.tables.block_answer import BlockAnswer
     from qa.tables.table_answer import RowsAnswer
 
 # Two rows of a table with bars, or two lines with a field each.
@@ -58,13 +65,13 @@ class Ranking:
     Attributes:
         hits: Best first; k or more.
         judge: What judged the top passages; None if nothing did.
-        rows: The rows of a table that answer, if any.
+        rows: The rows of a table, or the blocks, that answer, if any.
         named_field: The field that the question names, if any.
     """
 
     hits: list[RankedPassage]
     judge: PassageJudge | None
-    rows: RowsAnswer | None
+    rows: RowsAnswer | BlockAnswer | None
     named_field: NamedField | None = None
 
     @property
@@ -108,7 +115,7 @@ class Answerer:
         parts = self._procedure_parts(ranked, extracts)
         if parts:
             ranked = _parts_first(parts, ranked)[:k]
-            extracts |= _steps(parts, extracts)
+            extracts |= _steps(query.text, parts, extracts)
         passages = [hit.passage for hit in ranked]
         answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
@@ -251,11 +258,14 @@ def _parts_first(parts: Sequence[StoredPassage], ranked: Sequence[RankedPassage]
     return [*part_hits, *(hit for hit in ranked if hit.passage.id not in part_ids)]
 
 
-def _steps(parts: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> dict[int, Extract]:
+def _steps(question: str, parts: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> dict[int, Extract]:
     """Extract the steps of each passage of a list; passages that already have an extract keep its score."""
     steps_by_id = {part.id: extract_steps(part, is_first=part is parts[0]) for part in parts}
+    is_sure = headings_name_topic(question, parts[0], steps_by_id[parts[0].id].answer_span[0])
     return {
-        row_id: replace(extracts.get(row_id, steps), highlights=steps.highlights, answer=steps.answer)
+        row_id: replace(
+            extracts.get(row_id, steps), highlights=steps.highlights, answer=steps.answer, names_question=is_sure
+        )
         for row_id, steps in steps_by_id.items()
         if steps.highlights or row_id not in extracts
     }

@@ -58,6 +58,7 @@ from qa.retrieval.rerank import (
     rerank_by_model,
 )
 from qa.stopwatch import Stopwatch
+from qa.tables.block_answer import BlockAnswer, block_answer
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer
@@ -266,16 +267,17 @@ class Pipeline:
                 judge.put(found.passage, reading)
         return found
 
-    def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
-        """Return the rows of a whole table that answer; None for a scope, which may cut the table off."""
+    def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | BlockAnswer | None:
+        """Return the rows of a whole table, or the blocks, that answer; None for a scope, which may cut them off."""
         if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
             return None
-        passages = [hit.passage for hit in ranked[:READ_DEPTH]]
-        if not any(has_rows(passage) for passage in passages):
-            return None
-        from qa.tables.table_question import rows_answer  # noqa: PLC0415 - prose has no rows
+        passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
+        if any(has_rows(passage) for passage in passages[:READ_DEPTH]):
+            from qa.tables.table_question import rows_answer  # noqa: PLC0415 - prose has no rows
 
-        return rows_answer(self.snapshot, query.text, passages)
+            if rows := rows_answer(self.snapshot, query.text, passages[:READ_DEPTH]):
+                return rows
+        return block_answer(self.snapshot, query.question, passages)
 
 
 def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -297,7 +299,7 @@ def _keep_kind(query: Query, lookup: Lookup, ranked: list[RankedPassage]) -> lis
     return of_kind if any(lookup.rank(hit.passage) for hit in of_kind) else ranked
 
 
-def _rows_first(rows: RowsAnswer, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+def _rows_first(rows: RowsAnswer | BlockAnswer, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Put the passages of the answering rows before all others."""
     hit_by_id = {hit.passage.id: hit for hit in ranked}
     best = ranked[0]

@@ -16,6 +16,7 @@ from qa.answer.which_documents import topic_of_documents
 from qa.questions.dates import add_date_forms, months_in_figures
 from qa.questions.long_numbers import write_numbers_as_in
 from qa.questions.lookup import Lookup, lookup_of
+from qa.questions.steps import asks_how_to
 from qa.retrieval.spelling import correct_spelling
 from qa.stopwatch import Stopwatch
 
@@ -103,7 +104,7 @@ def analyse_question(
     analysis = analyse(numbered.text)
     question, misspelt = correct_spelling(numbered.text, analysis.words, snapshot, encoder)
     topic = None if mode is Mode.DENSE else topic_of_documents(question)
-    lookup = None if mode is Mode.DENSE else lookup_of(topic or question)
+    lookup = None if mode is Mode.DENSE or asks_how_to(question) else lookup_of(topic or question)
     question = topic if topic and lookup else question
     text = add_date_forms(question, snapshot, documents)
     # Only keywords are searched for with these: with other forms of a month, the reader is less sure of its answers.

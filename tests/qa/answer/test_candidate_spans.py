@@ -110,3 +110,10 @@ def test_prose_without_a_suffix_is_not_split_into_lines() -> None:
     assert not is_code("README", text)
     assert is_code("README", "Port 80\nTries 4\n")
     assert not is_code("README.txt", "Port 80\nTries 4\n")
+
+
+def test_lines_of_code_are_spans_and_fences_are_none() -> None:
+    """A hash in code is no mark of a heading."""
+    text = "Open it. Then\n\n```sh\n# twice\n$ gate open\n  gate wait\n```\nWait. Done"
+    expected = ["Open it.", "Then", "# twice", "gate open", "gate wait", "Wait.", "Done"]
+    assert spans(text, "a.md", "text/markdown") == expected

@@ -265,3 +265,20 @@ def test_an_item_with_another_year_rating_or_version_gives_way(question: str, an
 def test_in_prose_the_year_and_the_answer_may_be_in_different_sentences() -> None:
     prose = "When it was made was in 1951. In 1933 Ada came."
     assert extracted("when was it made, in 1933", prose).answer == "When it was made was in 1951."
+
+
+GATE = "Open the gate:\n\n```sh\ngate unlock\ngate open wide\n```\n\nIt creaks."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How do I open the gate?", "gate unlock\ngate open wide"),
+        ("Which command opens the old gate for bicycles?", "gate unlock\ngate open wide"),
+        ("how do I open wide", "gate open wide"),
+        ("Who may open the gate?", "Open the gate:"),
+    ],
+)
+def test_a_line_above_code_is_answered_by_the_code(question: str, answer: str) -> None:
+    """For a question for a command; a line of code with all its words answers alone."""
+    assert extracted(question, GATE).answer == answer

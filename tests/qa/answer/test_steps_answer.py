@@ -16,6 +16,9 @@ STEPS = "1. Switch off the pump.\n2. Rinse the filter with warm water.\n3. Switc
         ("How do I clean the filter?", STEPS),
         ("what are the steps to clean the filter", STEPS),
         ("What's the procedure for cleaning the filter?", STEPS),
+        ("steps for cleaning the filter", STEPS),
+        ("list the instructions to clean the filter", STEPS),
+        ("steps of the stairs", "Switch off the pump."),
         ("How do I rinse it with warm water?", "Rinse the filter with warm water."),
         ("Why clean the filter?", "Rinse the filter with warm water."),
     ],
@@ -278,3 +281,11 @@ def test_tasks_are_those_of_whom_the_question_names() -> None:
     boxes = "- [x] Osman: paint the door\n- [ ] Lea: order signs\n- [ ] Samira: mend the slip"
     assert extracted("What does Lea have to do?", boxes).answer == "[ ] Lea: order signs"
     assert extracted("What is still to do?", boxes).answer == "[ ] Lea: order signs\n[ ] Samira: mend the slip"
+
+
+def test_steps_may_have_code() -> None:
+    """It belongs to the step above it, and is quoted without its fences."""
+    text = "1. Fill the kettle.\n2. Start it:\n\n   ```sh\n   kettle on\n   ```\n\n3. Pour the tea.\n\nEnjoy it."
+    answer = "1. Fill the kettle.\n2. Start it:\n\n   kettle on\n\n3. Pour the tea."
+    for question in ("How do I make tea?", "how do I make tea with the kettle"):
+        assert extracted(question, text, context="Kettle › Making tea").answer == answer
