@@ -16,11 +16,11 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
+from qa.questions.bands import asked_day, hours_on
 from qa.questions.log_entries import answering_entry
 from qa.questions.steps import terms
 from qa.questions.values import Span
 from qa.reader.tables import tables
-from qa.records.weekdays import asked_day, hours_on
 
 _SECTION = re.compile(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
 _SETTING = re.compile(

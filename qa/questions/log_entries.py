@@ -25,11 +25,8 @@ _DATE = (
     rf"|{MONTH}\.?[ \t]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?[ \t]+\d{{4}}\b)?)"
 )
 _ENTRY = re.compile(rf"^[ \t]*(?:[-*•+][ \t]+)?[\[(*_<]*(?P<date>{_DATE})", re.MULTILINE)
-# A list marker before the date is visible to a model.
-_BEGINS = re.compile(rf"\n[ \t]*[\[(*_<]*(?:{_DATE}|\d\d?[:.]\d\d\b)")
 _OTHER_DATE = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_WORD_END = re.compile(r"[\w)\]\"'%€$£]")
 _FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 _ASKS_WHEN = re.compile(
     r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)|(?:what|when) was the last time|(?:the )?last time)\b",
@@ -121,17 +118,6 @@ def answering_entry(question: str, passages: Sequence[StoredPassage]) -> EntryAn
     if len({match.entry.date for match in best}) > 1:
         return None
     return EntryAnswer(best[0].passage, best[0].entry, not best[0].missing)
-
-
-def missing_stops(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where lines end without a mark before a line that begins with a date or time, in part of a text.
-
-    A model sees no line breaks, so that the date of one entry seems to end the entry before it.
-    """
-    for entry in _BEGINS.finditer(text, start, end):
-        stop = len(text[: entry.start()].rstrip())
-        if stop > start and _WORD_END.match(text, stop - 1):
-            yield stop
 
 
 def entry_starts(text: str, start: int, end: int) -> list[int]:

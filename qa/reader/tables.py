@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus import aligned_table
-from qa.questions.log_entries import missing_stops
+from qa.reader.log_lines import missing_stops
 
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"(?=.*--)[\s|:-]+")

@@ -1,1 +1,0 @@
-"""Answer from records: the fields, dated entries and opening hours that a question names."""
