@@ -301,7 +301,8 @@ class _Splitter:
         if lines[1:] and is_rule(lines[0]):
             lines = lines[1:]
         table = None if "|" in lines[0] else aligned_table(lines)
-        names = table.columns if table else lines[0][:_COLUMN_CHARACTERS].strip("| ").split("|")
+        line = lines[0][:_COLUMN_CHARACTERS].strip()
+        names = table.columns if table else line.removeprefix("|").removesuffix("|").split("|")
         return " | ".join(name.strip() or "–" for name in names) if len(names) > 1 else ""
 
     def _item_label(self, item: Block) -> str:

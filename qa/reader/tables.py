@@ -59,7 +59,8 @@ def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
     If a table continues from another passage, the column names are the last part of the context, and one line is
     enough.
     """
-    from_context = tuple(name.strip() for name in context.rsplit(" › ", 1)[-1].split("|"))
+    # The splitter writes a dash for a column without a name.
+    from_context = tuple(name.strip().removeprefix("–") for name in context.rsplit(" › ", 1)[-1].split("|"))
     if len(from_context) > 1 or has_box_table(text):
         text = plain_bars(text)
     if "|" not in text and not _ALIGNED.search(text):

@@ -92,7 +92,7 @@ def target_column(explained: Explanation, parts: QuestionParts) -> int:
     # "What costs more than 20?" asks for things, not for prices.
     if parts.verb is ANY or parts.limits or parts.negations:
         raise NotExplainedError
-    return _with_property(explained, parts.verb)
+    return with_property(explained, parts.verb)
 
 
 def _date_column(explained: Explanation) -> int:
@@ -170,7 +170,7 @@ def measured_column(explained: Explanation, parts: QuestionParts, top: Superlati
         columns = {mention.column for mention in named}
     if len(columns) > 1 or (not columns and target < 0):
         raise NotExplainedError
-    measured = columns.pop() if columns else _with_property(explained, what)
+    measured = columns.pop() if columns else with_property(explained, what)
     return measured, -top.sign if _is_reverse(explained, what, measured) else top.sign
 
 
@@ -195,7 +195,7 @@ def _is_reverse(explained: Explanation, what: Property, column: int) -> bool:
     return not what.reverse.isdisjoint(words) and what.names.isdisjoint(words)
 
 
-def _with_property(explained: Explanation, what: Property) -> int:
+def with_property(explained: Explanation, what: Property) -> int:
     """Return the one column that holds a property, by its name or else by its units; raises NotExplainedError.
 
     In the table of a "price list", prices need no units. Of several columns, such as one per year, the question must
@@ -212,6 +212,9 @@ def _with_property(explained: Explanation, what: Property) -> int:
         chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds and _may_hold(explained, what, i)]
     if not chosen and explained.is_about(what.names):
         chosen = [i for i in columns if explained.measures(i) is not None]
+    if len(chosen) > 1:  # a flow rate in litres is no price
+        of_kind = [i for i in chosen if explained.kind(i).split(" ")[0] in what.kinds]
+        chosen = of_kind if len(of_kind) == 1 else chosen
     if len(chosen) > 1:
         chosen = [i for i in chosen if any(mention.column == i for mention in explained.mentions)]
     if len(chosen) != 1 or explained.measures(chosen[0]) is None:
@@ -239,7 +242,7 @@ def bounded_column(explained: Explanation, parts: QuestionParts, limit: Bound, t
         kind = amount.kind.split(" ")[0]
         kinds = {explained.kind(i).split(" ")[0] for i in range(len(explained.table.columns))}
         what = PRICE if kind == "money" and kind not in kinds else Property(kinds=frozenset({kind}))
-    column = by_distance[min(by_distance)] if by_distance else _with_property(explained, what)
+    column = by_distance[min(by_distance)] if by_distance else with_property(explained, what)
     if _is_reverse(explained, what, column):
         limit = limit.reversed()
     measures = [measure for measure in explained.measures(column) or () if measure is not None]

@@ -178,6 +178,12 @@ def superlatives(question: str) -> list[Superlative]:
     return results
 
 
+def property_of(adjective: str) -> Property:
+    """Return the property that an adjective in lower case measures, `ANY` for others: "heavy", "wide", "big"."""
+    stems = (adjective, adjective[:-1], f"{adjective[:-1]}i", f"{adjective}{adjective[-1:]}")
+    return next((_WORDS[f"{stem}er"][0] for stem in stems if f"{stem}er" in _WORDS), ANY)
+
+
 def is_superlative_noun(question: str) -> bool:
     """Whether a question is a noun with a superlative, and no sentence: "room with the most seats"."""
     return "," not in question and _SENTENCE.match(question) is None and bool(superlatives(question))

@@ -17,6 +17,7 @@ from qa.tables.explained import Explanation, Mention, NotExplainedError
 from qa.tables.measures import UNKNOWN, is_empty
 from qa.tables.superlatives import ANY, PRICE, VERBS, Bound, bounds, is_superlative_noun, superlatives
 from qa.tables.table_answer import RowsAnswer
+from qa.tables.transposed import ITEM, may_ask_for_cell, select_cell, transposed
 from qa.tables.whole_table import WholeTable, whole_tables
 from qa.tables.words import DAYS, QuestionWord, is_same_word, stems_of, words_of
 
@@ -63,10 +64,20 @@ def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage])
 
     None if two tables answer differently, as the question may mean either.
     """
-    if _asks_for_rows(question) is None:
+    if _asks_for_rows(question) is None and not may_ask_for_cell(question):
         return None
-    answers = [rows for table in whole_tables(snapshot, ranked) if (rows := select_rows(question, table)) is not None]
+    tables = whole_tables(snapshot, ranked)
+    answers = [rows for table in tables if (rows := _from_table(question, table)) is not None]
     return answers[0] if answers and all(answer.cells == answers[0].cells for answer in answers) else None
+
+
+def _from_table(question: str, table: WholeTable) -> RowsAnswer | None:
+    turned = transposed(table)
+    if turned is None:
+        return select_rows(question, table)
+    rows = select_cell(question, turned) or select_rows(question, turned)
+    # A table with a column for each year may be read both ways.
+    return rows or (None if turned.columns[0] == ITEM else select_rows(question, table))
 
 
 def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
@@ -195,7 +206,13 @@ def _select(explained: Explanation, parts: QuestionParts) -> RowsAnswer | None:
     if not is_new and len(chosen) == 1 and len(table.columns) == _WITH_NAME_AND_VALUE:
         target = 1 - target
         is_new = not is_empty(chosen[0].cells[target])
-    return RowsAnswer(chosen, target) if is_new else None
+    if not is_new:
+        return None
+    named = (*(column for column, _ in limits), *(it.column for it in (*explained.values, *explained.mentions)))
+    shown = next((column for column in (target, measured, *named) if column != explained.key()), target)
+    cited = tuple(table.cited(row, shown) for row in chosen)
+    names = tuple(row for row, line in zip(chosen, cited, strict=True) if row.passage.id != line.passage.id)
+    return RowsAnswer(cited, target, names)
 
 
 def _filtered(
