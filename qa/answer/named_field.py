@@ -32,6 +32,7 @@ _QUOTED = re.compile(r"([\"'])(?P<value>[^\"']*)\1")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms("address amount date day entry field name number option parameter record setting time value")
+_COLUMN_NAMES = re.compile(r"(?:\A| › )[^›]* \| [^›]*\Z")
 _SHORTEST_PREFIX = 3
 _LEAST_FIELDS = 2
 _LEAST_WORDS = 2
@@ -118,7 +119,9 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
     """Yield the fields of a passage that a question with these terms may name."""
-    around = terms(f"{path_words(passage.document.path)} {passage.title} {passage.context}")
+    # Of a table that continues, the context ends with the names of columns, which are only in the fields' names.
+    context = _COLUMN_NAMES.sub("", passage.context)
+    around = terms(f"{path_words(passage.document.path)} {passage.title} {context}")
     for record in _records(passage):
         values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
         path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
