@@ -12,7 +12,7 @@ from itertools import pairwise
 from qa.questions.values import MONTH
 from qa.tables.columns import with_property
 from qa.tables.explained import Explanation, NotExplainedError
-from qa.tables.measures import comparable_amounts, unit_in_name
+from qa.tables.measures import comparable_amounts, is_empty, unit_in_name
 from qa.tables.superlatives import ANY, VERBS, bounds, property_of, superlatives
 from qa.tables.table_answer import RowsAnswer
 from qa.tables.whole_table import Row, WholeTable
@@ -99,7 +99,7 @@ def select_cell(question: str, table: WholeTable) -> RowsAnswer | None:
     if len(rows) != 1 or any(value.column for value in explained.values):
         return None
     row = table.rows[rows.pop()]
-    return RowsAnswer((table.cited(row, target),), target) if row.cells[target].strip() else None
+    return None if is_empty(row.cells[target]) else RowsAnswer((table.cited(row, target),), target)
 
 
 def _property_asked(explained: Explanation, adjective: str) -> int:

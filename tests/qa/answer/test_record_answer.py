@@ -51,7 +51,7 @@ def test_what_happened_on_a_date_is_in_a_table(tmp_path: Path) -> None:
 
 
 def test_the_column_names_of_a_table_that_continues_name_no_row() -> None:
-    """In "boat fee of Kite Boat Hire", "boat" is part of the field, or of the value of another one."""
+    """The boats of Kite Boat Hire are not asked for, although "boat" is a column, and "mooring" in the context."""
     passage = stored("| Kite Boat Hire | 12 | 40 |\n", context="Fees › Firm | Boat | Mooring fee")
     field = named_field("mooring fee of Kite Boat Hire", [passage])
     assert field is not None

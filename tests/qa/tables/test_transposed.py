@@ -25,7 +25,13 @@ OVENS = table(
 PLANS = table(
     "plans.md", "Merkmal | Basis | Plus", "Preis (EUR) | 9 | 15", "Speicher (GB) | 20 | 80", "Anrufe | 100 | 300"
 )
-SPEND = table("spend.md", "Item | 2031 | 2032 | 2033 plan", "Rent | 800 | 820 | 860", "Power | 95 | 140 | 120")
+SPEND = table(
+    "spend.md",
+    "Item | 2031 | 2032 | 2033 plan",
+    "Rent | 800 | 820 | 860",
+    "Power | 95 | 140 | 120",
+    "Gas | – | 90 | 85",
+)
 ALBUMS = table(
     "albums.md", "| Length | Weight", "Tide | 40 min | 180 g", "Moss | 52 min | 140 g", "Fen | 38 min | 150 g"
 )
@@ -47,7 +53,7 @@ def test_each_column_becomes_a_row() -> None:
     assert ovens.column(0) == ["Ardo 60", "Brio Max", "Calda"]
     assert ovens.rows[2].cells == ("Calda", "€560", "31 kg", "11 min", "8", "no", "white")
     assert turned(PLANS).column(0) == ["Basis", "Plus"]
-    assert turned(SPEND).columns == ("year", "Rent", "Power")
+    assert turned(SPEND).columns == ("year", "Rent", "Power", "Gas")
 
 
 @pytest.mark.parametrize("table", [ALBUMS, WORKS, LIMITS])
@@ -84,6 +90,7 @@ def test_columns_that_answer(table: WholeTable, question: str, cells: list[str])
         (OVENS, "What colour is the Ardo?", "steel"),
         (PLANS, "What is the Speicher of Plus?", "80"),
         (SPEND, "What was the rent in 2032?", "820"),
+        (SPEND, "What was gas in 2031?", None),
         # Another item or property, or one that is not what the adjective measures.
         (OVENS, "How heavy is the Ardo 90?", None),
         (OVENS, "How heavy is the Brio Max box?", None),
