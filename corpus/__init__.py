@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from corpus.loading.prefetch import LoadedFile, load_all
     from corpus.loading.sandbox import Sandbox
     from corpus.text.aligned import aligned_table
+    from corpus.text.bars import has_box_table, is_rule, plain_bars
     from corpus.text.code_lines import code_spans, is_code
     from corpus.text.headings import SIGN_OFF
     from corpus.text.lines import FileLines, LineMap
@@ -36,6 +37,7 @@ _NAMES = {
     "loading.prefetch": "LoadedFile load_all",
     "loading.sandbox": "Sandbox",
     "text.aligned": "aligned_table",
+    "text.bars": "has_box_table is_rule plain_bars",
     "text.code_lines": "code_spans is_code",
     "text.headings": "SIGN_OFF",
     "text.lines": "FileLines LineMap",

@@ -13,12 +13,13 @@ from corpus.chunking.units import CountTokens, Unit, bounded_counter, pack_evenl
 from corpus.errors import Unreadable
 from corpus.readers.assemble.gaps import MAX_GAP
 from corpus.text.aligned import aligned_table
+from corpus.text.bars import has_box_table, is_rule, plain_bars
 from corpus.text.lines import BULLETS, FileLines
 from corpus.text.path_words import path_words
 from corpus.types import OUTDATED, Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever splitting or headings of passages change; documents are then split again.
-VERSION = 18
+VERSION = 19
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -292,12 +293,16 @@ class _Splitter:
     def _column_names(self, block: Block) -> str:
         """Return the first line of a table, with its column names, or "" if it has only one cell."""
         start = self._text.rfind("\n", 0, block.start) + 1
-        lines = self._text[start : min(block.end, start + _ALIGNED_CHARACTERS)].split("\n")
+        text = self._text[start : min(block.end, start + _ALIGNED_CHARACTERS)]
+        lines = (plain_bars(text) if has_box_table(text) else text).split("\n")
         if "|" not in lines[0] and len(lines) > 1 and aligned_table(lines) is None:
             # The line that introduces the table, and a blank line.
             lines = lines[2 if not lines[1].strip() and lines[2:] else 1 :]
+        if lines[1:] and is_rule(lines[0]):
+            lines = lines[1:]
         table = None if "|" in lines[0] else aligned_table(lines)
-        names = table.columns if table else lines[0][:_COLUMN_CHARACTERS].strip("| ").split("|")
+        line = lines[0][:_COLUMN_CHARACTERS].strip()
+        names = table.columns if table else line.removeprefix("|").removesuffix("|").split("|")
         return " | ".join(name.strip() or "–" for name in names) if len(names) > 1 else ""
 
     def _item_label(self, item: Block) -> str:

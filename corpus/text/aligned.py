@@ -35,13 +35,16 @@ class AlignedTable(NamedTuple):
 
 
 def aligned_table(lines: Sequence[str], at: int = 0, names: Sequence[str] = ()) -> AlignedTable | None:
-    """Return the table that begins on a line, or None.
+    """Return the table without bars that begins on a line, or None.
 
     The first line has the column names if a rule is below it, or if some column has numbers, and the first line has
     none (years aside) or none of the same shape. For a table that continues here, pass its column `names`.
     """
-    if "  " not in lines[at] and "\t" not in lines[at]:
+    if ("  " not in lines[at] and "\t" not in lines[at]) or "|" in lines[at]:
         return None
+    # reStructuredText has a rule above the column names, too.
+    is_framed = _is_rule(lines[at]) and at + 2 < len(lines) and _is_rule(lines[at + 2])
+    at += is_framed
     header = _split_cells(lines[at])
     if len(header) < _MIN_CELLS or at + 1 >= len(lines) + bool(names):
         return None
@@ -54,7 +57,7 @@ def aligned_table(lines: Sequence[str], at: int = 0, names: Sequence[str] = ()) 
     if below[1] <= header[0][0]:  # a column of row names may have no name
         header.insert(0, (below[0], below[0]))
     column_names = tuple(lines[at][slice(*cell)] for cell in header)
-    named = _read_table(lines, at + 1, header, names=column_names, min_rows=_MIN_NAMED_ROWS)
+    named = _read_table(lines, at + 1, header, names=column_names, min_rows=1 if is_framed else _MIN_NAMED_ROWS)
     if named is not None and (has_rule or _has_column_names(lines, named)):
         return named
     return _read_table(lines, at, _split_cells(lines[at]), names=(), min_rows=_MIN_ROWS)

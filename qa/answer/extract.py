@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from index import StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
@@ -110,6 +111,14 @@ class Extract:
     def has_list(self) -> bool:
         """Whether the best sentence introduces a list."""
         return len(self.answer) > self.answer_span[1] - self.answer_span[0]
+
+
+class Block(NamedTuple):
+    """A block that answers: its passage, the lines to highlight, and its text."""
+
+    passage: StoredPassage
+    lines: tuple[Span, ...]
+    text: str
 
 
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:

@@ -35,6 +35,7 @@ _QUOTED = re.compile(r"([\"'])(?P<value>[^\"']*)\1")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms("address amount date day entry field name number option parameter record setting time value")
+_COLUMN_NAMES = re.compile(r"(?:\A| › )[^›]* \| [^›]*\Z")
 _SHORTEST_PREFIX = 3
 _LEAST_FIELDS = 2
 _LEAST_WORDS = 2
@@ -154,7 +155,9 @@ def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
     """Yield the fields of a passage that a question with these terms may name."""
-    around = terms(f"{path_words(passage.document.path)} {passage.title} {passage.context}")
+    # Of a table that continues, the context ends with the names of columns, which are only in the fields' names.
+    context = _COLUMN_NAMES.sub("", passage.context)
+    around = terms(f"{path_words(passage.document.path)} {passage.title} {context}")
     kind = format_of(passage.document.path)
     most_unknown = _MOST_UNKNOWN if kind is not None and kind.reader == "source.code" else 0
     for record in _records(passage):

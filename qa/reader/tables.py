@@ -1,8 +1,8 @@
 """Find the tables in a passage, and rewrite it for the reader: each cell after the name of its column.
 
-A table is lines with bars, as in Markdown, to which other formats are converted, or with aligned cells. Six layers
-cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220; Weight (kg): 7.9`
-instead of `| HX-220 | 7.9 |`.
+A table is lines with bars, as in Markdown, to which other formats are converted, or drawn with boxes, or with aligned
+cells. Six layers cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220;
+Weight (kg): 7.9` instead of `| HX-220 | 7.9 |`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpus import aligned_table
+from corpus import aligned_table, has_box_table, is_rule, plain_bars
 from qa.reader.log_lines import missing_stops
 
 _BAR = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"(?=.*--)[\s|:-]+")
 _ALIGNED = re.compile(r"\S  +\S|\t")
 
 Span = tuple[int, int]
@@ -61,22 +60,29 @@ def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
     If a table continues from another passage, the column names are the last part of the context, and one line is
     enough.
     """
+    # The splitter writes a dash for a column without a name.
+    from_context = tuple(name.strip().removeprefix("–") for name in context.rsplit(" › ", 1)[-1].split("|"))
+    if len(from_context) > 1 or has_box_table(text):
+        text = plain_bars(text)
     if "|" not in text and not _ALIGNED.search(text):
         return ()
-    from_context = tuple(name.strip() for name in context.rsplit(" › ", 1)[-1].split("|"))
     lines, at = [], 0
     for line in text.split("\n"):
         lines.append((at, line))
         at += len(line) + 1
     if "|" not in text:
         return tuple(_aligned(lines, from_context if len(from_context) > 1 else ()))
-    blocks = [list(block) for has_bars, block in groupby(lines, key=lambda line: "|" in line[1]) if has_bars]
+    blocks = [list(block) for is_part, block in groupby(lines, key=lambda line: _has_bars(line[1])) if is_part]
     text_tables = []
     for block in blocks:
         names = from_context if len(from_context) > 1 and not block[0][0] else ()
         if len(block) > 1 or (names and len(_cells(*block[0])) == len(names)):
             text_tables.append(_table(block, names))
-    return tuple(text_tables)
+    return tuple(table for table in text_tables if table.columns or table.rows)
+
+
+def _has_bars(line: str) -> bool:
+    return "|" in line or ("+" in line and is_rule(line))
 
 
 def _aligned(lines: Sequence[tuple[int, str]], names: tuple[str, ...]) -> Iterator[TextTable]:
@@ -92,14 +98,33 @@ def _aligned(lines: Sequence[tuple[int, str]], names: tuple[str, ...]) -> Iterat
 
 
 def _table(lines: Sequence[tuple[int, str]], columns: tuple[str, ...]) -> TextTable:
-    rows = [_cells(at, line) for at, line in lines if not _RULE.fullmatch(line)]
-    first, line = lines[0]
-    span = first, lines[-1][0] + len(lines[-1][1])
-    # Markdown has a rule below the column names. Without one, only a first line without outer bars is column names.
-    has_header = any(_RULE.fullmatch(line) for _, line in lines[:2]) or not line.lstrip().startswith("|")
-    if columns or not rows or not has_header:
-        return TextTable(span, columns, tuple(rows))
-    return TextTable(span, tuple(line[start - first : end - first] for start, end in rows[0]), tuple(rows[1:]))
+    divided = groupby(lines, key=lambda line: is_rule(line[1]))
+    parts = [[_cells(*line) for line in part] for is_divider, part in divided if not is_divider]
+    rows = tuple(row for part in parts for row in part)
+    span = lines[0][0], lines[-1][0] + len(lines[-1][1])
+    if any(line.lstrip().startswith("+") for _, line in lines) and _is_irregular(parts, has_names=bool(columns)):
+        return TextTable(span, (), rows)
+    if columns or not rows or not _has_header(lines):
+        return TextTable(span, columns, rows)
+    at, header = next(line for line in lines if not is_rule(line[1]))
+    return TextTable(span, tuple(header[start - at : end - at] for start, end in rows[0]), rows[1:])
+
+
+def _has_header(lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether column names are on the first line: with a rule above or below it, or without outer bars.
+
+    In a grid, where rules may be between all rows, only the rule above its first line tells.
+    """
+    first, *second = (line.lstrip() for _, line in lines[:2])
+    return not first.startswith("|") or any(is_rule(line) and not line.startswith("+") for line in (first, *second))
+
+
+def _is_irregular(parts: Sequence[Sequence[tuple[Span, ...]]], *, has_names: bool) -> bool:
+    """Whether a grid, divided by its rules, lacks a line of column names, or has cells that go on in the next line."""
+    body = parts if has_names else parts[1:]
+    if not body or (not has_names and len(parts[0]) > 1):
+        return True
+    return any(row[0][0] == row[0][1] for part in body for row in part) or max(map(len, body)) > 1 < len(body)
 
 
 def _cells(at: int, line: str) -> tuple[Span, ...]:

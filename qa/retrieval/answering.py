@@ -47,7 +47,7 @@ from qa.retrieval.query import Query
 from qa.retrieval.rerank import RERANK_DEPTH, Judgement, is_updated_by, put_first
 
 if TYPE_CHECKING:
-    from qa.tables.block_answer import BlockAnswer
+    from qa.tables.blocks import BlockAnswer
     from qa.tables.table_answer import RowsAnswer
 
 # Two rows of a table with bars, or two lines with a field each.

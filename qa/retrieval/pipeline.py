@@ -58,7 +58,7 @@ from qa.retrieval.rerank import (
     rerank_by_model,
 )
 from qa.stopwatch import Stopwatch
-from qa.tables.block_answer import BlockAnswer, block_answer
+from qa.tables.blocks import BlockAnswer, block_answer
 
 if TYPE_CHECKING:
     from qa.tables.table_answer import RowsAnswer

@@ -1,1 +1,1 @@
-"""Answer questions that need all rows of a table, such as which of them has the most of something."""
+"""Answer from whole tables and blocks: the row with the most seats, a command, the changes of a release."""

@@ -92,7 +92,7 @@ def target_column(explained: Explanation, parts: QuestionParts) -> int:
     # "What costs more than 20?" asks for things, not for prices.
     if parts.verb is ANY or parts.limits or parts.negations:
         raise NotExplainedError
-    return _with_property(explained, parts.verb)
+    return with_property(explained, parts.verb)
 
 
 def _date_column(explained: Explanation) -> int:
@@ -136,8 +136,11 @@ def _top_column(explained: Explanation, top: Superlative) -> int:
     if before:
         return before[0]
     after = next((i for i, word in enumerate(explained.words) if word.start >= top.span[1]), len(explained.words))
-    key = explained.key()
-    named = next((mention.column for mention in explained.mentions if mention.first == after), key)
+    key = named = explained.key()
+    # In "the cheapest removal company", the last noun is the one asked for.
+    for mention in sorted(explained.mentions, key=lambda mention: mention.first):
+        if mention.first == after:
+            named, after = mention.column, mention.end
     # "The cheapest vegan dish" is a dish.
     if {cell.strip().lower() for cell in explained.table.column(named)} & (YES | NO):
         named = key
@@ -157,6 +160,8 @@ def _can_rank(explained: Explanation, top: Superlative, column: int) -> bool:
 def measured_column(explained: Explanation, parts: QuestionParts, top: Superlative, target: int) -> tuple[int, int]:
     """Return the column that a superlative measures, and 1 for its highest amount or -1; raises NotExplainedError."""
     key, what = explained.key(), parts.measured(top.what)
+    if (subject := _subject_of(explained, top)) not in {None, target, key}:
+        return subject, -top.sign if _is_reverse(explained, what, subject) else top.sign
     mentions = [mention for mention in explained.mentions if mention.column not in {target, key}]
     named = [mention for mention in mentions if explained.measures(mention.column) is not None]
     after = [mention.column for mention in named if explained.words[mention.first].start >= top.span[1]]
@@ -165,8 +170,23 @@ def measured_column(explained: Explanation, parts: QuestionParts, top: Superlati
         columns = {mention.column for mention in named}
     if len(columns) > 1 or (not columns and target < 0):
         raise NotExplainedError
-    measured = columns.pop() if columns else _with_property(explained, what)
+    measured = columns.pop() if columns else with_property(explained, what)
     return measured, -top.sign if _is_reverse(explained, what, measured) else top.sign
+
+
+def _subject_of(explained: Explanation, top: Superlative) -> int | None:
+    """Return the column that a superlative is said of: "in which month was gas lowest?", "whose rent is lowest?"."""
+    words = [word for word in explained.words if word.start < top.span[0] and word.text != "the"]
+    for mention in explained.mentions:
+        before = [word.text for word in words if word.end <= explained.words[mention.first].start][-1:]
+        after = [word.text for word in words if word.start >= explained.words[mention.end - 1].end]
+        is_subject = not after and not AUXILIARIES.isdisjoint(before)
+        is_owned = len(after) == 1 and after[0] in AUXILIARIES and before in (["s"], ["whose"])
+        if (is_subject or is_owned) and (
+            _can_rank(explained, top, mention.column) or explained.kind(mention.column).split(" ")[0] in top.what.kinds
+        ):
+            return mention.column
+    return None
 
 
 def _is_reverse(explained: Explanation, what: Property, column: int) -> bool:
@@ -175,7 +195,7 @@ def _is_reverse(explained: Explanation, what: Property, column: int) -> bool:
     return not what.reverse.isdisjoint(words) and what.names.isdisjoint(words)
 
 
-def _with_property(explained: Explanation, what: Property) -> int:
+def with_property(explained: Explanation, what: Property) -> int:
     """Return the one column that holds a property, by its name or else by its units; raises NotExplainedError.
 
     In the table of a "price list", prices need no units. Of several columns, such as one per year, the question must
@@ -192,6 +212,9 @@ def _with_property(explained: Explanation, what: Property) -> int:
         chosen = [i for i in columns if explained.kind(i).split(" ")[0] in what.kinds and _may_hold(explained, what, i)]
     if not chosen and explained.is_about(what.names):
         chosen = [i for i in columns if explained.measures(i) is not None]
+    if len(chosen) > 1:  # a flow rate in litres is no price
+        of_kind = [i for i in chosen if explained.kind(i).split(" ")[0] in what.kinds]
+        chosen = of_kind if len(of_kind) == 1 else chosen
     if len(chosen) > 1:
         chosen = [i for i in chosen if any(mention.column == i for mention in explained.mentions)]
     if len(chosen) != 1 or explained.measures(chosen[0]) is None:
@@ -219,7 +242,7 @@ def bounded_column(explained: Explanation, parts: QuestionParts, limit: Bound, t
         kind = amount.kind.split(" ")[0]
         kinds = {explained.kind(i).split(" ")[0] for i in range(len(explained.table.columns))}
         what = PRICE if kind == "money" and kind not in kinds else Property(kinds=frozenset({kind}))
-    column = by_distance[min(by_distance)] if by_distance else _with_property(explained, what)
+    column = by_distance[min(by_distance)] if by_distance else with_property(explained, what)
     if _is_reverse(explained, what, column):
         limit = limit.reversed()
     measures = [measure for measure in explained.measures(column) or () if measure is not None]

@@ -14,7 +14,7 @@ from qa.questions.dates import dates_in
 from qa.questions.values import Span
 from qa.tables.columns import PERSON_COLUMN
 from qa.tables.measures import comparable_amounts, is_empty, parse_amount, unit_in_name
-from qa.tables.superlatives import VERBS, bounds, superlatives
+from qa.tables.superlatives import VERBS, bounds, is_superlative_noun, superlatives
 from qa.tables.whole_table import Row, WholeTable, whole_tables
 from qa.tables.words import WORD, stems_of, words_of
 
@@ -76,7 +76,7 @@ def _needs_all_rows(question: str, table: WholeTable, row: Row) -> bool:
     spans += [top.span for top in superlatives(question)]
     spans += [match.span() for match in _ADDS_UP.finditer(question)]
     is_of_properties = len(table.columns) == _WITH_NAME_AND_VALUE and comparable_amounts(table.column(1)) is None
-    asks = _ASKS_FOR_ROWS.search(question) and not _ASKS_FOR_REASON.search(question)
+    asks = (_ASKS_FOR_ROWS.search(question) or is_superlative_noun(question)) and not _ASKS_FOR_REASON.search(question)
     if not asks or len(table.rows) < _LEAST_ROWS or is_of_properties:
         return False
     cells, others = " ".join(row.cells), " ".join(" ".join(other.cells) for other in table.rows if other is not row)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from corpus import path_words
 from index import Index, StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER
+from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
 from qa.questions.dates import dates_in
 from qa.questions.steps import terms
 from qa.questions.values import Span
-from qa.tables.introduced import Block
 
 _VERSION = r"\d+(?:\.\d+)+(?:[-+.]?[a-z]+[\w.]*)?"
 _NAMED_VERSION = re.compile(rf"(?<![\w.])v?(?P<version>{_VERSION})(?![\w-]|\.\w)", re.IGNORECASE)

@@ -82,6 +82,12 @@ _LAST = re.compile(
     rf"|week|year|{MONTH}))",
     re.IGNORECASE,
 )
+# The beginning of a question or request.
+_SENTENCE = re.compile(
+    r"\W*(?:(?:in|on|at|of|for|to|by|from|with|and|please) )*(?:which|what|who|whom|whose|when|where|why|how|list|show"
+    r"|name|find|i|we|you|is|are|was|were|has|have|had|do|does|did|can|could|will|would|must|should|may)\b",
+    re.IGNORECASE,
+)
 _WORDS = {word: (what, 1) for words, what in _MORE.items() for word in words.split()}
 _WORDS |= {word: (what, -1) for words, what in _LESS.items() for word in words.split()}
 _EXPENSIVE, _RECENT = "expensive", "recent"
@@ -170,6 +176,17 @@ def superlatives(question: str) -> list[Superlative]:
     if not results and (end := _AT_END.search(question)):
         results.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
     return results
+
+
+def property_of(adjective: str) -> Property:
+    """Return the property that an adjective in lower case measures, `ANY` for others: "heavy", "wide", "big"."""
+    stems = (adjective, adjective[:-1], f"{adjective[:-1]}i", f"{adjective}{adjective[-1:]}")
+    return next((_WORDS[f"{stem}er"][0] for stem in stems if f"{stem}er" in _WORDS), ANY)
+
+
+def is_superlative_noun(question: str) -> bool:
+    """Whether a question is a noun with a superlative, and no sentence: "room with the most seats"."""
+    return "," not in question and _SENTENCE.match(question) is None and bool(superlatives(question))
 
 
 def bounds(question: str) -> list[Bound]:

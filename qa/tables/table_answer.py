@@ -21,10 +21,12 @@ class RowsAnswer:
     Attributes:
         rows: The rows.
         column: The number of the column that the question asks for.
+        names: Where the answering cells are, if not in the rows, as those cite a transposed table's line.
     """
 
     rows: tuple[Row, ...]
     column: int
+    names: tuple[Row, ...] = ()
 
     @property
     def cells(self) -> list[str]:
@@ -34,7 +36,7 @@ class RowsAnswer:
     @property
     def passages(self) -> list[StoredPassage]:
         """The passages with the rows, in order."""
-        return list({row.passage.id: row.passage for row in self.rows}.values())
+        return list({row.passage.id: row.passage for row in (*self.rows, *self.names)}.values())
 
     def answer(self, passages: Sequence[StoredPassage]) -> Answer | None:
         """Answer with the cells of the rows in the passages that are shown, as a list if there are several."""
@@ -45,7 +47,7 @@ class RowsAnswer:
         texts: dict[str, dict[int, None]] = {}
         for row in shown:
             texts.setdefault(row.cells[self.column].strip(), {})[ranks[row.passage.id]] = None
-        cited = tuple(dict.fromkeys(ranks[row.passage.id] for row in shown))
+        cited = tuple(dict.fromkeys(ranks[it.passage.id] for it in (*shown, *self.names) if it.passage.id in ranks))
         text = "\n".join(f"- {text}" for text in texts) if len(texts) > 1 else next(iter(texts))
         sentence = _text(shown[0]) if len(shown) == 1 else text
         more, by_line = len(self.rows) - len(shown), tuple(map(tuple, texts.values())) if len(texts) > 1 else ()
@@ -55,7 +57,7 @@ class RowsAnswer:
         """Return the rows as highlights, by the row numbers of their passages."""
         extracts = {}
         for passage in self.passages:
-            rows = [row for row in self.rows if row.passage.id == passage.id]
+            rows = [row for row in (*self.rows, *self.names) if row.passage.id == passage.id]
             highlights = (
                 Highlight((passage.start + row.span[0], passage.start + row.span[1]), _text(row))
                 for row in rows[:_MAX_HIGHLIGHTS]

@@ -15,16 +15,20 @@ from qa.questions.values import spans_overlap
 from qa.tables.columns import AUXILIARIES, NO, YES, QuestionParts, bounded_column, measured_column, target_column
 from qa.tables.explained import Explanation, Mention, NotExplainedError
 from qa.tables.measures import UNKNOWN, is_empty
-from qa.tables.superlatives import ANY, VERBS, Bound, bounds, superlatives
+from qa.tables.superlatives import ANY, PRICE, VERBS, Bound, bounds, is_superlative_noun, superlatives
 from qa.tables.table_answer import RowsAnswer
+from qa.tables.transposed import ITEM, may_ask_for_cell, select_cell, transposed
 from qa.tables.whole_table import WholeTable, whole_tables
 from qa.tables.words import DAYS, QuestionWord, is_same_word, stems_of, words_of
 
 _ASKS = re.compile(
-    r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|who|when|list|show|name|find)\b"
-    r"(?: (?:are|is|was|were)(?= the\b))?(?: (?:all|of|the|our|my|me|every|each)\b)*",
+    r"\W*(?:please )?(?:(?:in|on|at|of|for|and) )?(?P<word>which|what|whose|who|when|list|show|name|find)\b"
+    r"(?:(?:['’]s| are| is| was| were)(?= the\b))?(?: (?:all|of|the|our|my|me|every|each)\b)*",
     re.IGNORECASE,
 )
+# The beginning of a noun with a superlative: "the cheapest room", "room with the most seats".
+_NOUN = re.compile(r"\W*(?P<word>)(?:the\b)?")
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 # Words of questions that rows cannot answer.
 _ASKS_MORE = re.compile(r"\b(?:or|how|why|when|where|either|neither|nor|same|both|only)\b", re.IGNORECASE)
 # Words that end the head of a question: "which servers | in hall 2 have ...?"
@@ -60,10 +64,20 @@ def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage])
 
     None if two tables answer differently, as the question may mean either.
     """
-    if _asks_for_rows(question) is None:
+    if _asks_for_rows(question) is None and not may_ask_for_cell(question):
         return None
-    answers = [rows for table in whole_tables(snapshot, ranked) if (rows := select_rows(question, table)) is not None]
+    tables = whole_tables(snapshot, ranked)
+    answers = [rows for table in tables if (rows := _from_table(question, table)) is not None]
     return answers[0] if answers and all(answer.cells == answers[0].cells for answer in answers) else None
+
+
+def _from_table(question: str, table: WholeTable) -> RowsAnswer | None:
+    turned = transposed(table)
+    if turned is None:
+        return select_rows(question, table)
+    rows = select_cell(question, turned) or select_rows(question, turned)
+    # A table with a column for each year may be read both ways.
+    return rows or (None if turned.columns[0] == ITEM else select_rows(question, table))
 
 
 def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
@@ -88,7 +102,7 @@ def _without_totals(question: str, table: WholeTable) -> WholeTable:
 
 def _asks_for_rows(question: str) -> re.Match[str] | None:
     """Match the beginning of a question that may ask for rows of a table."""
-    asks = _ASKS.match(question)
+    asks = _NOUN.match(question) if is_superlative_noun(question) else _ASKS.match(question)
     return None if asks is None or _ASKS_MORE.search(question, asks.end("word")) else asks
 
 
@@ -97,21 +111,33 @@ def _explain(explained: Explanation, asks: re.Match[str]) -> QuestionParts:
     question = explained.question
     has_dates = any(explained.kind(i) == "date" for i in range(len(explained.table.columns)))
     limits = [bound for bound in bounds(question) if has_dates or not bound.is_period]
+    # "Up to 2 kg" may be the name of a column.
+    names = [words_of(name) for name in explained.table.columns]
+    named = [limit.span for limit in limits if words_of(question[slice(*limit.span)]) in names]
+    limits = [limit for limit in limits if limit.span not in named]
     tops = [top for top in superlatives(question) if not any(spans_overlap(top.span, it.span) for it in limits)]
     negations = [match.span() for match in _NEGATION.finditer(question)]
-    if len(tops) > 1:
+    possessives = [match.span() for match in _POSSESSIVE.finditer(question, asks.end())]
+    asked = asks["word"].lower()
+    if len(tops) > 1 or (asked == "whose" and not tops):
         raise NotExplainedError
-    is_who, is_when = asks["word"].lower() == "who", asks["word"].lower() == "when"
-    stop = min((*(top.span[0] for top in tops), *(limit.span[0] for limit in limits)), default=len(question))
+    is_who, is_when = asked in {"who", "whose"}, asked == "when"
+    ends_of_head = (*(top.span for top in tops), *(limit.span for limit in limits), *possessives)
+    stop = min((start for start, _ in ends_of_head), default=len(question))
     head = range(0) if is_when else _head(explained.words, asks.end(), stop, is_who=is_who)
-    for span in (asks.span(), *(top.span for top in tops), *(limit.span for limit in limits), *negations):
+    for span in (asks.span(), *ends_of_head, *negations):
         explained.explain(*span)
     explained.find_states()
     explained.find_columns()
+    for span in named:
+        explained.explain(*span)
     explained.find_described_subject()
     explained.find_values()
     explained.find_opposites()
     explained.find_subject()
+    for word in explained.words:
+        if tops and not word.is_explained and word.start == tops[0].span[1] + 1 and word.text in {"price", "cost"}:
+            tops, word.is_explained = [replace(tops[0], what=PRICE)], True
     measuring = (word for word in explained.words if word.is_name or not word.is_explained)
     verbs = [VERBS[word.stem] for word in measuring if word.stem in VERBS]
     previous = ""
@@ -121,7 +147,8 @@ def _explain(explained: Explanation, asks: re.Match[str]) -> QuestionParts:
         is_row = word.stem in _OF_ANY_ROW and number in head
         if not (word.is_explained or is_person or is_row or word.is_plain or word.stem in VERBS):
             raise NotExplainedError
-        is_day = word.stem in DAYS or word.text.isdecimal()
+        is_named = any(start <= word.start < end for start, end in named)
+        is_day = not is_named and (word.stem in DAYS or word.text.isdecimal())
         compares = word.text in _COMPARES and not word.is_explained
         if compares or (is_day and previous in _COMPARES_DAYS):
             raise NotExplainedError
@@ -179,7 +206,13 @@ def _select(explained: Explanation, parts: QuestionParts) -> RowsAnswer | None:
     if not is_new and len(chosen) == 1 and len(table.columns) == _WITH_NAME_AND_VALUE:
         target = 1 - target
         is_new = not is_empty(chosen[0].cells[target])
-    return RowsAnswer(chosen, target) if is_new else None
+    if not is_new:
+        return None
+    named = (*(column for column, _ in limits), *(it.column for it in (*explained.values, *explained.mentions)))
+    shown = next((column for column in (target, measured, *named) if column != explained.key()), target)
+    cited = tuple(table.cited(row, shown) for row in chosen)
+    names = tuple(row for row, line in zip(chosen, cited, strict=True) if row.passage.id != line.passage.id)
+    return RowsAnswer(cited, target, names)
 
 
 def _filtered(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from index import Index, StoredPassage
@@ -48,14 +48,23 @@ class WholeTable:
     Attributes:
         columns: The names of the columns.
         rows: All rows, in order.
+        lines: The line of text with each column of a transposed table; empty for others.
     """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    lines: tuple[Row, ...] = ()
 
     def column(self, number: int) -> list[str]:
         """Return the cells of a column."""
         return [row.cells[number] for row in self.rows]
+
+    def cited(self, row: Row, column: int) -> Row:
+        """Return a row to be cited for its cell in a column: the line with the column, if the table is transposed."""
+        if not self.lines:
+            return row
+        line = self.lines[column]
+        return replace(row, passage=line.passage, span=line.span)
 
     @property
     def about(self) -> str:

@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from corpus.readers.assemble.gaps import fill_gaps
 from corpus.readers.plaintext.front_matter import find_front_matter
 from corpus.readers.plaintext.plain import read_plain, title_of_note
+from corpus.text.bars import has_box_table, is_rule
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading
 from corpus.text.lines import LineMap
@@ -125,8 +126,15 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
             blocks.append(Block(BlockKind.HEADING, start, end, headings.push(int(token.tag[1]), words)))
         elif token.type in _LEAVES:
             kind = BlockKind.ITEM if lists and token.type == "paragraph_open" else _LEAVES[token.type]
+            if kind is BlockKind.PARAGRAPH and _is_table(text[start:end]):
+                kind = BlockKind.TABLE
             blocks.append(Block(kind, start, end, headings.path, max(0, lists - 1)))
     return titles.title, fill_gaps(text, blocks)
+
+
+def _is_table(paragraph: str) -> bool:
+    """Whether a paragraph is a table other than Markdown's: drawn with boxes, or with a rule such as `+---+---+`."""
+    return has_box_table(paragraph) or ("|" in paragraph and is_rule(paragraph.split("\n", 1)[0]))
 
 
 def _read_as_plain(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from corpus.readers.assemble.gaps import fill_gaps, is_blank
 from corpus.readers.plaintext.record_pages import find_records
 from corpus.text.aligned import aligned_table
+from corpus.text.bars import has_box_table, plain_bars
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
     MAX_HEADING,
@@ -39,7 +40,7 @@ _ORG_TAGS = re.compile(r"[ \t]+:[\w@#%:]+:$")
 # Begins and ends a block of code in AsciiDoc; below a line of text, it is an underline.
 _DELIMITER = re.compile(r"-{4,}|\.{4,}")
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
-_TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
+_TABLE_ROW = re.compile(r"\|.*\||\t.*\t|^[ \t]*\+?(?:[-=]{2,}\+)+[-=]*[ \t\r]*$")
 _WRAP_WIDTH = 120
 
 
@@ -165,8 +166,9 @@ def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles = _Styles(mark)
     chunk: list[_TextLine] = []
+    marked = plain_bars(text) if has_box_table(text) else text
     for start, end in line_spans(text):
-        line = text[start:end]
+        line = marked[start:end]
         if not is_blank(line):
             chunk.append(_TextLine(line, start, end))
         elif chunk:

@@ -112,6 +112,22 @@ def test_pieces_of_a_table_have_its_column_names_in_their_context() -> None:
     assert parts[1].text.startswith("boat ")
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("┌──┬──┐", "├──┼──┤", "│"),
+        ("|--+--|", "|--+--|", "|"),
+        ("+--+--+", "+==+==+", "|"),
+        ("Ours:\n\n+--+--+", "+--+--+", "|"),
+    ],
+)
+def test_the_column_names_are_below_the_first_rule(rules: tuple[str, str, str]) -> None:
+    above, below, bar = rules
+    rows = "".join(f"{bar} boat {n} {bar} {n} EUR {bar}\n" for n in range(60))
+    parts = passages(f"# Fees\n\n{above}\n{bar} Boat {bar} Fee {bar}\n{below}\n{rows}", path="a.md")
+    assert {passage.context for passage in parts[1:]} == {"Fees › Boat | Fee"}
+
+
 @pytest.mark.parametrize("line", ["**Prices**\n\n", "Prices:\n\n", "Table 1: Prices of boats\n\n", "Prices:\n"])
 def test_a_line_that_introduces_a_table_stays_with_it(line: str) -> None:
     """It does not hide the names of the columns."""

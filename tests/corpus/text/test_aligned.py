@@ -65,6 +65,11 @@ PLANTED = "peas     12 Mar   bed B\npotatoes 10 Apr   bed A\nbeans    26 Feb   b
             ("Dates", "Caretaker", "Shift"),
             ["14.04.-20.04.|Yilmaz|2", "21.04.-27.04.|Novak|1"],
         ),
+        (
+            "====  =====  ====\nPier  Boats  Fuel\n====  =====  ====\nWest  12     yes\n====  =====  ====\n",
+            ("Pier", "Boats", "Fuel"),
+            ["West|12|yes"],
+        ),
         (PLANTED, (), ["peas|12 Mar|bed B", "potatoes|10 Apr|bed A", "beans|26 Feb|bed C"]),
         (
             SQUADS,
@@ -90,9 +95,10 @@ def test_cells_belong_to_the_column_above(text: str, columns: tuple[str, ...], r
         "squad           coach         crew no.\n",
         "squad           coach         crew no.\n\nJuniors A       Renske V      8\n",
         "peas     12 Mar   bed B\n  only    this one line   is wide\nand then prose follows\n",
+        "| peas | 12 Mar   | bed B  |\n| beans | 10 Apr | bed A |\n| kale  | 26 Feb  | bed C |\n",
         "",
     ],
-    ids=["two blanks after a stop", "two columns", "one line", "a blank line", "not below", "nothing"],
+    ids=["two blanks after a stop", "two columns", "one line", "a blank line", "not below", "bars", "nothing"],
 )  # fmt: skip
 def test_other_lines_are_not_a_table(text: str) -> None:
     assert aligned_table(text.splitlines() or [""]) is None

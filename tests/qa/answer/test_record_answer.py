@@ -8,6 +8,7 @@ import pytest
 
 from qa.answer.extract import Extract
 from qa.answer.heading_answer import prefer_other_fields
+from qa.answer.named_field import named_field
 from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 
@@ -47,3 +48,11 @@ def test_what_happened_on_a_date_is_in_a_table(tmp_path: Path) -> None:
         result = retriever.ask("What happened on 19 April 2026?").answer
     assert result is not None
     assert result.text == "boat: Loon\nremark: collided with a swan"
+
+
+def test_the_column_names_of_a_table_that_continues_name_no_row() -> None:
+    """The boats of Kite Boat Hire are not asked for, although "boat" is a column, and "mooring" in the context."""
+    passage = stored("| Kite Boat Hire | 12 | 40 |\n", context="Fees › Firm | Boat | Mooring fee")
+    field = named_field("mooring fee of Kite Boat Hire", [passage])
+    assert field is not None
+    assert field.extract.name == "40"

@@ -34,13 +34,36 @@ FEES = (
         ),
         ("Yacht   120   cash", "Fees › Boat | Fee | How", "Boat: Yacht; Fee: 120; How: cash.\n"),
         ("x|y|\n z | ", "", "x: z.\n"),
+        ("|------+-----|\n| Boat | Fee |\n|------+-----|\n| Yacht | 9 |", "", "Boat: Yacht; Fee: 9.\n"),
+        (
+            "+---+---+\n| B | F |\n+===+===+\n| Y | 9 |\n+---+---+\n| K | 5 |\n+---+---+",
+            "",
+            "B: Y; F: 9.\nB: K; F: 5.\n",
+        ),
+        ("+---+---+\n| B | F |\n+---+---+\n| Y | 9 |\n| K | 5 |\n+---+---+", "", "B: Y; F: 9.\nB: K; F: 5.\n"),
+        (" B | F\n---+---\n Y | 9\n K | 5", "", "B: Y; F: 9.\nB: K; F: 5.\n"),
+        ("┌───┬───┐\n│ B │ F │\n├───┼───┤\n│ Y │ 9 │\n└───┴───┘", "", "B: Y; F: 9.\n"),
+        ("║ Y ║ 9 ║\n╚═══╩═══╝", "Fees › B | F", "B: Y; F: 9.\n"),
+        ("+---+---+\n| Y | 9 |\n+---+---+", "Fees › B | F", "B: Y; F: 9.\n"),
+        ("====  ===  ==\nBoat  Fee  In\n====  ===  ==\nTeal  9    PT\n", "", "Boat: Teal; Fee: 9; In: PT.\n\n"),
+        # Without its first lines, or with cells of several lines, a grid tells no column names.
+        ("| Y | 9 |\n+---+---+\n| K | 5 |", "", "Y; 9.\nK; 5.\n"),
+        ("+---+---+\n| B | F |\n+---+---+\n| Y | 9 |\n|   | h |\n+---+---+", "", "B; F.\nY; 9.\nh.\n"),
+        (
+            "+---+---+\n| B | F |\n+---+---+\n| Y | a |\n| z | b |\n+---+---+\n| K | 5 |\n+---+---+",
+            "",
+            "B; F.\nY; a.\nz; b.\nK; 5.\n",
+        ),
+        ("+----+\n| No |\n| go |\n+----+", "", "No.\ngo.\n"),
+        ("qa\n│   ├── cli\n│   │   └── main.py\n└── tests", "", "qa\n│   ├── cli\n│   │   └── main.py\n└── tests"),
+        ("┌────┐\n│ No │\n│ go │\n└──┬─┘", "", "┌────┐\n│ No │\n│ go │\n└──┬─┘"),
     ],
 )
 def test_each_cell_follows_the_name_of_its_column(text: str, context: str, read: str) -> None:
     assert readable(text, context).text == read
 
 
-@given(text=st.text(alphabet="ab |-:\n\\", max_size=60), context=st.sampled_from(["", "T › a | b"]))
+@given(text=st.text(alphabet="ab |-:+=─│┼\n\\", max_size=60), context=st.sampled_from(["", "T › a | b"]))
 def test_every_character_equals_the_one_at_its_origin(text: str, context: str) -> None:
     read = readable(text, context)
     assert len(read.text) == len(read.origin)

@@ -107,6 +107,7 @@ OTHER = [
     # One row cannot answer what compares, counts or adds up rows.
     ("which train leaves first?", TRAINS, "R7"),
     ("what is the latest train from Westbury?", TRAINS, "R1"),
+    ("latest train from Westbury", TRAINS, "R1"),
     ("which trains leave after 17:00?", TRAINS, "R7"),
     ("how many trains run daily?", TRAINS, "R1"),
     ("how many rooms have a lift?", SEATS, "Oak"),

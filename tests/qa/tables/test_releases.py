@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qa.tables.block_answer import block_answer
+from qa.tables.blocks import block_answer
 from tests.qa.indexes import built
 
 SECTIONS = """# Changes of Dunlin

@@ -115,6 +115,8 @@ EXPENSES = table(
     "2024-02-03 | Baker | 7.80",
     "2024-02-09 | Baker | 12.40",
 )
+GUIDES = table("guides.md", "Guide | Walk | Boat trip", "Lunt | €40 | €55", "Fenn | €35 | €70")
+CRATES = table("courier prices.csv", "Courier | Up to 3 kg | Up to 8 kg", "Rook | 4.10 | 6.20", "Jay | 3.80 | 7.50")
 PAYMENTS = table("payments.csv", "date | payee | amount", *(" | ".join(row.cells) for row in EXPENSES.rows))
 SUBSCRIPTIONS = table(
     "subscriptions.md", "Service | Price per month", "Spotify | 10.99", "Guardian | 12.00", "Gym | 29.90"
@@ -439,6 +441,20 @@ TRAINS = table("trains.md", "Train | Departs | Platform", "R1 | 06:15 | 2", "R7 
         (RECIPES, "which recipe is the longest?", ["Stew"]),
         (PATIENTS, "which patient is the latest?", ["Bob"]),
         (MENU, "what is the cheapest vegan dish?", ["Salad"]),
+        # A noun with a superlative, without "which".
+        (SERVERS, "server with the most memory", ["zephyr"]),
+        (BOATS, "the heaviest boat?", ["Loon"]),
+        (BOATS, "highest price", ["€2,100"]),
+        (BEDS, "bed with the lowest price", ["A1"]),
+        (GUIDES, "cheapest walk guide", ["Fenn"]),
+        # What is ranked comes before the superlative.
+        (BOATS, "For which model is the weight lowest?", ["Heron"]),
+        (VEHICLES, "in which vehicle was the fuel tank largest?", ["Truck 3"]),
+        (SERVERS, "Which server's memory is the largest?", ["zephyr"]),
+        (GUIDES, "Whose walk is cheapest?", ["Fenn"]),
+        # The name of a column looks like a bound.
+        (CRATES, "which courier charges least up to 8 kg?", ["Rook"]),
+        (CRATES, "cheapest courier for 3 kg", ["Jay"]),
         # Units, years and what follows a preposition are no part of what a column holds.
         (
             table("a.md", "Peak | Height above sea | Price", "Ulm | 900 | 4", "Rax | 700 | 5"),
@@ -467,6 +483,13 @@ def test_rows_that_answer(table: WholeTable, question: str, cells: Sequence[str]
         (SERVERS, "which server has the second most memory?"),
         (BOATS, "which boat is the most comfortable?"),
         (BOATS, "which dinghy is the lightest?"),
+        (BOATS, "the lightest dinghy"),
+        (BOATS, "boat with the longest keel"),
+        (BOATS, "is the Loon the heaviest boat?"),
+        (CRATES, "which courier is cheapest up to 5 kg?"),
+        # The floor is not what is ranked, nor is it a person who has a projector.
+        (ROOMS, "which room on the floor is the largest?"),
+        (ROOMS, "whose equipment is camera?"),
         (INVOICES, "which invoices of 2023 are paid?"),
         # The rows do not say it.
         (BOATS, "which is the heaviest and the oldest boat?"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from qa.tables.whole_table import WholeTable, whole_tables
 from tests.qa.indexes import built
 
@@ -22,6 +24,17 @@ def test_a_table_that_spans_several_passages(tmp_path: Path) -> None:
     assert len({row.passage.id for row in table.rows}) > 2
     assert all(row.passage.text[slice(*row.span)] == f"{row.cells[0]} | {row.cells[1]}" for row in table.rows)
     assert (table.file_name, table.about.split()) == ("fleet", ["Fleet", "Fleet"])
+
+
+@pytest.mark.parametrize(
+    ("path", "rule", "bar"), [("fleet.rst", "+------+------+", "|"), ("fleet.txt", "├──────┼──────┤", "│")]
+)
+def test_a_table_with_rules_cites_its_rows(tmp_path: Path, path: str, rule: str, bar: str) -> None:
+    rows = "".join(f"{bar} boat {number} {bar} {number} kg {bar}\n{rule}\n" for number in range(30))
+    text = f"Fleet\n=====\n\n{rule}\n{bar} Boat {bar} Weight {bar}\n{rule}\n{rows}"
+    (table,) = tables_of(tmp_path, path, text)
+    assert (table.columns, table.column(1)) == (("Boat", "Weight"), [f"{number} kg" for number in range(30)])
+    assert all(row.passage.text[slice(*row.span)] == f" {bar} ".join(row.cells) for row in table.rows)
 
 
 def test_the_folder_belongs_to_the_name_of_the_file(tmp_path: Path) -> None:

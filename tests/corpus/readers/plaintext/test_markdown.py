@@ -37,6 +37,14 @@ def test_each_construct_has_its_kind() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "table", ["┌─┬─┐\n│ a│b│\n├─┼─┤\n│ 1│2│\n└─┴─┘", "+---+---+\n| a | b |\n+---+---+\n| 1 | 2 |\n+---+---+"]
+)
+def test_tables_that_markdown_lacks(table: str) -> None:
+    assert blocks(f"# Guide\n\n{table}\n")[1:] == [("table", table, ("Guide",))]
+    assert blocks("# Guide\n\n┌───┐\n│ a │\n└───┘\n")[1][0] == "paragraph"
+
+
 def test_headings_nest_and_lose_their_markup() -> None:
     """Setext headings do too; ids are markup; an empty heading has no title; a heading in a fence is code."""
     text = (

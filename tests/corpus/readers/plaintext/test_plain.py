@@ -122,6 +122,18 @@ def test_rows_with_bars_or_tabs_are_a_table() -> None:
     assert blocks(text)[1][1] == "| a | b |\n| 1 | 2 |\nx\ty\tz"
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "+------+-------+\n| Boat |   Fee |\n+------+-------+\n| Teal | 120   |\n| Loon | 95    |\n+------+-------+",
+        "┌──────┬─────┐\n│ Boat │ Fee │\n├──────┼─────┤\n│ Teal │ 120 │\n└──────┴─────┘",
+        "| Boat | Crew   | Fee  |\n|------+--------+------|\n| Teal | 2      | 120  |\n| Loon | 3      | 95   |",
+    ],
+)
+def test_a_table_with_rules_or_drawn_with_boxes_is_one_block(table: str) -> None:
+    assert ("table", table) in [block[:2] for block in blocks(f"{BODY}\n\n{table}\n\n{BODY}\n")]
+
+
 def test_aligned_lines_are_a_table_and_column_names_are_not_a_heading() -> None:
     table = (
         "item        2023    from\n-----------------------\nethanol     38.50   Chemstore\nties        -       Garage"

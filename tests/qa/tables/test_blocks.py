@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from index.snapshot import Snapshot
-from qa.tables.block_answer import BlockAnswer, block_answer
+from qa.tables.blocks import BlockAnswer, block_answer
 from tests.qa.indexes import built
 
 MANUAL = """# Puffin manual

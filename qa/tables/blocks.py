@@ -1,4 +1,4 @@
-"""Answer with the whole block that a line or heading introduces: the command below "Run the tests:", or a list.
+"""Answer with whole blocks: the command below "Run the tests:", a list of ingredients, the changes of a release.
 
 A block answers only if its line, the headings above it, and the title and path of its document have every content word
 of the question.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from corpus import path_words
 from index import Index, StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER
+from qa.answer.extract import Block, Extract
+from qa.answer.results import Answer, Highlight
 from qa.questions.dates import dates_in
 from qa.questions.steps import command_topic, is_other_topic, nearest_heading, terms
 from qa.questions.values import Span
@@ -67,14 +70,66 @@ _BRACKETS = re.compile(r"\([^()]*\)")
 _LONGEST_NAME = 80
 _STEP = re.compile(r"\d{1,2}[.)]\s")
 _STEPS = re.compile(rf"^[ \t]*{_STEP.pattern}", re.MULTILINE)
+_NEGATED = re.compile(r"\b(?:not|no|never|neither|without|except|besides|\w+n['’]t)\b", re.IGNORECASE)
+_MAY_BE_ABOUT_VERSIONS = re.compile(r"\d\.\d|version|release|firmware", re.IGNORECASE)
 
 
-class Block(NamedTuple):
-    """A block that answers: its passage, the lines to highlight, and its text."""
+@dataclass(frozen=True, slots=True)
+class BlockAnswer:
+    """Blocks that answer.
 
-    passage: StoredPassage
-    lines: tuple[Span, ...]
-    text: str
+    Attributes:
+        blocks: In the order of the text; one a passage.
+        name: The words that answer, if that is not the text of the blocks.
+    """
+
+    blocks: tuple[Block, ...]
+    name: str = ""
+
+    @property
+    def passages(self) -> list[StoredPassage]:
+        """The passages with the blocks, in order."""
+        return [block.passage for block in self.blocks]
+
+    def answer(self, passages: Sequence[StoredPassage]) -> Answer | None:
+        """Answer with the blocks in the passages that are shown; None if there is none."""
+        ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
+        shown = [(ranks[it.passage.id], it.text) for it in self.blocks if it.passage.id in ranks]
+        if not shown:
+            return None
+        text = "\n".join(text for _, text in shown)
+        cited = tuple(rank for rank, _ in shown)
+        if self.name:
+            return Answer(self.name, cited, sentence=text)
+        by_line = tuple((rank,) for rank, text in shown for _ in text.split("\n")) if len(shown) > 1 else ()
+        return Answer(text, cited, sentence=text, cited_by_line=by_line)
+
+    def extracts(self) -> dict[int, Extract]:
+        """Return the lines of the blocks as highlights, by the row numbers of their passages."""
+        extracts = {}
+        for passage, lines, text in self.blocks:
+            highlights = (Highlight((passage.start + a, passage.start + b), passage.text[a:b]) for a, b in lines)
+            extracts[passage.id] = Extract(tuple(highlights), 1.0, (lines[0][0], lines[-1][1]), text)
+        return extracts
+
+
+def block_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]) -> BlockAnswer | None:
+    """Return the blocks that a question surely asks for; None if there are none."""
+    if command := command_block(snapshot, question, ranked):
+        return BlockAnswer((command,))
+    if _NEGATED.search(question):
+        return None
+    block = (
+        task_block(snapshot, question, ranked) or ingredients_block(question, ranked) or entry_block(question, ranked)
+    )
+    if block is not None:
+        return BlockAnswer((block,))
+    if not _MAY_BE_ABOUT_VERSIONS.search(question):
+        return None
+    from qa.tables.releases import release_answer  # noqa: PLC0415 - few questions are about versions
+
+    blocks, name = release_answer(snapshot, question, ranked)
+    return BlockAnswer(tuple(blocks), name) if blocks else None
 
 
 def command_block(snapshot: Index, question: str, passages: Sequence[StoredPassage]) -> Block | None:
