@@ -99,9 +99,9 @@ def current_first(
 ) -> list[RankedPassage]:
     """If the first passage is from an outdated document, put the best answer from a current one before it.
 
-    An edition of the same document may be less sure of its answer.
     That has at least half of the question's terms that the outdated one has, and all of those with digits, unlike for
-    "How long is leave under policy 3?" if no current policy has that number.
+    "How long is leave under policy 3?" if no current policy has that number. An edition of the same document that has
+    all of these terms may be less sure of its answer.
 
     Args:
         question: The text that was searched for.
@@ -115,8 +115,8 @@ def current_first(
     least = 0.0 if first_reading is None else max(0.0, first_reading.answered - MOST_LESS_SURE)
     for hit in ranked[1:]:
         reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
-        is_successor = _series(hit.passage) == _series(first.passage)
-        limit = least - MOST_LESS_SURE if is_successor else least
+        is_sure = _series(hit.passage) == _series(first.passage) and not _missing(question, first.passage, hit.passage)
+        limit = least - MOST_LESS_SURE if is_sure else least
         if reading is not None and reading.answered >= limit and is_updated_by(question, first.passage, hit.passage):
             return put_first(hit, ranked)
     return ranked
@@ -163,10 +163,14 @@ def put_first(hit: RankedPassage, ranked: Sequence[RankedPassage]) -> list[Ranke
 
 def is_updated_by(question: str, outdated: StoredPassage, passage: StoredPassage) -> bool:
     """Whether a passage may answer a question instead of an outdated one; see `current_first`."""
-    topic = terms(question) & _terms_around(outdated)
-    missing = topic - _terms_around(passage)
+    topic, missing = terms(question) & _terms_around(outdated), _missing(question, outdated, passage)
     is_of_topic = len(missing) <= len(topic) / 2 and not any(map(_DIGIT.search, missing))
     return is_of_topic and not passage.document.outdated and not _ASKS_FOR_PAST.search(question)
+
+
+def _missing(question: str, outdated: StoredPassage, passage: StoredPassage) -> set[str]:
+    """Return the question's terms that an outdated passage has, and another one has not."""
+    return (terms(question) & _terms_around(outdated)) - _terms_around(passage)
 
 
 def _terms_around(passage: StoredPassage) -> set[str]:
