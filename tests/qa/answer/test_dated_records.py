@@ -33,12 +33,26 @@ PRICES = {
     for year, price, name in ((2022, 18, "Ida"), (2023, 20, "Jon"), (2024, 22, "Kay"), (2025, 25, "Liv"))
 }
 
+# Minutes of one month with the figures of the one before.
+FIGURES = {
+    f"kiosk/kiosk-2026-{month:02}-05.txt": f"Kiosk meeting, 5 {name} 2026\n\nPresent: Ute, Sven\n\n"
+    f"{heading}\nWaffles sold: {waffles}. Broken cups: {cups}.\n\n2. Other\nThe awning is washed.\n"
+    for month, name, heading, waffles, cups in (
+        (3, "March", "1. Figures for February", 812, 4),
+        (4, "April", "1. Figures for March", 954, 7),
+        (5, "May", "Figures for April:", 1077, 2),
+    )
+}
+
 
 @pytest.fixture(scope="module")
 def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     folder: Path = tmp_path_factory.mktemp("records")
     minutes = {path: f"# Minutes of {path[14:24]}\n\n{text}" for path, text in MINUTES.items()}
-    write(folder, {**minutes, **PRICES, "house.md": DIARY, "rules.md": "# Rules\n\nThe board meets on Tuesdays.\n"})
+    write(
+        folder,
+        {**minutes, **PRICES, **FIGURES, "house.md": DIARY, "rules.md": "# Rules\n\nThe board meets on Tuesdays.\n"},
+    )
     build_index(folder)
     with Retriever.open(folder) as opened:
         yield opened
@@ -59,6 +73,9 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("How much is a kayak?", "prices/2025.md", "25 euros"),
         ("How much is a kayak in 2023?", "prices/2023.md", "20 euros"),
         ("Who is treasurer in the latest edition?", "prices/2025.md", "Liv"),
+        # What a line above says that the figures are about.
+        ("How many waffles were sold in March?", "kiosk/kiosk-2026-04-05.txt", "954"),
+        ("How many waffles were sold in April?", "kiosk/kiosk-2026-05-05.txt", "1077"),
         # What the minutes of another month say about the asked date.
         ("Where is the meeting on 11 May?", "board/minutes-2026-04-14.md", "boathouse"),
     ],

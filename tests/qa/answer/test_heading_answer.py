@@ -11,7 +11,7 @@ import pytest
 from qa import Retriever, build_index
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract
-from qa.answer.heading_answer import heading_answer
+from qa.answer.heading_answer import heading_answer, lacks_expansion, prefer_expansion
 from qa.answer.results import Highlight
 from tests.qa.indexes import write
 from tests.qa.passages import reading, stored
@@ -180,3 +180,22 @@ def test_the_number_of_a_section_is_no_part_of_its_name(question: str, answer: s
     result = heading_of(question, answer, text=text)
     assert result is not None
     assert result.answer == name
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("What does RKB stand for?", "The Regional Kelp Board (RKB) meets in May.", "Regional Kelp Board"),
+        ("what does DPO stand for", "Data on people, ask the DPO: Data Protection Officer.", "Data Protection Officer"),
+        ("full form of MoRe", "MoRe (Montrose Reading Scale) has 12 items.", "Montrose Reading"),
+        ("What does IV stand for?", "IV, intravenously, every 8 hours", "intravenously"),
+        ("What does KQT-3 stand for?", "Sleep quality was rated with the KQT-3 every week.", None),
+        ("What does HERON stand for?", "HERON is a trial of helmets in Norway.", None),
+    ],
+)
+def test_an_abbreviation_stands_for_words_with_its_letters(question: str, text: str, expected: str | None) -> None:
+    passage, sentence = stored(text), Extract((Highlight((0, len(text)), text),), 0.5, (0, len(text)), text)
+    assert lacks_expansion(question, passage) is (expected is None)
+    result = prefer_expansion(question, passage, sentence)
+    assert result.name == (expected or "")
+    assert not lacks_expansion("Where does HERON stand?", passage)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.numbered import is_about_other_item, numbered_items_in
+from corpus import sentence_spans
+from qa.questions.numbered import is_about_other_item, numbered_items_in, prefer_span_about_items
 from tests.qa.passages import stored
 
 TABLE = "| Box no. | Shelf | Content |\n|---|---|---|\n| 369 | 123 | cables |\n| 12 | 5 | lamps |"
@@ -192,3 +193,26 @@ def test_the_number_may_be_in_a_folder_of_files_without_suffix() -> None:
     text = "Unlike in version 3, dates are local."
     passage = stored(text, path="version-2.1/README")
     assert not is_about_other_item(numbered_items_in("which dates are local in version 2.1?"), passage, (0, len(text)))
+
+
+REGISTER = "Leak 1: tap in the hall. Mended: yes.\nLeak 2: roof. Mended: no.\nLeak 3: cellar wall. Mended: yes.\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "path", "expected"),
+    [
+        ("Was leak 2 mended?", REGISTER, "a.txt", "Mended: no."),
+        ("Was leak 2 mended?", REGISTER.replace("Leak ", "#"), "leaks.txt", "Mended: no."),
+        ("Was leak 2 mended?", REGISTER.replace("Leak ", "No. ").replace(":", "   "), "leaks.txt", "Mended   no."),
+        # The numbers are of something else, or there is no such entry.
+        ("Was leak 2 mended?", REGISTER.replace("Leak ", "#"), "jobs.txt", "Mended: yes."),
+        ("Was leak 2 mended?", REGISTER.replace("Leak", "Visit"), "leaks.txt", "Mended: yes."),
+        ("Was leak 4 mended?", REGISTER, "a.txt", "Mended: yes."),
+    ],
+)
+def test_an_entry_of_a_register_answers_for_itself(question: str, text: str, path: str, expected: str) -> None:
+    passage, spans = stored(text, path=path), sentence_spans(text)
+    best = next(span for span in reversed(spans) if "ended" in text[slice(*span)])
+    scored = [best, *(span for span in reversed(spans) if span != best)]
+    start, end = prefer_span_about_items(numbered_items_in(question), passage, best, scored)
+    assert text[start:end].endswith(expected)

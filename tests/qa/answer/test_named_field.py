@@ -1,0 +1,89 @@
+"""Answers from the field, setting, dated entry or weekday that a question names; with the real models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qa import Retriever, build_index
+from tests.qa.indexes import write
+
+FILES = {
+    "boats.csv": "boat,berth,mooring_fee,skipper\nPetrel,D4,410,Ann Holm\nSkua,D9,385,Bo Lind\nTern,E2,,Cy Marsh\n",
+    "machines.json": '[{"machine": "lathe-2", "room": "K3", "serial": "L-8813"},'
+    ' {"machine": "press-1", "room": "K7", "serial": "P-4402"}]\n',
+    "oven.ini": "[general]\nunits = C\n\n[rye]\ntemp = 215\nminutes = 55\n\n[brioche]\ntemp = 180\nminutes = 35\n",
+    "cluster.yaml": "nodes:\n  alder:\n    memory: 64G\n    port: 7001\n  birch:\n    memory: 32G\n    port: 7002\n",
+    "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
+    "pond-log.txt": "Pond log\n\n4 Mar   pump cleaned\n18 Mar  pike seen near the reeds\n2 Apr   pump cleaned, hose replaced\n"
+    "Sun 9 Apr   heron scared off\n",
+    "cat.md": "# Cat diary\n\n## 6 May 2025\n\nClipped her claws.\n\n## 19 May 2025\n\nWormed her, Dr Frye.\n",
+    "hours.md": "# Opening hours\n\n- **Library**: Mon–Wed 9–17, Sat 10–13\n"
+    "- **Baths**: Tue and Thu 7–20. Towels cost 2.\n\nBakery:\nFri 6–18\nSaturday 7–12\n",
+    "jobs.md": "# Jobs\n\n1. **Roof**: ask Dunn about the price.\n2. **Gate**: paint it.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    folder: Path = tmp_path_factory.mktemp("fields")
+    write(folder, FILES)
+    build_index(folder)
+    with Retriever.open(folder) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "path"),
+    [
+        ("berth of Skua", "D9", "boats.csv"),
+        ("Petrel mooring fee?", "410", "boats.csv"),
+        ("who is the skipper of Tern", "Cy Marsh", "boats.csv"),
+        ("serial number of lathe-2", "L-8813", "machines.json"),
+        ("temperature for brioche", "180", "oven.ini"),
+        ("what temperature for rye?", "215", "oven.ini"),
+        ("memory of the birch node", "32G", "cluster.yaml"),
+        ("seats in Elm", "40", "rooms.md"),
+        # The date of an entry, and not of the line below or above it
+        ("When was the pike seen?", "18 Mar", "pond-log.txt"),
+        ("When was the heron scared off?", "Sun 9 Apr", "pond-log.txt"),
+        ("When was the pump last cleaned?", "2 Apr", "pond-log.txt"),
+        ("When was the pump first cleaned?", "4 Mar", "pond-log.txt"),
+        ("when did we worm the cat", "19 May 2025", "cat.md"),
+        # The part with the asked day
+        ("When is the library open on Tuesdays?", "Mon–Wed 9–17", "hours.md"),
+        ("library hours saturday", "Sat 10–13", "hours.md"),
+        ("When are the baths open on Thursday?", "Tue and Thu 7–20", "hours.md"),
+        ("when is the bakery open on saturdays", "Saturday 7–12", "hours.md"),
+    ],
+)
+def test_what_a_question_names_answers(retriever: Retriever, question: str, answer: str, path: str) -> None:
+    result = retriever.ask(question)
+    assert result.answer is not None
+    assert (result.answer.text, result.found, result.passages[0].source.path) == (answer, True, path)
+    assert answer in result.passages[0].highlights[0].text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "mooring fee of Tern",  # has none
+        "berth of Gannet",
+        "mooring fee of the Skua in 2019",
+        "price of the gate",  # of the roof: items of a list are no fields of one record
+        "When is the library open on Sundays?",
+        "when are the baths open on friday",
+    ],
+)
+def test_another_field_or_day_is_not_found(retriever: Retriever, question: str) -> None:
+    assert not retriever.ask(question).found
+
+
+@pytest.mark.parametrize(
+    "question", ["Why is the berth of Skua D9?", "Is the berth of Skua D9?", "How is the berth of Skua?"]
+)
+def test_other_questions_do_not_ask_for_a_field(retriever: Retriever, question: str) -> None:
+    result = retriever.ask(question)
+    assert result.answer is None or result.answer.text != "D9"
