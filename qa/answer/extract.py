@@ -75,7 +75,7 @@ _UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
-_RUN_IN = re.compile(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n]{1,60}(?P=mark)[.:]?")
+_RUN_IN = re.compile(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
 # Longer names may have one more word than the question: "Possible side effects".
 _SHORT_NAME = 2
 _NO_STOP = re.compile(r"\A\D{1,60}(?<![.!?:;,])\Z")
@@ -325,11 +325,11 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
     named = terms(text[slice(*best)])
     is_named = len(named - terms(question)) <= (len(named) > _SHORT_NAME)
     following = [span for span in spans if span[0] >= best[1]]
-    if not (is_marked or is_line) or not is_named or not following:
+    if not (is_marked or is_line) or not named or not is_named or not following or asks_how_to(question):
         return best
     end = text.find("\n\n", best[1])
     below = [span for span in following if end < 0 or span[1] <= end]
-    if not below or "\n\n" in text[best[1] : below[0][0]]:
+    if not below or "\n\n" in text[best[1] : below[0][0]] or _is_item(text, below[0]):
         return best
     whole = below[0][0], below[-1][1]
     return whole if whole[1] - whole[0] <= LONGEST_SPAN else below[0]

@@ -188,11 +188,13 @@ def _expansion(question: str, text: str) -> tuple[int, int] | None:
     if asks is None:
         return None
     abbreviation = asks["first"] or asks["last"]
-    first, *rest = (re.escape(letter) for letter in abbreviation if letter.isalpha())
-    # Each letter begins the next word or the one after that, or else is in the word of the one before it.
-    following = r"\w*(?:[\s'’-]+\w{1,4})?[\s'’-]+"
-    for between in (following, rf"(?:\w*?|{following})"):
-        words = re.compile(rf"\b{first}" + "".join(rf"{between}{letter}" for letter in rest) + r"\w*", re.IGNORECASE)
+    first, *rest = (letter for letter in abbreviation if letter.isalpha())
+    # Each letter begins the next word or the one after that; or a small or any letter may be within a word, too.
+    next_word = r"\w*(?:[\s'’-]+\w{1,4})?[\s'’-]+"
+    for may_be_inside in (lambda _: False, str.islower, lambda _: True):
+        between = (rf"(?:\w*?|{next_word})" if may_be_inside(letter) else next_word for letter in rest)
+        letters = "".join(gap + letter for gap, letter in zip(between, rest, strict=True))
+        words = re.compile(rf"\b{first}{letters}\w*", re.IGNORECASE)
         if span := _nearest(words, abbreviation, text):
             return span
     return None

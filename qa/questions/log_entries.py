@@ -121,8 +121,9 @@ def answering_entry(question: str, passages: Sequence[StoredPassage]) -> EntryAn
 
 
 def entry_starts(text: str, start: int, end: int) -> list[int]:
-    """Return where lines begin with a date, in part of a text."""
-    return [entry.start() for entry in _ENTRY.finditer(text, start, end)]
+    """Return where lines begin with a date, in part of a text; none if only one does, as in wrapped prose."""
+    starts = [entry.start() for entry in _ENTRY.finditer(text, start, end)]
+    return starts if len(starts) > 1 else []
 
 
 def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:

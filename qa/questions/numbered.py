@@ -68,7 +68,8 @@ _ENTRY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LEAST_ENTRIES = 3
-_WORD = re.compile(r"[^\W\d_]+")
+# After its noun, what a list of items is called: "breach register".
+_LIST = r"(?:book|index|list|log|record|register|table)"
 _FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 # Words that exclude each other: "left eye", "rear tyre", "winter timetable".
 _PAIRS = (
@@ -169,12 +170,12 @@ def _entry_of(item: NumberedItem, passage: StoredPassage) -> Span | None:
     entries = list(_ENTRY.finditer(passage.text, passage.body))
     forms = Counter(entry["form"].lower() for entry in entries)
     around = f"{passage.document.path} {passage.title} {passage.context} {passage.text[: passage.body]}"
-    named = {stem for word in _WORD.findall(around.lower()) for stem in word_terms(word)}
+    is_register = re.search(rf"\b{re.escape(item.noun)}(?:\w*s\b|\w*\W+{_LIST})", around, re.IGNORECASE) is not None
     found = [
         at
         for at, entry in enumerate(entries)
         if entry["number"].lstrip("0") == item.code and forms[entry["form"].lower()] >= _LEAST_ENTRIES
-        if item.noun in (word_terms(entry["noun"].lower()) if entry["noun"] else named)
+        if (item.noun in word_terms(entry["noun"].lower()) if entry["noun"] else is_register)
     ]
     if len(found) != 1:
         return None

@@ -187,7 +187,7 @@ def test_the_number_of_a_section_is_no_part_of_its_name(question: str, answer: s
     [
         ("What does RKB stand for?", "The Regional Kelp Board (RKB) meets in May.", "Regional Kelp Board"),
         ("what does DPO stand for", "Data on people, ask the DPO: Data Protection Officer.", "Data Protection Officer"),
-        ("full form of MoRe", "MoRe (Montrose Reading Scale) has 12 items.", "Montrose Reading"),
+        ("full form of MoRS", "MoRS (Montrose Reading Scale) has 12 items.", "Montrose Reading Scale"),
         ("What does IV stand for?", "IV, intravenously, every 8 hours", "intravenously"),
         ("What does KQT-3 stand for?", "Sleep quality was rated with the KQT-3 every week.", None),
         ("What does HERON stand for?", "HERON is a trial of helmets in Norway.", None),

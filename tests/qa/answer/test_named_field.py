@@ -17,8 +17,8 @@ FILES = {
     "oven.ini": "[general]\nunits = C\n\n[rye]\ntemp = 215\nminutes = 55\n\n[brioche]\ntemp = 180\nminutes = 35\n",
     "cluster.yaml": "nodes:\n  alder:\n    memory: 64G\n    port: 7001\n  birch:\n    memory: 32G\n    port: 7002\n",
     "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
-    "pond-log.txt": "Pond log\n\n4 Mar   pump cleaned\n18 Mar  pike seen near the reeds\n2 Apr   pump cleaned, hose replaced\n"
-    "Sun 9 Apr   heron scared off\n",
+    "pond-log.txt": "Pond log\n\n4 Mar   pump cleaned\n18 Mar  pike seen near the reeds\n"
+    "2 Apr   pump cleaned, hose replaced\nSun 9 Apr   heron scared off\n",
     "cat.md": "# Cat diary\n\n## 6 May 2025\n\nClipped her claws.\n\n## 19 May 2025\n\nWormed her, Dr Frye.\n",
     "hours.md": "# Opening hours\n\n- **Library**: Mon–Wed 9–17, Sat 10–13\n"
     "- **Baths**: Tue and Thu 7–20. Towels cost 2.\n\nBakery:\nFri 6–18\nSaturday 7–12\n",

@@ -203,7 +203,7 @@ REGISTER = "Leak 1: tap in the hall. Mended: yes.\nLeak 2: roof. Mended: no.\nLe
     [
         ("Was leak 2 mended?", REGISTER, "a.txt", "Mended: no."),
         ("Was leak 2 mended?", REGISTER.replace("Leak ", "#"), "leaks.txt", "Mended: no."),
-        ("Was leak 2 mended?", REGISTER.replace("Leak ", "No. ").replace(":", "   "), "leaks.txt", "Mended   no."),
+        ("Was leak 2 mended?", REGISTER.replace("Leak ", "No. "), "leaks.txt", "Mended: no."),
         # The numbers are of something else, or there is no such entry.
         ("Was leak 2 mended?", REGISTER.replace("Leak ", "#"), "jobs.txt", "Mended: yes."),
         ("Was leak 2 mended?", REGISTER.replace("Leak", "Visit"), "leaks.txt", "Mended: yes."),
