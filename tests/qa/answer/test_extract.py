@@ -282,3 +282,29 @@ GATE = "Open the gate:\n\n```sh\ngate unlock\ngate open wide\n```\n\nIt creaks."
 def test_a_line_above_code_is_answered_by_the_code(question: str, answer: str) -> None:
     """For a question for a command; a line of code with all its words answers alone."""
     assert extracted(question, GATE).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "aldoxin storage",
+            "**Dose.** One a day.\n\n**Storage.** In the fridge. Keep it dry.",
+            "In the fridge. Keep it dry.",
+        ),
+        ("storage of aldoxin", "*Dose.* One a day.\n\n*Storage.* In the fridge.", "In the fridge."),
+        (
+            "aldoxin side effects",
+            "Dose\nOne a day.\n\n4. Possible side effects\nHives, nausea and a dry mouth were seen in a few people.",
+            "Hives, nausea and a dry mouth were seen in a few people.",
+        ),
+        # Neither is a heading, or there is nothing below it.
+        ("aldoxin storage", "Storage is dry.\nIn the fridge.", "Storage is dry."),
+        ("aldoxin storage", "**Storage.**\n\nUnrelated words.", "**Storage.**"),
+        ("how do I store aldoxin", "Store aldoxin\n1. Open the fridge.\n2. Put it in.", None),
+    ],
+)
+def test_below_a_run_in_heading_its_paragraph_answers(question: str, text: str, answer: str | None) -> None:
+    result = extracted(question, text)
+    assert result.answer == answer or answer is None
+    assert all(text[slice(*mark.chars)] == mark.text for mark in result.highlights)

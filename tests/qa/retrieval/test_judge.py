@@ -205,3 +205,29 @@ def test_years_in_the_names_of_files_are_read(tmp_path: Path, question: str, ans
     with opened(tmp_path, reader=True) as retriever:
         result = retriever.ask(question)
     assert (result.answer.text if result.found and result.answer else None) == answer
+
+
+# Neither has a title with markup, and only the opening names the trial.
+TRIALS = {
+    "a.txt": "Kelp extract against gout flares: the TIDEMARK randomised trial.\n\nBrandt O, Sillitoe P.\n\n"
+    "BACKGROUND: Gout flares are common. Little is known about kelp. We therefore compared it with placebo.\n"
+    "METHODS: We randomised 318 adults with two or more flares in the last year to kelp extract or placebo for "
+    "nine months. Adults with kidney failure were not eligible.\n"
+    "RESULTS: Flares fell by 21 %. Two adults were admitted to hospital.\n",
+    "b.txt": "Cherry juice in gout: results of the ORCHARD trial.\n\nMolnar T, Weiss I.\n\n"
+    "BACKGROUND: Cherry juice is popular among people with gout, without good evidence.\n"
+    "METHODS: We randomised 147 adults with gout to cherry juice or water for four months.\n"
+    "RESULTS: There was no difference in flares. Nobody was admitted to hospital.\n",
+}
+
+
+def test_the_opening_of_a_document_names_it_for_its_other_passages(tmp_path: Path) -> None:
+    build(tmp_path, {name: text.replace("\n", "\n\n") for name, text in TRIALS.items()})
+    with opened(tmp_path, reader=True) as retriever:
+        for question, answer, path in (
+            ("How many adults were randomised in TIDEMARK?", "318", "a.txt"),
+            ("How many adults were randomised in ORCHARD?", "147", "b.txt"),
+        ):
+            result = retriever.ask(question)
+            assert result.answer is not None
+            assert (answer in result.answer.text, result.found, result.passages[0].source.path) == (True, True, path)

@@ -20,6 +20,9 @@ FILES = {
     "old/mileage.md": "# Mileage\n\nMileage is paid at 35 cents per kilometre. Claims are sent in within 90 days.\n",
     "cars.md": "# Own cars\n\nA car must be insured. Trips of more than a day are approved by the head of the group "
     "before. Mileage is paid at 42 cents per kilometre for the first 9,000 kilometres, and 20 cents after that.\n",
+    "cover-v1.md": "# Cover, version 1\n\nStatus: superseded by version 2.\n\n- Bicycles are not insured.\n",
+    "cover-v2.md": "# Cover, version 2\n\n## On the way\n\nBicycles are insured after 9 pm, with a trailer, or if there "
+    "is no bus. Keep the bill.\n",
     "canteen.md": "# Canteen\n\nThe canteen sells lunch for 6 euros.\n",
 }
 
@@ -86,3 +89,8 @@ def test_a_text_that_a_current_document_has_too_is_current(retriever: Retriever)
     hit = retriever.ask("Where does the desk book trains?").passages[0]
     assert (hit.source.path, hit.source.outdated) == ("travel-2024.md", "")
     assert "outdated" not in retriever.ask("How much is lunch?").as_json()["passages"][0]["source"]
+
+
+def test_the_next_edition_answers_although_it_is_much_less_sure(retriever: Retriever) -> None:
+    result = retriever.ask("are bicycles insured")
+    assert [source for source, _ in _sources(result)] == ["cover-v2.md", "cover-v1.md"]
