@@ -23,6 +23,9 @@ from qa.reader.log_lines import missing_stops
 _BAR = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\S  +\S|\t")
 
+# A line, a rule and a line may be part of a grid that goes on.
+_LEAST_RULED = 3
+
 Span = tuple[int, int]
 
 
@@ -113,9 +116,12 @@ def _table(lines: Sequence[tuple[int, str]], columns: tuple[str, ...]) -> TextTa
 def _has_header(lines: Sequence[tuple[int, str]]) -> bool:
     """Whether column names are on the first line: with a rule above or below it, or without outer bars.
 
-    In a grid, where rules may be between all rows, only the rule above its first line tells.
+    In a grid, where rules may be between all rows, only the rule above its first line tells, or a single one above
+    several rows.
     """
     first, *second = (line.lstrip() for _, line in lines[:2])
+    if any(map(is_rule, second)) and len(lines) > _LEAST_RULED and sum(is_rule(line) for _, line in lines) == 1:
+        return True
     return not first.startswith("|") or any(is_rule(line) and not line.startswith("+") for line in (first, *second))
 
 

@@ -26,8 +26,8 @@ from qa.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 
-# The beginning of a document names it, where no title does: the first characters of a passage that begins there.
-_LATEST_OPENING, _LONGEST_OPENING = 10, 400
+# The first lines of a document name it, where no title does: its title and authors.
+_LATEST_OPENING, _OPENING_LINES, _LONGEST_OPENING = 10, 2, 250
 _ACRONYM = re.compile(r"\b[A-Z]{3,}(?:-?\d+)?\b")
 _WORD = re.compile(r"[^\W\d_]{3,}|(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
@@ -84,7 +84,7 @@ class PassageJudge:
         """Match the tokens of the top passages and read the first few; earlier judgements are reused."""
         new = [hit.passage for hit in head if hit.passage.id not in self.judgements]
         first = (passage for passage in new if passage.start <= _LATEST_OPENING)
-        self.openings.update((passage.document.id, passage.text[:_LONGEST_OPENING]) for passage in first)
+        self.openings.update((passage.document.id, _opening(passage.text)) for passage in first)
         matches = {row_id: judged.match for row_id, judged in self.judgements.items()}
         new_matches = match_tokens(self.tokens, new, self.models.encoder, [self._names(passage) for passage in new])
         matches |= zip((passage.id for passage in new), new_matches, strict=True)
@@ -193,6 +193,12 @@ class PassageJudge:
         )
         model = confidence.model_for(question, is_read=True, is_reranked=True)
         return confidence.probability(features, model) < confidence.THRESHOLD
+
+
+def _opening(text: str) -> str:
+    """Return the first two lines of a text."""
+    lines = [line for line in text[: 2 * _LONGEST_OPENING].split("\n") if line.strip()]
+    return "\n".join(lines[:_OPENING_LINES])[:_LONGEST_OPENING]
 
 
 def _names(question: str, passage: StoredPassage, context: str, opening: str) -> str:

@@ -11,7 +11,7 @@ questions that nothing answers are right if they are not found.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -142,15 +142,18 @@ def write_numbers(folder: Path, random: Random) -> Iterator[Question]:
         yield Question("other number", f"how much is invoice {changed(number)}?", None)
 
 
-def main() -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def run(description: str, writers: Sequence[Callable[..., Iterator[Question]]]) -> None:
+    """Have each of some functions write a collection, answer its questions, and print the counts of each kind.
+
+    Args:
+        description: Of the command line.
+        writers: Functions that write a collection to a folder, with a `random`, and yield questions about it.
+    """
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--verbose", action="store_true", help="print each question that is not answered rightly")
     verbose = parser.parse_args().verbose
     random = Random(1)  # noqa: S311 - not for secrets
     counts: dict[str, list[int]] = {}
-    minutes = (partial(write_minutes, form=form) for form in range(3))
-    writers: list[Callable[..., Iterator[Question]]] = [*minutes, write_numbers, write_editions]
     for write in writers:
         with TemporaryDirectory() as name:
             folder = Path(name)
@@ -168,6 +171,12 @@ def main() -> None:
                         print(f"{kind} | {text} | {answer} | {given} | {result.confidence:.2f}")
     for kind, (right, wrong, total) in counts.items():
         print(f"{kind}: {right} right, {wrong} found but wrong, of {total}")
+
+
+def main() -> None:
+    """Run the command line."""
+    minutes = (partial(write_minutes, form=form) for form in range(3))
+    run(__doc__ or "", [*minutes, write_numbers, write_editions])
 
 
 if __name__ == "__main__":

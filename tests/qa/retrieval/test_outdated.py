@@ -21,8 +21,8 @@ FILES = {
     "cars.md": "# Own cars\n\nA car must be insured. Trips of more than a day are approved by the head of the group "
     "before. Mileage is paid at 42 cents per kilometre for the first 9,000 kilometres, and 20 cents after that.\n",
     "cover-v1.md": "# Cover, version 1\n\nStatus: superseded by version 2.\n\n- Bicycles are not insured.\n",
-    "cover-v2.md": "# Cover, version 2\n\n## On the way\n\nBicycles are insured after 9 pm, with a trailer, or if there "
-    "is no bus. Keep the bill.\n",
+    "cover-v2.md": "# Cover, version 2\n\n## On the way\n\nBicycles are insured after 9 pm, with a trailer, or if "
+    "there is no bus. Keep the bill.\n",
     "canteen.md": "# Canteen\n\nThe canteen sells lunch for 6 euros.\n",
 }
 
