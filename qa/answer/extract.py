@@ -76,8 +76,6 @@ _UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
 _RUN_IN = re.compile(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
-# Longer names may have one more word than the question: "Possible side effects".
-_SHORT_NAME = 2
 _NO_STOP = re.compile(r"\A\D{1,60}(?<![.!?:;,])\Z")
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
@@ -323,7 +321,8 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
     is_marked = _RUN_IN.fullmatch(text[slice(*best)]) is not None
     is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and _NO_STOP.search(line)
     named = terms(text[slice(*best)])
-    is_named = len(named - terms(question)) <= (len(named) > _SHORT_NAME)
+    # A longer name may have one more word than the question: "Possible side effects".
+    is_named = 3 * len(named - terms(question)) <= len(named)
     following = [span for span in spans if span[0] >= best[1]]
     if not (is_marked or is_line) or not named or not is_named or not following or asks_how_to(question):
         return best

@@ -34,7 +34,10 @@ _COMMENT = re.compile(r"\s+[#;].*\Z")
 _QUOTED = re.compile(r"([\"'])(?P<value>[^\"']*)\1")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
-_GENERIC = terms("address amount date day entry field name number option parameter record setting time value")
+_GENERIC = terms(
+    "address amount big charge cost date day entry field get give have name need number offer option parameter pay"
+    " price record setting size take time value"
+)
 _COLUMN_NAMES = re.compile(r"(?:\A| › )[^›]* \| [^›]*\Z")
 _SHORTEST_PREFIX = 3
 _LEAST_FIELDS = 2
@@ -174,7 +177,8 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
                     identity |= terms(_CAMEL.sub(" ", other.name))
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
-            if named - _GENERIC and rest & identity and is_known and field.value and not values[at] <= asked:
+            is_named = named - _GENERIC or (named and named == name_terms)
+            if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
                 yield _Match(len(unknown), unasked, field)
 

@@ -86,7 +86,7 @@ class PassageJudge:
         first = (passage for passage in new if passage.start <= _LATEST_OPENING)
         self.openings.update((passage.document.id, _opening(passage.text)) for passage in first)
         matches = {row_id: judged.match for row_id, judged in self.judgements.items()}
-        new_matches = match_tokens(self.tokens, new, self.models.encoder, [self._names(passage) for passage in new])
+        new_matches = match_tokens(self.tokens, new, self.models.encoder, list(map(self._acronyms, new)))
         matches |= zip((passage.id for passage in new), new_matches, strict=True)
         matched = {hit.passage.id: Judgement(matches[hit.passage.id]) for hit in head}
         # A cross-encoder has ordered them already.
@@ -103,7 +103,7 @@ class PassageJudge:
 
     def put(self, passage: StoredPassage, reading: Reading) -> None:
         """Add a judgement on a passage that has been read."""
-        (match,) = match_tokens(self.tokens, [passage], self.models.encoder, [self._names(passage)])
+        (match,) = match_tokens(self.tokens, [passage], self.models.encoder, [self._acronyms(passage)])
         self.judgements[passage.id] = Judgement(match, reading)
 
     def reading_of(self, passage: StoredPassage) -> Reading | None:
@@ -171,6 +171,10 @@ class PassageJudge:
         if title not in context and (passage.is_front_matter or any(dates_in(title))):
             context = " › ".join(filter(None, (title, context)))
         return " › ".join(filter(None, (self._names(passage), context)))
+
+    def _acronyms(self, passage: StoredPassage) -> str:
+        """Return the question's acronyms for a passage's document; other names may be nouns, as in German."""
+        return " ".join(word for word in self._names(passage).split() if word.isupper())
 
     def _names(self, passage: StoredPassage) -> str:
         opening = self.openings.get(passage.document.id, "") if passage.start > _LATEST_OPENING else ""
