@@ -1,7 +1,8 @@
 """Answer with the field of a record, or the setting of a section, that a question names: "the IP of db02".
 
 Every word of the question has to be accounted for: by the name of the field, by another value of its record or the name
-of its section, or else by the headings, title and path of the document.
+of its section, or else by the headings, title and path of the document. In the same way, questions name the entry of a
+log, or a weekday of opening hours.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Ranking:
         hits: Best first; k or more.
         judge: What judged the top passages; None if nothing did.
         rows: The rows of a table, or the blocks, that answer, if any.
-        named_field: The field that the question names, if any.
+        named_field: The field, setting, dated entry or hours that the question names, if any.
     """
 
     hits: list[RankedPassage]
