@@ -21,10 +21,11 @@ _AND = re.compile(r"[ \t]*\\and(?![A-Za-z])")
 _DOCUMENT = r"\begin{document}"
 _BEGIN = re.compile(r"\\begin\{(\w+)\*?\}")
 _END = re.compile(r"\\end\{(\w+)\*?\}")
-# What is never printed, unless there is another condition in it; `\iff` is none.
+# What is never printed, unless there is another condition in it; `\iff` is none. Not with possessive quantifiers, which
+# Python 3.11.2 gets wrong here.
 _UNPRINTED = re.compile(
-    r"^[ \t]*\\(?:begin\{comment\}(?:[^\\]++|\\(?!(?:begin|end)\{comment\}))*+\\end\{comment\}"
-    r"|(?:iffalse\b|if ?0(?=\s))(?:[^\\]++|\\(?!if(?!f\b)|else\b|fi\b))*+\\(?:else|fi)\b)",
+    r"^[ \t]*\\(?:begin\{comment\}(?:[^\\]|\\(?!(?:begin|end)\{comment\}))*\\end\{comment\}"
+    r"|(?:iffalse\b|if ?0(?=\s))(?:[^\\]|\\(?!if(?!f\b)|else\b|fi\b))*\\(?:else|fi)\b)",
     re.MULTILINE,
 )
 _UNSEEN = re.compile(r"\\label\{[^}]*\}|\\nonumber")
