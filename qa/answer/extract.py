@@ -139,8 +139,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
     best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]
     answer_span = best_first[0] = _below_run_in_heading(question, text, spans, best_first[0])
-    spans = [span for span in spans if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
-    spans = sorted([*spans, answer_span])
+    # The paragraph takes the place of its sentences.
+    best_first[1:] = (it for it in best_first[1:] if it[1] <= answer_span[0] or it[0] >= answer_span[1])
+    spans = sorted(best_first)
     if looked_up is None:
         answer_span = _prefer_item_with_number(question, text, best_first)
         answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)

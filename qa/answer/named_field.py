@@ -117,7 +117,8 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     found = [(match, passage) for passage in passages for match in _fields_named(asked, passage)]
     if _ASKS_FOR_NUMBER.search(question):
         found = [it for it in found if _DIGIT.search(it[0].field.value)]
-    best = [it for it in found if it[0][:2] == min(match[:2] for match, _ in found)]
+    least = min((match[:2] for match, _ in found), default=None)
+    best = [it for it in found if it[0][:2] == least]
     if not best or len({match.field.value for match, _ in best}) > 1:
         return None
     (unknown, _, field), passage = best[0]

@@ -215,7 +215,8 @@ def hours_on(question: str, day: int, passages: Sequence[StoredPassage]) -> DayH
             missing = len(topic - own - around)
             if topic and (own or not missing) and 2 * missing < len(topic):
                 found.append((missing, -len(own), passage, parts))
-    best = [it for it in found if it[:2] == min(match[:2] for match in found)]
+    least = min((match[:2] for match in found), default=None)
+    best = [it for it in found if it[:2] == least]
     if len(best) != 1:
         return None
     _, _, passage, parts = best[0]

@@ -308,3 +308,10 @@ def test_below_a_run_in_heading_its_paragraph_answers(question: str, text: str, 
     result = extracted(question, text)
     assert result.answer == answer or answer is None
     assert all(text[slice(*mark.chars)] == mark.text for mark in result.highlights)
+
+
+def test_no_sentence_of_a_paragraph_below_a_run_in_heading_answers_alone() -> None:
+    """Not even if the question names its number."""
+    text = "Leaks mended\nLeak 1: tap in the hall, yes.\nLeak 2: roof above the stairs, no.\nLeak 3: cellar, yes.\n"
+    result = extract(stored(text), lambda start, _: 1.0 - start / 1000, "Was leak 2 mended?")
+    assert result.answer == text.partition("\n")[2].strip()
