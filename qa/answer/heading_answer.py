@@ -70,6 +70,7 @@ _ASKS_FOR_EXPANSION = re.compile(
 )
 # How far from an abbreviation its words may be.
 _NEAR_ABBREVIATION = 100
+_MOST_LETTERS, _MOST_INSIDE = 12, 3
 _COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
@@ -190,9 +191,12 @@ def _expansion(question: str, text: str) -> tuple[int, int] | None:
     abbreviation = asks["first"] or asks["last"]
     first, *rest = (letter for letter in abbreviation if letter.isalpha())
     # Each letter begins the next word or the one after that; or a small or any letter may be within a word, too.
-    next_word = r"\w*(?:[\s'’-]+\w{1,4})?[\s'’-]+"
+    next_word = r"\w{0,30}(?:[\s'’-]{1,3}\w{1,4})?[\s'’-]{1,3}"
     for may_be_inside in (lambda _: False, str.islower, lambda _: True):
-        between = (rf"(?:\w*?|{next_word})" if may_be_inside(letter) else next_word for letter in rest)
+        # With more, matching may take for ever.
+        if len(rest) > _MOST_LETTERS or sum(map(may_be_inside, rest)) > _MOST_INSIDE:
+            continue
+        between = (rf"(?:\w{{0,12}}?|{next_word})" if may_be_inside(letter) else next_word for letter in rest)
         letters = "".join(gap + letter for gap, letter in zip(between, rest, strict=True))
         words = re.compile(rf"\b{first}{letters}\w*", re.IGNORECASE)
         if span := _nearest(words, abbreviation, text):

@@ -199,3 +199,11 @@ def test_an_abbreviation_stands_for_words_with_its_letters(question: str, text: 
     result = prefer_expansion(question, passage, sentence)
     assert result.name == (expected or "")
     assert not lacks_expansion("Where does HERON stand?", passage)
+
+
+@pytest.mark.parametrize(
+    ("abbreviation", "text"), [("A" * 9 + "X", "a" * 150), ("A" * 12 + "X", "a " * 90), ("XaaaaaaaX", "x" + "a" * 99)]
+)
+def test_an_expansion_is_soon_given_up(abbreviation: str, text: str) -> None:
+    """Some patterns would be tried in more ways than anybody can wait for."""
+    assert lacks_expansion(f"What does {abbreviation} stand for?", stored(f"{abbreviation} {text}"))
