@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from index.storage.rows import FileStat, Link, Place, StoredDocument, StoredPassage
     from index.storage.vectors import PassageColumns, Stored, Vectors
 
+_LATEST_OPENING = 10  # in characters, as blank lines may precede it
 _MAX_SCOPES = 16  # in the cache, as many questions have the same scope
 
 
@@ -187,6 +188,17 @@ class Index(Protocol):
                 if last is not None:
                     before[passage.id] = last
         return before
+
+    def openings(self, passages: Sequence[StoredPassage]) -> dict[int, StoredPassage]:
+        """Return the passages at the beginning of the documents of these, by the row ids of these.
+
+        One that is the first itself has none, nor has one of another record of its document.
+        """
+        condition, ids = self._id_condition("document", {passage.document.id for passage in passages})
+        found = self._passages(f"{condition} AND p.start <= {_LATEST_OPENING}", ids)
+        first = {p.item: p for p in sorted(found, key=lambda passage: passage.start, reverse=True)}
+        pairs = ((passage, first.get(passage.item)) for passage in passages)
+        return {p.id: opening for p, opening in pairs if opening is not None and opening.id != p.id}
 
     def find(self, key: str) -> StoredPassage | None:
         """Return the passage with this stable id, or None."""

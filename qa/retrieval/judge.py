@@ -19,15 +19,15 @@ from qa.reader.preceding import LARGEST_GAP, with_preceding
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.late_interaction import match_tokens
+from qa.retrieval.late_interaction import TokenMatch, match_tokens
 from qa.retrieval.query import Query, QueryTokens
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgement, rerank
 from qa.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 
-# The first lines of a document name it, where no title does: its title and authors.
-_LATEST_OPENING, _OPENING_LINES, _LONGEST_OPENING = 10, 2, 250
+# The beginning of a document names it, where no title does: its title and authors, or the parties of a contract.
+_LONGEST_OPENING = 400
 _ACRONYM = re.compile(r"\b[A-Z]{3,}(?:-?\d+)?\b")
 _WORD = re.compile(r"[^\W\d_]{3,}|(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
@@ -60,7 +60,7 @@ class PassageJudge:
         models: The models.
         clock: Records the time of each step.
         judgements: Those made so far, by row number.
-        openings: The beginnings of documents, by row number, from passages seen so far.
+        names: The question's names for the documents of passages, by row number: see `_find_names`.
     """
 
     snapshot: Index
@@ -69,7 +69,7 @@ class PassageJudge:
     models: Models
     clock: Stopwatch
     judgements: dict[int, Judgement] = field(default_factory=dict)
-    openings: dict[int, str] = field(default_factory=dict)
+    names: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
@@ -83,11 +83,8 @@ class PassageJudge:
     def judge(self, head: Sequence[RankedPassage]) -> None:
         """Match the tokens of the top passages and read the first few; earlier judgements are reused."""
         new = [hit.passage for hit in head if hit.passage.id not in self.judgements]
-        first = (passage for passage in new if passage.start <= _LATEST_OPENING)
-        self.openings.update((passage.document.id, _opening(passage.text)) for passage in first)
         matches = {row_id: judged.match for row_id, judged in self.judgements.items()}
-        new_matches = match_tokens(self.tokens, new, self.models.encoder, list(map(self._acronyms, new)))
-        matches |= zip((passage.id for passage in new), new_matches, strict=True)
+        matches |= zip((passage.id for passage in new), self._match(new), strict=True)
         matched = {hit.passage.id: Judgement(matches[hit.passage.id]) for hit in head}
         # A cross-encoder has ordered them already.
         by_tokens = head if self.models.cross_encoder else rerank(self.query, head, matched)
@@ -103,7 +100,7 @@ class PassageJudge:
 
     def put(self, passage: StoredPassage, reading: Reading) -> None:
         """Add a judgement on a passage that has been read."""
-        (match,) = match_tokens(self.tokens, [passage], self.models.encoder, [self._acronyms(passage)])
+        (match,) = self._match([passage])
         self.judgements[passage.id] = Judgement(match, reading)
 
     def reading_of(self, passage: StoredPassage) -> Reading | None:
@@ -170,16 +167,42 @@ class PassageJudge:
         title, context = passage.title, passage.context
         if title not in context and (passage.is_front_matter or any(dates_in(title))):
             context = " › ".join(filter(None, (title, context)))
-        return " › ".join(filter(None, (self._names(passage), context)))
+        return " › ".join(filter(None, (" ".join(self.names.get(passage.id, ())), context)))
 
-    def _acronyms(self, passage: StoredPassage) -> str:
-        """Return the question's acronyms for a passage's document; other names may be nouns, as in German."""
-        return " ".join(word for word in self._names(passage).split() if word.isupper())
+    def _match(self, passages: Sequence[StoredPassage]) -> list[TokenMatch]:
+        """Match the tokens of passages, each after the question's names for its document."""
+        self._find_names(passages)
+        return match_tokens(self.tokens, passages, self.models.encoder, list(map(self._matched_names, passages)))
 
-    def _names(self, passage: StoredPassage) -> str:
-        opening = self.openings.get(passage.document.id, "") if passage.start > _LATEST_OPENING else ""
-        title = "" if passage.title in passage.context else passage.title
-        return _names(self.query.question, passage, f"{passage.context} {title}", opening)
+    def _matched_names(self, passage: StoredPassage) -> str:
+        """Return the names for a passage's document; acronyms only, unless in English, as others may be nouns."""
+        names = self.names.get(passage.id, ())
+        reader = self.models.reader
+        if not all(map(str.isupper, names)) and not (reader and reader.is_english([passage.text[passage.body :]])):
+            names = tuple(filter(str.isupper, names))
+        return " ".join(names)
+
+    def _find_names(self, passages: Sequence[StoredPassage]) -> None:
+        """Find the question's names and years that only a passage's path or author, or its document's opening, has.
+
+        Such as "Keller 2020" of a paper, or an acronym in its title.
+        """
+        question = self.query.question
+        acronyms = () if question.isupper() else _ACRONYM.findall(question)
+        asked = {*_names_and_years(question), *acronyms}
+        if not asked:
+            return
+        openings = self.snapshot.openings(passages)
+        for passage in passages:
+            title = "" if passage.title in passage.context else passage.title
+            words = _WORD.findall(f"{passage.context} {title} {passage.text}")
+            present = {word.lower() for word in words} | STOP_WORDS
+            authors = (value for name, value in passage.document.fields if name.lower() == "author")
+            opening = openings[passage.id].text[:_LONGEST_OPENING] if passage.id in openings else ""
+            origin = _names_and_years(" ".join([path_words(passage.document.path), *authors, opening]))
+            origin += _ACRONYM.findall(opening)
+            found = (word for word in origin if word in asked and word.lower() not in present)
+            self.names[passage.id] = tuple(dict.fromkeys(found))
 
     def _preceding(self, passages: Sequence[StoredPassage]) -> dict[int, StoredPassage]:
         """Return the passage right before each that has one, unless it is front matter, by row number."""
@@ -197,29 +220,6 @@ class PassageJudge:
         )
         model = confidence.model_for(question, is_read=True, is_reranked=True)
         return confidence.probability(features, model) < confidence.THRESHOLD
-
-
-def _opening(text: str) -> str:
-    """Return the first two lines of a text."""
-    lines = [line for line in text[: 2 * _LONGEST_OPENING].split("\n") if line.strip()]
-    return "\n".join(lines[:_OPENING_LINES])[:_LONGEST_OPENING]
-
-
-def _names(question: str, passage: StoredPassage, context: str, opening: str) -> str:
-    """Return the question's names and years that only a passage's path or author, or its document's opening, has.
-
-    Such as "Keller 2020" of a paper, or an acronym in its title.
-    """
-    asked_names = set(_names_and_years(question))
-    asked_acronyms = set(_ACRONYM.findall(question)) if not question.isupper() else set()
-    if not asked_names and not asked_acronyms:
-        return ""
-    present = {word.lower() for word in _WORD.findall(f"{context} {passage.text}")} | STOP_WORDS
-    authors = (value for name, value in passage.document.fields if name.lower() == "author")
-    origin = _names_and_years(" ".join([path_words(passage.document.path), *authors, opening]))
-    origin += _ACRONYM.findall(opening)
-    wanted = asked_names | asked_acronyms
-    return " ".join(dict.fromkeys(word for word in origin if word in wanted and word.lower() not in present))
 
 
 def _names_and_years(text: str) -> list[str]:

@@ -53,6 +53,17 @@ def test_the_passage_before_is_near_and_in_the_same_document_or_record(root: Pat
         assert snapshot.preceding(mails, 9) == {}
 
 
+def test_an_opening_is_the_first_passage_of_the_document_or_record(root: Path) -> None:
+    (root / "mail.mbox").write_bytes(MAILBOX)
+    (root / "blank.md").write_text("\n\n\n# Owls\n\nOwls hoot.\n\n## Bats\n\nBats squeak.\n\n## Ants\n\nAnts do not.\n")
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        first, second = snapshot.passages_of("cats.md")
+        owls, bats, ants = snapshot.passages_of("blank.md")
+        assert snapshot.openings([first, second, ants, owls, bats]) == {second.id: first, bats.id: owls, ants.id: owls}
+        assert snapshot.openings(snapshot.passages_of("mail.mbox")) == {}
+
+
 def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot, pytest.raises(IncompatibleError, match=r"shape \(3,\)"):

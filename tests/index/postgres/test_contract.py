@@ -75,6 +75,7 @@ def contents(index: Index) -> list[object]:
     key = {passage.id: passage.key for passage in passages}
     for gap in (0, 2, 100):
         results.append([(key[row_id], before.key) for row_id, before in index.preceding(passages, gap).items()])
+    results.append([(key[row_id], first.key) for row_id, first in index.openings(passages).items()])
     results.append(index.frequencies(["cat", "morn", "fish", "none"]))
     return results
 
