@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
+from corpus import path_words
 from index import Index, StoredDocument, StoredPassage
 from qa.questions.steps import terms
 
@@ -22,6 +24,14 @@ _CALENDAR = re.compile(
     r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b"
 )
+# A name, and what names of its variants end in: "Kestrel XL", "Clivo 3 Pro". Overlapping, as in "BACK FIT PLUS".
+_VARIANT = re.compile(
+    r"\b(?=(?P<name>[A-Z][^\W_]*(?:[ -]\d[\w.]*)?)[ -](?P<variant>[A-Z]{2}|[A-Z]?\d[\w.]*"
+    r"|(?i:plus|pro|max|mini|midi|maxi|xxl|xl|xs|lite|light|ultra|forte|retard|depot|duo|trio|extra|advanced?|premium|deluxe|superior|standard|basic"
+    r"|classic|comfort|junior|senior|kids|family|student|business|home|turbo|eco|sport|compact|express|gold|silver"
+    r"|platinum|iii?|iv))\b)"
+)
+_ASKS_WHICH = re.compile(r"\b(?:which|every|each|any|all)(?: of)?(?: the)? (?P<name>\w+)", re.IGNORECASE)
 # How many passages with a name are searched for the files that it names.
 _DEPTH = 20
 # Files with more passages are not searched for a name.
@@ -37,11 +47,77 @@ def names_sibling(snapshot: Index, question: str, passage: StoredPassage) -> boo
     document = passage.document
     if document.passages > _MAX_PASSAGES:
         return False
-    below_title = terms(" ".join((*passage.heading[1:], passage.text[passage.body :])))
+    below_title = terms(" ".join((*_sections(passage), passage.text[passage.body :])))
     names = [name for name in _names(question) if not name <= below_title]
     pairs = [pair for pair in _word_pairs(question) if not pair & below_title]
     names_file = _names_other_file(snapshot, document, names, pairs)
     return names_file or _names_other_section(snapshot, question, passage, names, pairs)
+
+
+class Namesake(NamedTuple):
+    """What a question names, beside a variant of it.
+
+    Attributes:
+        path: Its file.
+        heading: Its section in that; None for all of it.
+    """
+
+    path: str
+    heading: str | None
+
+    def has(self, passage: StoredPassage) -> bool:
+        """Whether a passage is about it."""
+        return passage.document.path == self.path and (self.heading is None or self.heading in passage.heading)
+
+
+def namesake_of_variant(snapshot: Index, question: str, passage: StoredPassage) -> Namesake | None:
+    """Return the file or section about just what a question names, if a passage is about a variant of that.
+
+    Such as "kestrel.md" beside "kestrel-xl.md", or a section "Swift" beside "Swift Plus". None if the question names
+    the variant or asks which one, or if there is only the variant.
+    """
+    document = passage.document
+    if document.passages > _MAX_PASSAGES:
+        return None
+    sections, path = _sections(passage), path_words(PurePosixPath(document.path).stem)
+    for title in dict.fromkeys((document.title, path.title(), *sections)):
+        for name, variant in _variants(title, question):
+            # The text may also say something about the other one.
+            if _has_plain(name, variant, passage.text[passage.body :]):
+                continue
+            for other in snapshot.passages_of(document.path) if title in sections else ():
+                pair = next(_first_difference(sections, _sections(other)), None)
+                if pair and pair[0] == title and _is_plain(pair[1], name, variant, title):
+                    return Namesake(document.path, pair[1])
+            words = frozenset(term for term in terms(name) if not term.isdecimal())
+            for file in _files_beside(snapshot, document, words) if title not in sections else ():
+                other_path = path_words(PurePosixPath(file.path).stem).title()
+                if any(_is_plain(it, name, variant, title) for it in (file.title, other_path)):
+                    return Namesake(file.path, None)
+    return None
+
+
+def _variants(title: str, question: str) -> Iterator[tuple[str, str]]:
+    """Yield each name in a title that the question has, with the variant after it, which the question lacks."""
+    asked = terms(question) - {term for match in _ASKS_WHICH.finditer(question) for term in terms(match["name"])}
+    for match in _VARIANT.finditer(title):
+        name, variant = match["name"], match["variant"]
+        if terms(name) and terms(name) <= asked and not _has_word(variant, question):
+            yield name, variant
+
+
+def _is_plain(title: str, name: str, variant: str, longer: str) -> bool:
+    """Whether a title has a name without its variant, and no word that the variant's title lacks."""
+    return _has_plain(name, variant, title) and not _has_word(variant, title) and terms(title) <= terms(longer)
+
+
+def _has_plain(name: str, variant: str, text: str) -> bool:
+    plain = rf"\b{re.escape(name)}\b(?!\W{{1,3}}{re.escape(variant)}\b)"
+    return re.search(plain, text) is not None
+
+
+def _has_word(word: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
 
 
 def _names_other_file(
@@ -67,21 +143,26 @@ def _names_other_section(
     pairs: Sequence[frozenset[str]],
 ) -> bool:
     asked, title = terms(question), _title_terms(passage.document)
-    has_sections = bool((names or pairs) and passage.heading[1:])
+    sections = _sections(passage)
     return any(
         _is_in_similar_title(names, name, terms(heading), terms(other_heading))
-        for other in (snapshot.passages_of(passage.document.path) if has_sections else ())
-        for heading, other_heading in _first_difference(passage.heading, other.heading)
+        for other in (snapshot.passages_of(passage.document.path) if sections and (names or pairs) else ())
+        for heading, other_heading in _first_difference(sections, _sections(other))
         for name in (*names, *pairs)
         # A name in the file's title only counts if the passage's own heading is not the one that is asked for.
         if not (name <= title and terms(heading) & asked - terms(other_heading))
     )
 
 
+def _sections(passage: StoredPassage) -> tuple[str, ...]:
+    """Return the headings of a passage, without its title."""
+    return passage.heading[passage.heading[:1] == (passage.title,) :]
+
+
 def _first_difference(headings: tuple[str, ...], other_headings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the first pair of headings in which two passages differ, unless that is their titles."""
-    pairs = ((name, other) for name, other in zip(headings[1:], other_headings[1:], strict=False) if name != other)
-    yield from islice(pairs if headings[:1] == other_headings[:1] else (), 1)
+    """Yield the first pair of headings in which two passages of a document differ."""
+    pairs = ((name, other) for name, other in zip(headings, other_headings, strict=False) if name != other)
+    yield from islice(pairs, 1)
 
 
 def _is_in_similar_title(

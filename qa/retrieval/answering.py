@@ -30,7 +30,7 @@ from qa.answer.which_documents import highlight_title, titles_answer
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
-from qa.questions.sibling import names_sibling
+from qa.questions.sibling import names_sibling, namesake_of_variant
 from qa.questions.steps import (
     asks_how_to,
     headings_name_topic,
@@ -169,6 +169,7 @@ class Answerer:
             or is_opposite_procedure(query.text, best)
             or lacks_expansion(query.original, best)
             or names_sibling(self.snapshot, query.original, best)
+            or namesake_of_variant(self.snapshot, query.original, best) is not None
             or is_by_other_sender(query.question, best)
             or _is_other_row(self.snapshot, query.original, best, answer_span)
             or _is_step_of_other_procedure(self.snapshot, query.original, best, answer_span)

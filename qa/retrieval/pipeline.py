@@ -6,6 +6,7 @@ analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from qa.questions.dates import Period
 from qa.questions.log_entries import asks_when
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
+from qa.questions.sibling import namesake_of_variant
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
     RankedPassage,
@@ -166,6 +168,7 @@ class Pipeline:
                 ranked = self._resolution_first(judge, ranked)
                 ranked = current_first(query.text, ranked, judge.judgements)
                 ranked = newest_edition_first(query.original, ranked, judge.judgements)
+                ranked = self._namesake_first(judge, ranked)
                 ranked = self._record_first(judge, ranked)
                 clock.lap("read")
         rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
@@ -210,6 +213,21 @@ class Pipeline:
             reading = replace(reading, answered=problem.answered, relevant=problem.relevant)
         judge.put(passage, reading)
         return [replace(first, passage=passage), *(hit for hit in ranked if hit.passage.id != passage.id)]
+
+    def _namesake_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
+        """If the first passage is about a variant of what the question names, put the answer about that first."""
+        namesake = namesake_of_variant(self.snapshot, judge.query.original, ranked[0].passage) if ranked else None
+        hits = [hit for hit in ranked[:SECOND_DEPTH] if namesake is not None and namesake.has(hit.passage)]
+        readings = zip(hits, judge.read([hit.passage for hit in hits]), strict=True) if hits else ()
+        read = [(hit, reading) for hit, reading in readings if reading is not None]
+        if not read:
+            return ranked
+        best, reading = max(read, key=lambda pair: pair[1].answered)
+        of_variant = judge.reading_of(ranked[0].passage)
+        if reading.answered < max(0.0, -math.inf if of_variant is None else of_variant.answered - MOST_LESS_SURE):
+            return ranked
+        judge.put(best.passage, reading)
+        return put_first(best, ranked)
 
     def _record_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Put a passage of the dated record that the question is about before all others, if it may answer."""

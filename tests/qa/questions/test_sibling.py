@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from qa.answer import confidence
-from qa.questions.sibling import names_sibling
-from tests.qa.indexes import built, opened
+from qa.questions.sibling import names_sibling, namesake_of_variant
+from tests.qa.indexes import build, built, opened
 
 FILES = {
     "pets.md": "# Bruno and Mia\n\n## Bruno\n\nNext vaccination: May 2026. He bit Omar.\n\n## Mia\n\nAfraid of dogs.\n",
@@ -102,3 +102,56 @@ def test_a_passage_of_a_sibling_is_not_found(tmp_path: Path) -> None:
     with built(tmp_path, FILES), opened(tmp_path) as retriever:
         assert retriever.ask("does wine do no harm with Zephrin?").found
         assert retriever.ask("does a glass of wine do no harm with Perimox?").confidence <= confidence.OTHER_SUBJECT
+
+
+VARIANTS = {
+    "brask-pro-mixer.txt": "Brask Pro mixer\n\nIt kneads up to 4 kg. The bowl is made of steel.\n",
+    "brask-mixer.txt": "Brask hand mixer\n\nIt has five speeds.\n",
+    "ovens/tolla-40.md": "# Tolla 40 oven\n\nThe door is heavy. Unlike the Tolla it has a spit.\n",
+    "ovens/tolla.md": "# Tolla oven\n\nIt has a grill.\n",
+    "vel-max.md": "# Vel Max lamp\n\nIt weighs 3 kg.\n",
+    "tariffs.md": "# Tariffs\n\n## Swan\n\nCalls.\n\n## Swan Junior\n\nUse ends at nine.\n\n## Swan Prices\n\n£9.\n",
+    "onboarding.md": "# Onboarding\n\nWelcome.\n",
+    "onboarding-checklist.md": "# Onboarding Checklist\n\nGet a badge.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "text", "expected"),
+    [
+        ("how many kilos can the Brask knead", "brask-pro-mixer.txt", "kneads", ("brask-mixer.txt", None)),
+        ("when does use of swan end?", "tariffs.md", "nine", ("tariffs.md", "Swan")),
+        # The variant itself, which one, or any of them
+        ("how many kilos can the Brask Pro knead", "brask-pro-mixer.txt", "kneads", None),
+        ("which Brask kneads 4 kg?", "brask-pro-mixer.txt", "kneads", None),
+        ("what is a bowl made of?", "brask-pro-mixer.txt", "bowl", None),
+        # There is nothing about the plain one, or the text says something about it, too.
+        ("how heavy is the Vel lamp?", "vel-max.md", "3 kg", None),
+        ("does the Tolla have a spit?", "ovens/tolla-40.md", "spit", None),
+        # A topic is no variant.
+        ("what does Swan cost?", "tariffs.md", "£9", None),
+        ("who gets a badge in Onboarding?", "onboarding-checklist.md", "badge", None),
+    ],
+)
+def test_the_namesake_of_a_variant(
+    tmp_path: Path, question: str, path: str, text: str, expected: tuple[str, str | None] | None
+) -> None:
+    with built(tmp_path, VARIANTS) as snapshot:
+        passage = next(passage for passage in snapshot.passages_of(path) if text in passage.text)
+        assert namesake_of_variant(snapshot, question, passage) == expected
+
+
+def test_a_question_is_not_answered_from_a_variant(tmp_path: Path) -> None:
+    """If a file about just what it names answers, too, that comes first; else there is no answer."""
+    texts = {
+        "zendrin.txt": "Zendrin 5 mg tablets\n\nZendrin is for short trips. One tablet lasts for six hours.\n",
+        "zendrin-retard.txt": "Zendrin Retard tablets\n\nOne tablet lasts for 24 hours. Each pack has 20 tablets.\n",
+    }
+    build(tmp_path, texts)
+    with opened(tmp_path, reader=True) as retriever:
+        result = retriever.ask("how many tablets are in a pack of zendrin?")
+        assert (result.found, result.confidence <= confidence.OTHER_SUBJECT) == (False, True)
+        result = retriever.ask("how long does a zendrin tablet last?")
+        assert result.answer
+        assert (result.found, result.passages[0].source.path) == (True, "zendrin.txt")
+        assert "six hours" in result.answer.text
