@@ -45,7 +45,12 @@ _BOUNDARY = re.compile(
     # A run of marks is matched only from its first: a line of dots would otherwise take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
     # Quotes, brackets, emphasis marks, the superscript numbers of notes, and references: "[1, 2]", "[^a]".
-    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:(?:,\s?|⁻)[⁰¹²³⁴-⁹]+)*)? (?:\[\^?\w{1,3}(?:[,–-]\ ?\d{1,3})*\]){0,9}+ )
+    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:(?:,\s?|⁻)[⁰¹²³⁴-⁹]+)*)? (?:\[\^?\w{1,3}(?:[,–-]\ ?\d{1,3})*\]){0,9}+
+      # The numbers of notes glued to a word or year: "for years.8 In", "(see above).12,13 The".
+      (?P<note>
+        (?: (?<=[^\W\d_][.!?]|[.!?)”’"][.!?”’")]) | (?<=[\s(](?:1[5-9]|20)\d\d[.]) )
+        \d{1,3}(?:[,–-]\d{1,3}){0,9} (?=\s+["'“‘«(]*[A-ZÀ-ÖØ-Þ])
+      )? )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,
@@ -77,6 +82,8 @@ _UNFINISHED = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LAST_WORD = 6
+# Shorter words before a number are abbreviations or names of files rather than the end of a sentence with a note.
+_SHORTEST_NOTED = 3
 # A line that is longer than this share of the longest line has no room for another word.
 _FULL = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
@@ -222,16 +229,16 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     # "Is it?" she asked.
     if following.islower() and (match["close"] or match["mark"][-1] in ".…"):
         return False
-    if match["mark"] != "." or match["close"].strip("*_"):
+    if match["mark"] != "." or match["close"].removesuffix(match["note"] or "").strip("*_"):
         return True
     last = _LAST_WORD.search(text, max(begin, match.start() - 40), match.start())
     word = last[1].lstrip(_OPENERS).lower() if last else ""
     if word in _BEFORE_NUMBERS or word.endswith("str"):  # Hafenstr. 12
-        return _CODE.match(text, after) is None
-    if word in _ABBREVIATIONS:
+        return not match["note"] and _CODE.match(text, after) is None
+    if word in _ABBREVIATIONS or (match["note"] and len(word) < _SHORTEST_NOTED):
         if word == "co" and _FIRM.match(text, after):
             return False
-        return word in _MAY_END and following.isupper()
+        return word in _MAY_END and following.isupper() and not match["note"]
     # An initial, as in "Diederik P. Kingma", is more common than "plan B. Then".
     is_initial = len(word) == 1 and word.isalpha()
     if last and _INITIALS.fullmatch(last[1].lstrip(_OPENERS)):

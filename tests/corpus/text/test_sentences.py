@@ -131,6 +131,15 @@ def sentences(text: str) -> list[str]:
         # The raised number of a note; a comma is not one
         ("It rains.² They left.”¹,³ Use e.g., this.", ["It rains.²", "They left.”¹,³", "Use e.g., this."]),
         ("Of 10⁶ per kg.³⁻⁵ Never.², ⁴ Then.", ["Of 10⁶ per kg.³⁻⁵", "Never.², ⁴", "Then."]),
+        # The same glued to a word, a bracket or a year; no decimals, figures, versions or files
+        (
+            "It rains.2 They left (at six).13,14 Two fell in 1999.4 Did it?5 No.",
+            ["It rains.2", "They left (at six).13,14", "Two fell in 1999.4", "Did it?5", "No."],
+        ),
+        *(
+            (text, [text])
+            for text in ("A rise of 3.8 In May", "See Fig.3 The end", "Use ls.1 Or not", "It rains.2 in May")
+        ),
         # No sentence ends before a lower-case word
         ("Approx. five. and six. Seven.", ["Approx. five. and six.", "Seven."]),
         ("**May I bring a dog?**\nYes, on a lead.", ["**May I bring a dog?**", "Yes, on a lead."]),
