@@ -26,8 +26,9 @@ from qa.stopwatch import Stopwatch
 
 _log = logging.getLogger(__name__)
 
-# The beginning of a document names it, where no title does: its title and authors, or the parties of a contract.
-_LONGEST_OPENING = 400
+# The beginning of a document names it, where no title does: its first two lines are its title and authors. Late
+# interaction is also given the names that follow, as of the parties of a contract; the reader would take them for more.
+_TITLE_LINES, _LONGEST_TITLE, _LONGEST_OPENING = 2, 250, 400
 _ACRONYM = re.compile(r"\b[A-Z]{3,}(?:-?\d+)?\b")
 _WORD = re.compile(r"[^\W\d_]{3,}|(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
@@ -60,7 +61,9 @@ class PassageJudge:
         models: The models.
         clock: Records the time of each step.
         judgements: Those made so far, by row number.
-        names: The question's names for the documents of passages, by row number: see `_find_names`.
+        names: The question's names for the documents of passages, by row number, as late interaction is given them:
+            see `_find_names`.
+        titles: The same, as the reader is given them.
     """
 
     snapshot: Index
@@ -70,6 +73,7 @@ class PassageJudge:
     clock: Stopwatch
     judgements: dict[int, Judgement] = field(default_factory=dict)
     names: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    titles: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
@@ -167,7 +171,7 @@ class PassageJudge:
         title, context = passage.title, passage.context
         if title not in context and (passage.is_front_matter or any(dates_in(title))):
             context = " › ".join(filter(None, (title, context)))
-        return " › ".join(filter(None, (" ".join(self.names.get(passage.id, ())), context)))
+        return " › ".join(filter(None, (" ".join(self.titles.get(passage.id, ())), context)))
 
     def _match(self, passages: Sequence[StoredPassage]) -> list[TokenMatch]:
         """Match the tokens of passages, each after the question's names for its document."""
@@ -194,15 +198,18 @@ class PassageJudge:
             return
         openings = self.snapshot.openings(passages)
         for passage in passages:
-            title = "" if passage.title in passage.context else passage.title
-            words = _WORD.findall(f"{passage.context} {title} {passage.text}")
+            stated = "" if passage.title in passage.context else passage.title
+            words = _WORD.findall(f"{passage.context} {stated} {passage.text}")
             present = {word.lower() for word in words} | STOP_WORDS
             authors = (value for name, value in passage.document.fields if name.lower() == "author")
+            path = " ".join([path_words(passage.document.path), *authors])
             opening = openings[passage.id].text[:_LONGEST_OPENING] if passage.id in openings else ""
-            origin = _names_and_years(" ".join([path_words(passage.document.path), *authors, opening]))
-            origin += _ACRONYM.findall(opening)
-            found = (word for word in origin if word in asked and word.lower() not in present)
-            self.names[passage.id] = tuple(dict.fromkeys(found))
+            lines = [line for line in opening.split("\n") if line.strip()]
+            title = "\n".join(lines[:_TITLE_LINES])[:_LONGEST_TITLE]
+            for names, part in ((self.titles, title), (self.names, opening)):
+                origin = [*_names_and_years(f"{path} {part}"), *_ACRONYM.findall(part)]
+                found = (word for word in origin if word in asked and word.lower() not in present)
+                names[passage.id] = tuple(dict.fromkeys(found))
 
     def _preceding(self, passages: Sequence[StoredPassage]) -> dict[int, StoredPassage]:
         """Return the passage right before each that has one, unless it is front matter, by row number."""

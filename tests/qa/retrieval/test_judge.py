@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from qa.retrieval import late_interaction
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
 from tests.qa.retrieval.conftest import record_readings
@@ -231,3 +233,33 @@ def test_the_opening_of_a_document_names_it_for_its_other_passages(tmp_path: Pat
             result = retriever.ask(question)
             assert result.answer is not None
             assert (answer in result.answer.text, result.found, result.passages[0].source.path) == (True, True, path)
+
+
+@pytest.mark.parametrize(
+    ("rest", "question", "expected"),
+    [
+        # The parties of a contract are on its fourth line.
+        (
+            "Rent is due on the first day of the month and must be paid in time.",
+            "What must Pellworth pay?",
+            "Pellworth",
+        ),
+        ("Rent is due on the first day of the month and must be paid in time.", "What must they pay?", ""),
+        # A German noun is no name.
+        ("Die Miete ist am ersten Tag des Monats zu zahlen, und zwar im Voraus.", "Was zahlt man an Pellworth?", ""),
+    ],
+)
+def test_names_of_an_opening_are_compared_by_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: str, question: str, expected: str
+) -> None:
+    given: dict[str, str] = {}
+
+    def match(tokens: Any, passages: Any, encoder: Any, names: Any) -> Any:
+        given.update(zip((passage.text for passage in passages), names, strict=True))
+        return late_interaction.match_tokens(tokens, passages, encoder, names)
+
+    monkeypatch.setattr("qa.retrieval.judge.match_tokens", match)
+    build(tmp_path, {"a.md": f"Agreement\n\nof the year\n\nbetween Pellworth and Harlow\n\n# Rent\n\n{rest}\n"})
+    with opened(tmp_path, reader=True) as retriever:
+        retriever.ask(question)
+    assert next(names for text, names in given.items() if rest in text) == expected
