@@ -37,6 +37,18 @@ _SIGNED = re.compile(rf"{SIGN_OFF.pattern}(?<=[,.!])(?:\s+(?-i:[^\W\d_a-zà-öø
 # A footnote begins with a bare number and has another number: "15 Adjusted HR 0.61."
 _FOOTNOTE = re.compile(r"\d+\s.*\d")
 _QUOTES = "\"'“‘«>|"
+# Directly above a heading, as in a book of abstracts.
+_CODE = re.compile(r"[A-Z]{0,4}[-. ]?\d[\w.-]{0,7}")
+_TIME = re.compile(r"\d[:.]\d\d(?!\d)")
+_SEPARATOR = re.compile(r"[\d,;|=]")
+_LABEL_WORDS = 3
+# Prose below a heading, in characters: its first line, and all of it. A line above it would have had room for its first
+# word if both are shorter than this share of its lines.
+_MIN_PROSE_LINE, _MIN_PROSE, _ROOM = 50, 100, 0.85
+# Headings above a blank line that may be parents of those directly above their text.
+_MIN_PARENTS = 2
+# A list or address has no longer line. How many lines are looked at.
+_MAX_ITEM, _MAX_LINES = 80, 40
 
 
 class HeadingStack:
@@ -96,7 +108,14 @@ def could_be_heading(line: str) -> bool:
     # Check the length first: a line may have millions of words.
     if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
         return False
-    if text[0] in _QUOTES or text[0].islower() or text[-1] in ",;!…" or _URL.search(text) or is_markup(text):
+    if (
+        text[0] in _QUOTES
+        or text.startswith("Dear ")
+        or text[0].islower()
+        or text[-1] in ",;!…"
+        or _URL.search(text)
+        or is_markup(text)
+    ):
         return False
     if not any(len(word) >= 4 for word in _WORD.findall(text)) and not is_upper(text):
         return False
@@ -133,6 +152,39 @@ def _is_list_of_names(line: str) -> bool:
     return len(parts) >= minimum and all(len(part.split()) <= 4 for part in parts) and is_title_case(names)
 
 
+def tight_heading(lines: Sequence[str], *, any_text: bool = False, first: bool = False) -> int:
+    """Return how many lines are a heading directly above their text, with no blank line between; 0 if none is.
+
+    The heading is the first line, or a code such as "S4-01" and the next one; there may be names below it. A line in
+    capitals is a heading anyway.
+
+    Args:
+        lines: Lines without a blank line between them.
+        any_text: Whether the text may be other than prose, such as the items of a list.
+        first: Whether the document begins with them, so that there may be a title above a date or an address.
+    """
+    end = 2 if _CODE.fullmatch(lines[0].strip()) else 1
+    title, rest = "".join(lines[end - 1 : end]).strip(), lines[end : end + _MAX_LINES]
+    if not rest or not could_be_heading(title) or is_upper(title) or not _is_quiet(title):
+        return 0
+    names = 1 if len(rest) > 1 and len(rest[0]) <= _MAX_CHARACTERS and is_title_case(rest[0], share=1) else 0
+    body = rest[names].strip()
+    had_room = len(title) + len(body.split(maxsplit=1)[0]) < _ROOM * max(map(len, rest))
+    is_list = max(map(len, rest)) <= _MAX_ITEM
+    if body[0].islower() or not (had_room or (any_text and is_list)):
+        return 0
+    is_prose = len(body) >= _MIN_PROSE_LINE and sum(map(len, rest[names:])) >= _MIN_PROSE
+    is_name = len(title.split()) <= _CLEAR_WORDS and not _SEPARATOR.search(title)
+    return end if is_prose or (any_text and (is_list if first else is_name)) else 0
+
+
+def _is_quiet(line: str) -> bool:
+    """Whether a line is neither the head of a message, the closing of a letter, an item, a command nor a sentence."""
+    is_start = line[0].isalnum() or line[0] == "§"
+    is_end = line[-1] != "." and (line[-1] != ":" or len(line.split()) <= _LABEL_WORDS)
+    return is_start and is_end and not SIGN_OFF.fullmatch(line) and not _TIME.search(line)
+
+
 def is_clear_heading(line: str) -> bool:
     """Whether a possible heading is taken as one even in a document with few headings."""
     text = line.strip()
@@ -147,12 +199,14 @@ class HeadingCandidate:
         alone: Whether it is one line between blank lines (or the edges of the document).
         level: Level given by markup, 1 for the outermost; 0 without markup.
         leaf: Whether it is a list item, code or a table, which is never a heading.
+        tight: Whether it is a line directly above text, as several lines of the document are.
     """
 
     text: str
     alone: bool
     level: int = 0
     leaf: bool = False
+    tight: bool = False
 
 
 def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] | None]:
@@ -171,7 +225,9 @@ def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] |
     regular = sum(is_candidate) >= 0.6 * max(1, bodies)
     is_heading = [
         block.level > 0
-        or (is_candidate[i] and (is_clear_heading(block.text) or (regular and _has_long_body(blocks, i))))
+        or (
+            is_candidate[i] and (block.tight or is_clear_heading(block.text) or (regular and _has_long_body(blocks, i)))
+        )
         or (regular and not has_markup and _is_long_title(blocks, i))
         for i, block in enumerate(blocks)
     ]
@@ -203,7 +259,13 @@ def _nest(blocks: Sequence[HeadingCandidate], is_heading: Sequence[bool]) -> lis
     titles = [heading_title(block.text) if chosen else "" for block, chosen in zip(blocks, is_heading, strict=True)]
     counts = Counter(title for title, chosen in zip(titles, is_heading, strict=True) if chosen)
     nesting = _Nesting(frozenset(title for title, count in counts.items() if count > 1))
+    # Headings above a blank line are parents of those directly above their text, if some are right above these.
+    is_tight = [chosen and block.tight for block, chosen in zip(blocks, is_heading, strict=True)]
+    is_loose = [chosen and not (block.level or block.tight) for block, chosen in zip(blocks, is_heading, strict=True)]
+    is_parent = [loose and tight for loose, tight in zip(is_loose, [*is_tight, False][1:], strict=True)]
+    has_parents = sum(is_parent) >= _MIN_PARENTS
     paths: list[tuple[str, ...] | None] = [None] * len(blocks)
+    parent: tuple[str, ...] = ()
     i = 0
     while i < len(blocks):
         if not is_heading[i]:
@@ -213,10 +275,15 @@ def _nest(blocks: Sequence[HeadingCandidate], is_heading: Sequence[bool]) -> lis
         if blocks[i].level:
             paths[i] = nesting.open_marked(titles[i], blocks[i].level)
             i += 1
+        elif is_tight[i]:
+            paths[i] = (*(parent or nesting.marked_path), titles[i])
+            i += 1
+            continue
         begin = i
-        while i < len(blocks) and is_heading[i] and not blocks[i].level:
+        while i < len(blocks) and is_loose[i]:
             i += 1
         paths[begin:i] = nesting.nest_unmarked(titles[begin:i], masthead=first == 0)
+        parent = (paths[i - 1] or ()) if has_parents and is_parent[i - 1] else ()
     return paths
 
 
@@ -234,6 +301,11 @@ class _Nesting:
         """Open a heading whose level is given by markup, and return its path."""
         self._parent = self._topic = ()
         return self._marked.push(level, title)
+
+    @property
+    def marked_path(self) -> tuple[str, ...]:
+        """The headings with markup above the current position."""
+        return self._marked.path
 
     def nest_unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
         """Return the paths of a run of unmarked headings with no text between them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 # Characters that begin a list item, for a character class of a regular expression.
 BULLETS = "•◦▪‣●○■□–—*+-"
+# Fewer lines that begin with a capital, or longer ones, may be wrapped prose.
+_MIN_ITEMS, _MAX_ITEM = 4, 60
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 
 
@@ -74,3 +77,13 @@ class FileLines:
     @staticmethod
     def _line_of(marks: tuple[tuple[int, int], ...], offset: int) -> int:
         return marks[max(0, bisect_right(marks, offset, key=itemgetter(0)) - 1)][1]
+
+
+def is_line_list(lines: Sequence[str]) -> bool:
+    """Whether lines are a list without bullets, each beginning with a capital letter or a number: "Beds 32".
+
+    They are too short for wrapped prose, which seldom begins four lines in a row with a capital.
+    """
+    items = [line.strip() for line in lines if line.strip()]
+    is_short = len(items) >= _MIN_ITEMS and max(map(len, items)) <= _MAX_ITEM
+    return is_short and all(item[0].isupper() or item[0].isdigit() for item in items)

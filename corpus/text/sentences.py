@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from corpus.text.lines import is_line_list
+
 # A full stop after one of these does not end a sentence.
 _ABBREVIATION_WORDS = """
     a.k.a abb abs abt adm al alg anm approx apr art attn aug avg bd beil bspw bzgl bzw ca capt cf ch chap cllr cmdr co
@@ -168,7 +170,8 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield wrapped prose as a whole, and other text in pieces: each line with the lines that continue it.
 
     A new piece begins at each of several fields or rows in columns, and after such a row; at numbered lines, if most
-    lines are numbered; and at a line whose first word would have fitted on the line above.
+    lines are numbered; at the lines of a list without bullets; and at a line whose first word would have fitted on the
+    line above.
     """
     lines = text[start:end].split("\n")
     if len([line for line in lines if line]) <= 1:
@@ -181,12 +184,13 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     is_row = _unless_single([_COLUMNS.search(line) is not None for line in lines])
     is_numbered = _unless_single([_NUMBERED.match(line) is not None for line in lines])
     is_list = 2 * sum(is_numbered) > sum(map(bool, map(str.strip, lines)))
+    are_items = is_line_list(lines)
     width = max(map(len, lines))
     piece_start = line_start = start
     for i, line in enumerate(lines):
         begins = is_field[i] or is_row[i] or (i > 0 and is_row[i - 1])
         if i and not begins and not _UNFINISHED.search(lines[i - 1].rstrip()[-_LONGEST_LAST_WORD:]):
-            begins = (is_list and is_numbered[i]) or _had_room(lines[i - 1], line, width)
+            begins = are_items or (is_list and is_numbered[i]) or _had_room(lines[i - 1], line, width)
         if begins:
             yield piece_start, line_start
             piece_start = line_start

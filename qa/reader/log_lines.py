@@ -1,9 +1,12 @@
-"""Lines that begin with a date or a time, as in a diary or a log: "3 Feb  skip delivered"."""
+"""Lines that do not continue the one before: of a diary or log, "3 Feb  skip delivered", or of a list, "Beds 32"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
+
+from corpus import is_line_list
 
 _MONTH = r"(?i:jan|feb|m[aä]r|mrz|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])[^\W\d_]*"
 _WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[^\W\d_]*\.?,?[ \t]+"
@@ -16,13 +19,28 @@ _WORD_END = re.compile(r"[\w)\]\"'%€$£]")
 
 
 def missing_stops(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where lines end without a mark before a line that begins with a date or time, in part of a text.
+    """Yield where lines end without a mark before another entry or item, in part of a text.
 
-    A model sees no line breaks, so that the date of one entry seems to end the entry before it. A single such line may
-    be wrapped prose.
+    A model sees no line breaks, so that the date or value of one line seems to belong to the next. A single line that
+    begins with a date may be wrapped prose.
     """
-    entries = list(_BEGINS.finditer(text, start, end))
-    for entry in entries if len(entries) > 1 else ():
-        stop = len(text[: entry.start()].rstrip())
+    entries = [entry.start() for entry in _BEGINS.finditer(text, start, end)]
+    begins = {*(entries if len(entries) > 1 else ()), *_items(text, start, end)}
+    for begin in sorted(begins):
+        stop = len(text[:begin].rstrip())
         if stop > start and _WORD_END.match(text, stop - 1):
             yield stop
+
+
+def _items(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where the lines of lists without bullets end, but the last line of each."""
+    block: list[str] = []
+    at = start
+    for line in (*text[start:end].split("\n"), ""):
+        if line.strip():
+            block.append(line)
+        else:
+            ends = accumulate((len(it) + 1 for it in block), initial=at - sum(len(it) + 1 for it in block))
+            yield from [place - 1 for place in ends][1:-1] if is_line_list(block) else ()
+            block = []
+        at += len(line) + 1

@@ -23,6 +23,7 @@ from corpus.text.headings import (
     is_markup,
     is_title_case,
     is_upper,
+    tight_heading,
 )
 from corpus.text.lines import BULLETS, line_spans
 from corpus.text.path_words import path_words
@@ -42,6 +43,8 @@ _DELIMITER = re.compile(r"-{4,}|\.{4,}")
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t|^[ \t]*\+?(?:[-=]{2,}\+)+[-=]*[ \t\r]*$")
 _WRAP_WIDTH = 120
+# Headings directly above their text are told from other lines if there are as many.
+_MIN_TIGHT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class _Piece:
     level: int = 0
     depth: int = 0
     alone: bool = False
+    tight: bool = False
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -127,7 +131,9 @@ def read_plain(
     pieces = _split_pieces("".join((*parts, text[copied_to:])), mark)
     paths = infer_headings(
         [
-            HeadingCandidate(piece.text, piece.alone, piece.level, leaf=piece.kind is not BlockKind.PARAGRAPH)
+            HeadingCandidate(
+                piece.text, piece.alone, piece.level, leaf=piece.kind is not BlockKind.PARAGRAPH, tight=piece.tight
+            )
             for piece in pieces
         ]
     )
@@ -165,16 +171,28 @@ def _title(pieces: list[_Piece]) -> str:
 def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles = _Styles(mark)
-    chunk: list[_TextLine] = []
+    chunks: list[list[_TextLine]] = [[]]
     marked = plain_bars(text) if has_box_table(text) else text
     for start, end in line_spans(text):
         line = marked[start:end]
         if not is_blank(line):
-            chunk.append(_TextLine(line, start, end))
-        elif chunk:
-            pieces.extend(_split_chunk(text, chunk, styles))
-            chunk = []
+            chunks[-1].append(_TextLine(line, start, end))
+        elif chunks[-1]:
+            chunks.append([])
+    has_tight = sum(tight_heading(_texts(chunk)) > 0 for chunk in chunks if chunk) >= _MIN_TIGHT
+    for i, chunk in enumerate(filter(None, chunks)):
+        is_tight = has_tight and not _are_two_titles(chunk)
+        above = tight_heading(_texts(chunk), any_text=True, first=not i) if is_tight else 0
+        if above:
+            start, end = chunk[0].start, chunk[above - 1].end
+            pieces.append(_Piece(BlockKind.PARAGRAPH, start, end, text[start:end], alone=True, tight=True))
+        below = _split_chunk(text, chunk[above:], styles)
+        pieces += [replace(piece, alone=piece.alone and is_upper(piece.text)) for piece in below] if above else below
     return pieces
+
+
+def _texts(lines: list[_TextLine]) -> list[str]:
+    return [line.text for line in lines]
 
 
 def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Piece]:
@@ -182,7 +200,7 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
     pieces: list[_Piece] = []
     i = 0
     are_titles = _are_two_titles(lines)
-    texts = [line.text for line in lines]
+    texts = _texts(lines)
     while i < len(lines):
         if table := aligned_table(texts, i):
             pieces.append(_Piece(BlockKind.TABLE, lines[i].start, lines[table.end - 1].end, ""))
@@ -210,9 +228,9 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
 
 def _are_two_titles(lines: list[_TextLine]) -> bool:
     """Whether the lines are a heading and another one directly below: "Test of Time Award", "Presentations"."""
-    if SIGN_OFF.fullmatch(lines[0].text.strip()):
+    if len(lines) != 2 or SIGN_OFF.fullmatch(lines[0].text.strip()):
         return False
-    return len(lines) == 2 and all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
+    return all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
 
 
 def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:

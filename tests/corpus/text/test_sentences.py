@@ -189,6 +189,8 @@ def test_list_items_and_blank_lines_end_sentences() -> None:
             "It is paid by you",
             "By 3 May, and in cash.",
         ],
+        # Short lines that all begin with a capital or a number
+        ["Warden Lea", "2 boats, the Heron and the Dunlin", "Beds 32", "Visitors 2024 1,180"],
         # Prices and numbers without capitals
         ["kiosk (cash only)", "tea 1.20", "hot chocolate 1.90", "bacon roll £3", "please pay at the hatch"],
         ["Tea 1.20", "Large hot chocolate 1.90", "Bacon roll 3.50"],
@@ -276,3 +278,11 @@ def test_every_visible_character_is_in_one_sentence(text: str, start: int, lengt
 def test_hostile_punctuation_takes_linear_time(text: str) -> None:
     """Quadratic time would be hours, and the test would hang; for more, see `tests.robustness.hostile_files`."""
     assert sentence_spans(text)
+
+
+def test_lines_of_prose_or_verse_are_no_list() -> None:
+    """Unless all are short and begin with a capital, and there are at least four."""
+    for text in ("The Heron of\nBergen sails\non Sunday to\nDundee", "The Heron and the\nDunlin of Harlow\nSailed on"):
+        assert sentences(text) == [text]
+    wide = "\n".join([f"{word} is the harbour where the boats of the north lie in winter, says" for word in "ABCD"])
+    assert sentences(wide) == [wide]

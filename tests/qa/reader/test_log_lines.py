@@ -16,6 +16,13 @@ from qa.reader.tables import readable
         ("2026-02-01 fed (2 kg)\n2026-02-09 fed", "2026-02-01 fed (2 kg).\n2026-02-09 fed"),
         ("04.05.26: mast up\n09.05.26: oil", "04.05.26: mast up.\n09.05.26: oil"),
         ("07:30 off\n08:15 back", "07:30 off.\n08:15 back"),
+        # The lines of a list without bullets
+        (
+            "Rules\nBeds 32\nBoats 2, the Teal\nVisits 90\n\nCome by\nbus.\n",
+            "Rules.\nBeds 32.\nBoats 2, the Teal.\nVisits 90\n\nCome by\nbus.\n",
+        ),
+        ("Beds 32\nBoats 2\nthe Teal\nVisits 90", None),
+        ("Beds 32\nBoats 2\nVisits 90", None),
         # A mark ends the line, the marker of a list begins the next one, or that is no date.
         ("3 Feb  skip came.\n5 Feb  wall down", None),
         ("- 3 Feb: skip came\n- 5 Feb: wall down", None),

@@ -241,10 +241,10 @@ def test_the_opening_of_a_document_names_it_for_its_other_passages(tmp_path: Pat
         # The parties of a contract are on its fourth line.
         (
             "Rent is due on the first day of the month and must be paid in time.",
-            "What must Pellworth pay?",
+            "What does Pellworth pay?",
             "Pellworth",
         ),
-        ("Rent is due on the first day of the month and must be paid in time.", "What must they pay?", ""),
+        ("Rent is due on the first day of the month and has to be paid.", "What must they pay?", ""),
         # A German noun is no name.
         ("Die Miete ist am ersten Tag des Monats zu zahlen, und zwar im Voraus.", "Was zahlt man an Pellworth?", ""),
     ],

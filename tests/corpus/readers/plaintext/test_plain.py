@@ -43,6 +43,48 @@ def test_headings(text: str, expected: list[str]) -> None:
     assert ["/".join(block.heading) for block in plain_blocks if block.kind is BlockKind.HEADING] == expected
 
 
+LONG = "The station lies on the neck of the spit, and boats leave it with the tide twice a day, except in winter."
+ITEMS = "Mud corer\nWaders in sizes 38 to 46\nTwo drones"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A title above a subtitle, two headings above prose, then also one above a list
+        (
+            "Teal Station\nKnown to few since 1964\n\nSafety first\n@\n\nHow to book\n@\n\nThings for hire\n#",
+            ["Teal Station", "Safety first", "How to book", "Things for hire"],
+        ),
+        # Wrapped prose is no longer than its first line.
+        (
+            "Safety first\n@\n\nBoats are repaired in the harbour of the town of\nHarlow in the north.\n\nRates\n@",
+            ["Safety first", "Rates"],
+        ),
+        # A code and names, as in a book of abstracts
+        (
+            "S4-01\nFog in the hills\nAnn Lee, Bo Xu\n@\n\nS4-02\nMulch of wool\nCy Oz\n@",
+            ["S4-01 Fog in the hills", "S4-02 Mulch of wool"],
+        ),
+        # Headings above a blank line are parents of those directly above their text.
+        (
+            "Monday\n\nOpening talk\n@\n\nTuesday\n\nSecond talk\n@\n\nThird talk\n@",
+            ["Monday", "Monday/Opening talk", "Tuesday", "Tuesday/Second talk", "Tuesday/Third talk"],
+        ),
+        # One may be anything, and a list alone says nothing.
+        ("Safety first\n@\n\nThings for hire\n#", []),
+        ("Safety first\n#\n\nThings for hire\n#", []),
+        # Messages, items, the end of a letter, labels and sentences
+        ("Ann Lee 10:32\n@\n\nBo Xu 10:40\n@", []),
+        ("* Ann came\n@\n\n* Bo came\n@", []),
+        ("Kind regards\n@\n\nThanks\n@", []),
+        ("We came late.\n@\n\nIt was dark.\n@", []),
+    ],
+)
+def test_headings_directly_above_their_text(text: str, expected: list[str]) -> None:
+    plain_blocks = read_plain(text.replace("@", LONG).replace("#", ITEMS))[1]
+    assert ["/".join(block.heading) for block in plain_blocks if block.kind is BlockKind.HEADING] == expected
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
