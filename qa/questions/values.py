@@ -36,6 +36,15 @@ _AMOUNT = (
     rf"(?:(?P<before>{_BEFORE}){_BLANK}?)?(?P<number>{_NUMBER})(?:[ -](?P<scale>(?i:{'|'.join(_SCALES)}))\b)?"
     rf"(?(before)|(?:{_BLANK}?(?P<after>{_AFTER}){_OF_NEXT})?)"
 )
+# Statistics that exclude each other, as a question names them and as a text does. "What does it mean?" asks for none.
+_STATISTICS = [
+    [(rf"(?i:\b{full})", re.compile(rf"(?i:\b{full})|\b(?:{short})\b")) for full, short in group]
+    for group in (
+        [("median", "Mdn"), (r"mean (?!(?:by|if|that|to|when)\b)\w", "[Mm]eans?|[Aa]verage[ds]?")],
+        [("odds ratio", "OR"), ("hazard ratio", "HR"), ("risk ratio|\\brelative risk", "RR")],
+        [("standard deviation", "SDs?"), ("standard error", "SEM?"), ("confidence interval", "CIs?")],
+    )
+]
 # "mar" and "may" are ordinary words unless capitalised; the names after the English ones are German.
 MONTH = (
     r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -292,6 +301,15 @@ def _is_prose(text: str, part: Span) -> bool:
 def _stripped(text: str, start: int, end: int) -> Span:
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+
+
+def states_other_statistic(question: str, sentence: str) -> bool:
+    """Whether a sentence gives another statistic instead of the one asked for: the mean for the median."""
+    for group in _STATISTICS:
+        asked = [pattern for full, pattern in group if re.search(full, question)]
+        if len(asked) == 1 and not asked[0].search(sentence):
+            return any(pattern.search(sentence) for _, pattern in group)
+    return False
 
 
 def spans_overlap(span: Span, other_span: Span) -> bool:

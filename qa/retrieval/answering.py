@@ -38,7 +38,7 @@ from qa.questions.steps import (
     is_step_of_other_procedure,
     procedure_parts,
 )
-from qa.questions.values import Span
+from qa.questions.values import Span, states_other_statistic
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
@@ -167,6 +167,7 @@ class Answerer:
             or (self.ranking.named_field is not None and not self.ranking.named_field.extract.name)
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
+            or states_other_statistic(query.question, best.text[slice(*answer_span)])
             or lacks_expansion(query.original, best)
             or names_sibling(self.snapshot, query.original, best)
             or namesake_of_variant(self.snapshot, query.original, best) is not None

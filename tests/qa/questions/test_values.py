@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.values import choose_of_compared, extend_to_field_value, include_bound
+from qa.questions.values import (
+    choose_of_compared,
+    extend_to_field_value,
+    include_bound,
+    states_other_statistic,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +98,25 @@ def test_of_two_years_the_asked_one_answers(question: str, text: str, words: str
     at = text.index(words)
     start, end = choose_of_compared(question, text, (at, at + len(words)), (0, len(text)))
     assert text[start:end] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("What was the median age?", "The mean age was 63.", True),
+        ("mean sick leave with a brace", "Sick leave: median 3 days (brace).", True),
+        ("hazard ratio for death", "The adjusted odds ratio was 1.7 (95% CI 1.1 to 2.7).", True),
+        ("standard error of the distance", "They walked 342 m (SD 91).", True),
+        # The one asked for, in other words; also both, or neither
+        ("mean age of the nurses", "The nurses were aged 63 on average, the median was 61.", False),
+        ("hazard ratio for death", "HR 0.61 (95% CI 0.5 to 0.7), odds ratio 0.7.", False),
+        ("standard deviation of the distance", "They walked 342 m (SD 91).", False),
+        ("median and mean age", "The mean age was 63.", False),
+        ("median age", "They were 63 years old.", False),
+        # "Average" may be meant loosely, and "mean" may be a verb.
+        ("average age", "The median age was 63.", False),
+        ("What does mean if it is red?", "The median is red.", False),
+    ],
+)
+def test_another_statistic(question: str, sentence: str, expected: bool) -> None:
+    assert states_other_statistic(question, sentence) is expected
