@@ -27,6 +27,7 @@ from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
 from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer
+from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
@@ -164,7 +165,8 @@ class Answerer:
             or (query.lookup is None and not may_answer(query.text, best.text, answer_span, reading))
             or query.number_is_unknown
             # Hours, but of other days.
-            or (self.ranking.named_field is not None and not self.ranking.named_field.extract.name)
+            or (self.ranking.named_field is not None and self.ranking.named_field.is_of_other_day)
+            or is_of_other_time(query.original, best, answer_span)
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or lacks_expansion(query.original, best)

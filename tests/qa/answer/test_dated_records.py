@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.dated_records import asked_period, asks_for_last, edition_of, own_period, without_record
-from qa.questions.dates import Period
+from qa.answer.dated_records import asks_for_last, edition_of, own_period, without_record
+from qa.questions.dates import Period, asked_period
 from tests.qa.indexes import write
 from tests.qa.passages import stored
 
