@@ -149,11 +149,12 @@ def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period 
         asked: That time.
     """
     found = answering_entry(question, passages, asked)
-    if found is None:
+    # What is below a dated heading is too much to find something in.
+    if found is None or not (asks_when(question) or found.entry.stamp[0] >= found.passage.body):
         return None
     passage, (_, stamp, span), is_sure = found
     text = passage.text
-    start = min(text.rfind("\n", 0, stamp[0]) + 1, span[0]) if span[0] < stamp[0] else stamp[0]
+    start = min(stamp[0], span[0])
     end = stamp[1] if span[0] == passage.body and stamp[1] <= passage.body else len(text[: span[1]].rstrip())
     mark = Highlight((passage.start + start, passage.start + end), text[start:end])
     doer = doer_of(question, mark.text) if is_sure else None

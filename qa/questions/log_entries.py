@@ -30,9 +30,12 @@ _DATE = (
 _ENTRY = re.compile(rf"^[ \t]*(?:[-*•+][ \t]+)?[\[(*_<]*(?P<date>{_DATE})", re.MULTILINE)
 # A date at the end of a line, in brackets or after a comma, a dash, a wide gap or "on".
 _ENTRY_BEFORE_DATE = re.compile(
-    rf"(?:[,;:(\[–—-][ \t]*|[ \t]{{2,9}}|\t|\b(?:on|am)[ \t]+)[*_]{{0,3}}(?P<date>{_DATE})[)\]*_]{{0,4}}\.?[ \t]*$"
+    rf"(?:[,;:(\[–—-][ \t]*|[ \t]{{2,9}}|\t|\b(?:on|am)[ \t]+)[*_]{{0,3}}(?P<date>{_DATE})[)\]*_]{{0,4}}"
+    r"(?:[ \t]{1,3}\([^()\n]{1,40}\))?\.?[ \t]*$"
 )
 _LONGEST_LINE = 200
+_SLASHED = re.compile(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
+_MONTHS = 12
 _OTHER_DATE = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
@@ -52,8 +55,11 @@ _ASKS_WHO_DID = re.compile(
 )
 _NAME = r"[A-Z][\w.&'’-]{0,30}(?: [A-Z][\w.&'’-]{0,30}){0,3}"
 _DOER = re.compile(rf"\((?P<brackets>{_NAME})\)(?=\W*$)|\bby (?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))", re.MULTILINE)
-# Words that say that a date is asked for.
-_OF_QUESTION = terms("when what which date day time last latest recent recently most first earliest ever again happen")
+# Terms that say that a date is asked for.
+_OF_QUESTION = {
+    "",  # of "the cat's"
+    *terms("when what which date day time last latest recent recently most first earliest ever again happen"),
+}
 # Other forms of a verb, by stem: "fed" for "feed".
 _IRREGULAR = [
     set(forms.split())
@@ -124,9 +130,16 @@ def answering_entry(
         asked: The time that the entry must be of; None for any.
     """
     topic = terms(question) - _OF_QUESTION
-    matches = [match for passage in passages for match in _matches(topic, passage)]
+    matches = [match for passage in passages for match in _matches(topic, passage, with_own=asked is None)]
     if not matches:
         return None
+    month_first = {path for path in {it.passage.document.path for it in matches} if _is_month_first(path, passages)}
+    matches = [
+        it._replace(entry=it.entry._replace(date=_swapped(it.passage, it.entry)))
+        if it.passage.document.path in month_first
+        else it
+        for it in matches
+    ]
     least = min((match.missing, -match.own) for match in matches)
     best = [match for match in matches if (match.missing, -match.own) == least]
     if asked is not None:
@@ -177,13 +190,13 @@ def is_of_other_time(question: str, passage: StoredPassage, answer_span: Span) -
             continue
         rest = _without_stamp(text, entry)
         is_named = str(asked.year) in rest if not asked.month else any(map(asked.overlaps, periods_in(rest)))
-        is_line = entry.stamp[0] >= passage.body or topic <= terms(rest) | around
+        is_line = entry.stamp[0] >= passage.body or 2 * len(topic - terms(rest) - around) <= len(topic)
         if is_named or not is_line:
             return False
         sure = [match.entry for match in _matches(topic, passage) if not match.missing]
-        return entry.date.excludes(asked) or (
-            bool(sure) and entry not in sure and all(other.date.excludes(asked) for other in sure)
-        )
+        others = [entry] if not sure or entry in sure or entry.date.excludes(asked) else sure
+        # The first number of a date may be the month.
+        return all(it.date.excludes(asked) and _swapped(passage, it).excludes(asked) for it in others)
     return False
 
 
@@ -193,8 +206,11 @@ def entry_starts(text: str, start: int, end: int) -> list[int]:
     return starts if len(starts) > 1 else [entry.span[0] for entry in _lines_before_dates(text[:end], start)]
 
 
-def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
-    """Yield the entries of a passage that have at least half of a topic's words."""
+def _matches(topic: set[str], passage: StoredPassage, *, with_own: bool = True) -> Iterator[_Match]:
+    """Yield the entries of a passage that have at least half of a topic's words, and one of them of their own or not.
+
+    Those below headings with all of them have none: "31.03.2024  447" below "Water meter".
+    """
     text, around = passage.text, _around(passage)
     for entry in map(partial(_with_year, passage), _entries(passage)):
         entry_terms = terms(text[slice(*entry.span)])
@@ -202,8 +218,23 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
         missing = len(topic - own - around)
         # Below a heading there may be much else, and an entry may tell when something else was.
         is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
-        if own and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
+        is_line = not missing and topic and entry.stamp[0] >= passage.body
+        if (own or (is_line and not with_own)) and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
             yield _Match(missing, len(own), passage, entry)
+
+
+def _is_month_first(path: str, passages: Sequence[StoredPassage]) -> bool:
+    """Whether the dates with slashes in a document are surely written as in 6/24/2024."""
+    texts = (passage.text for passage in passages if passage.document.path == path)
+    numbers = [(int(it[1]), int(it[2])) for text in texts for it in _SLASHED.finditer(text)]
+    return any(month > _MONTHS for _, month in numbers) and not any(day > _MONTHS for day, _ in numbers)
+
+
+def _swapped(passage: StoredPassage, entry: LogEntry) -> Period:
+    """Return the date of an entry with day and month swapped, if they may be."""
+    year, month, day = entry.date
+    may_be = day <= _MONTHS and _SLASHED.search(passage.text, *entry.stamp)
+    return Period(year, day, month) if may_be else entry.date
 
 
 def _without_stamp(text: str, entry: LogEntry) -> str:

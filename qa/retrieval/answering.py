@@ -159,6 +159,8 @@ class Answerer:
             is_nowhere = query.lookup.is_nowhere(hit.passage for hit in ranked)
             probability = confidence.adjust_for_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
         answer_span = extracted.answer_span
+        if is_of_other_time(query.original, best, answer_span):
+            probability = min(probability, confidence.OTHER_SUBJECT)
         if self.ranking.rows is None and (
             # Front matter has words about everything: "number" in a title is no telephone number.
             (best.is_front_matter and query.lookup is not None and not is_found)
@@ -166,7 +168,6 @@ class Answerer:
             or query.number_is_unknown
             # Hours, but of other days.
             or (self.ranking.named_field is not None and self.ranking.named_field.is_of_other_day)
-            or is_of_other_time(query.original, best, answer_span)
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or lacks_expansion(query.original, best)
