@@ -60,6 +60,8 @@ _OF_QUESTION = {
     "",  # of "the cat's"
     *terms("when what which date day time last latest recent recently most first earliest ever again happen"),
 }
+# Those that an entry with an amount lacks: "how much did the new vessel cost?"
+_OF_AMOUNT = terms("cost costs many much new paid pay price")
 # Other forms of a verb, by stem: "fed" for "feed".
 _IRREGULAR = [
     set(forms.split())
@@ -129,7 +131,7 @@ def answering_entry(
         passages: The passages to search, those of a document in order.
         asked: The time that the entry must be of; None for any.
     """
-    topic = terms(question) - _OF_QUESTION
+    topic = terms(question) - _OF_QUESTION - (set() if asked is None else _OF_AMOUNT)
     matches = [match for passage in passages for match in _matches(topic, passage, with_own=asked is None)]
     if not matches:
         return None
@@ -153,6 +155,9 @@ def answering_entry(
     elif _ASKS_FOR_FIRST.search(question):
         best = [_latest(best, passages, first=True)]
     if len({match.entry.date for match in best}) > 1:
+        return None
+    # Without the time, the reader would be too sure of what lacks a word of the question.
+    if asked is not None and best[0].missing and not asks_when(question):
         return None
     return EntryAnswer(best[0].passage, best[0].entry, not best[0].missing)
 

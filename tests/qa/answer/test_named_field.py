@@ -19,7 +19,7 @@ FILES = {
     "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
     "pond-log.txt": "Pond log\n\n4 Mar   pump cleaned\n18 Mar  pike seen near the reeds\n"
     "2 Apr   pump cleaned, hose replaced\nSun 9 Apr   heron scared off\n",
-    "sluice.log": "2024-02-06 hatch oiled (Irma)\n2024-04-19 hatch oiled (Benno)\n2024-05-27 winch rope renewed by Falk\n"
+    "sluice.log": "2024-02-06 hatch oiled (Irma)\n2024-04-19 hatch oiled (Benno)\n2024-05-27 winch rope renewed\n"
     "2024-08-08 hatch oiled (Irma)\n2024-10-01 grid cleared, 90 euros\n",
     "van.txt": "The van\n\nTyres changed by Falk, 3 March 2024\nBrakes bled by Irma, 9 May 2024\n"
     "Tyres changed by Benno, 2 November 2024\n",
