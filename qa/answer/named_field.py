@@ -19,7 +19,7 @@ from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.questions.bands import asked_day, hours_on
 from qa.questions.dates import Period
-from qa.questions.log_entries import answering_entry, asks_when, doer_of
+from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.steps import terms
 from qa.questions.values import Span
 from qa.reader.tables import tables
@@ -56,6 +56,12 @@ _ASKS_FOR_MORE = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_NUMBER = re.compile(r"\b(?:when|how (?:much|many|long|old|often|far))\b", re.IGNORECASE)
+# "Who cleaned it?", but not "who was seen?"
+_ASKS_WHO_DID = re.compile(
+    r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
+)
+_NAME = r"[A-Z][\w.&'’-]{0,30}(?: [A-Z][\w.&'’-]{0,30}){0,3}"
+_DOER = re.compile(rf"\((?P<brackets>{_NAME})\)(?=\W*$)|\bby (?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))", re.MULTILINE)
 
 
 class _Field(NamedTuple):
@@ -161,6 +167,12 @@ def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period 
     name = text[slice(*stamp)] if asks_when(question) else mark.text[slice(*doer)] if doer else ""
     extracted = Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure and bool(name))
     return NamedField(passage, extracted, is_sure=is_sure)
+
+
+def doer_of(question: str, text: str) -> Span | None:
+    """Return who did what an entry notes, if that is asked: "(Ann)" at its end, or "by Ann"."""
+    doers = list(_DOER.finditer(text)) if _ASKS_WHO_DID.match(question) else []
+    return doers[0].span("brackets" if doers[0]["brackets"] else "by") if len(doers) == 1 else None
 
 
 def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:

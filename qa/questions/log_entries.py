@@ -49,12 +49,6 @@ _PAST_TENSE = re.compile(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
 _ASKS_MORE = re.compile(r"\b(?:how|what|where|which|who|why)\b", re.IGNORECASE)
 _ASKS_FOR_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?)\b", re.IGNORECASE)
 _ASKS_FOR_FIRST = re.compile(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
-# "Who cleaned it?", but not "who was seen?"
-_ASKS_WHO_DID = re.compile(
-    r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
-)
-_NAME = r"[A-Z][\w.&'’-]{0,30}(?: [A-Z][\w.&'’-]{0,30}){0,3}"
-_DOER = re.compile(rf"\((?P<brackets>{_NAME})\)(?=\W*$)|\bby (?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))", re.MULTILINE)
 # Terms that say that a date is asked for.
 _OF_QUESTION = {
     "",  # of "the cat's"
@@ -165,12 +159,6 @@ def answering_entry(
 def asks_for_last_or_first(question: str) -> bool:
     """Whether a question asks when something was the last or the first time."""
     return asks_when(question) and bool(_ASKS_FOR_LAST.search(question) or _ASKS_FOR_FIRST.search(question))
-
-
-def doer_of(question: str, text: str) -> Span | None:
-    """Return who did what an entry notes, if that is asked: "(Ann)" at its end, or "by Ann"."""
-    doers = list(_DOER.finditer(text)) if _ASKS_WHO_DID.match(question) else []
-    return doers[0].span("brackets" if doers[0]["brackets"] else "by") if len(doers) == 1 else None
 
 
 def has_entries(passage: StoredPassage) -> bool:

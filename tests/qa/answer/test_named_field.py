@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
+from qa.answer.named_field import doer_of
 from tests.qa.indexes import write
 
 FILES = {
@@ -110,3 +111,20 @@ def test_another_field_or_time_is_not_found(retriever: Retriever, question: str)
 def test_other_questions_do_not_ask_for_a_field(retriever: Retriever, question: str) -> None:
     result = retriever.ask(question)
     assert result.answer is None or result.answer.text != "D9"
+
+
+@pytest.mark.parametrize(
+    ("question", "entry", "doer"),
+    [
+        ("who greased the ramp?", "2024-05-11 ramp greased (Siv Dahl)", "Siv Dahl"),
+        ("who repaired the horn?", "2024-05-30 horn repaired by Torp", "Torp"),
+        ("who greased the ramp?", "Ramp greased by Siv, 11 May 2024", "Siv"),
+        ("who was fired?", "2024-05-11 Ulf fired (Siv)", None),
+        ("who greased the ramp?", "2024-05-11 ramp greased (twice)", None),
+        ("who greased the ramp?", "2024-05-11 ramp greased by Siv (Ulf)", None),
+        ("what did Siv grease?", "2024-05-11 ramp greased (Siv)", None),
+    ],
+)
+def test_who_did_what_an_entry_notes(question: str, entry: str, doer: str | None) -> None:
+    span = doer_of(question, entry)
+    assert (span and entry[slice(*span)]) == doer

@@ -6,7 +6,7 @@ import pytest
 
 from index import StoredPassage
 from qa.questions.dates import asked_time, without_time
-from qa.questions.log_entries import answering_entry, doer_of, is_of_other_time
+from qa.questions.log_entries import answering_entry, is_of_other_time
 from tests.qa.passages import stored
 
 FERRY = "2024-03-02 ramp greased (Ulf)\n2024-05-11 ramp greased (Siv)\n2024-05-30 horn repaired by Torp\n"
@@ -91,20 +91,3 @@ def test_headings_may_have_all_words_if_only_one_entry_is_of_the_time() -> None:
 def test_an_entry_of_another_time_does_not_answer(question: str, text: str, answer: str, is_other: bool) -> None:
     at = text.index(answer)
     assert is_of_other_time(question, stored(text), (at, at + len(answer))) is is_other
-
-
-@pytest.mark.parametrize(
-    ("question", "entry", "doer"),
-    [
-        ("who greased the ramp?", "2024-05-11 ramp greased (Siv Dahl)", "Siv Dahl"),
-        ("who repaired the horn?", "2024-05-30 horn repaired by Torp", "Torp"),
-        ("who greased the ramp?", "Ramp greased by Siv, 11 May 2024", "Siv"),
-        ("who was fired?", "2024-05-11 Ulf fired (Siv)", None),
-        ("who greased the ramp?", "2024-05-11 ramp greased (twice)", None),
-        ("who greased the ramp?", "2024-05-11 ramp greased by Siv (Ulf)", None),
-        ("what did Siv grease?", "2024-05-11 ramp greased (Siv)", None),
-    ],
-)
-def test_who_did_what_an_entry_notes(question: str, entry: str, doer: str | None) -> None:
-    span = doer_of(question, entry)
-    assert (span and entry[slice(*span)]) == doer
