@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import path_words, sentence_spans
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.questions.dates import Period, asked_time, dates_in, periods_in, without_time
@@ -126,7 +126,7 @@ def answering_entry(
         asked: The time that the entry must be of; None for any.
     """
     topic = terms(question) - _OF_QUESTION - (set() if asked is None else _OF_AMOUNT)
-    matches = [match for passage in passages for match in _matches(topic, passage, with_own=asked is None)]
+    matches = [match for passage in passages for match in _matches(topic, passage)]
     if not matches:
         return None
     month_first = {path for path in {it.passage.document.path for it in matches} if _is_month_first(path, passages)}
@@ -150,8 +150,8 @@ def answering_entry(
         best = [_latest(best, passages, first=True)]
     if len({match.entry.date for match in best}) > 1:
         return None
-    # Without the time, the reader would be too sure of what lacks a word of the question.
-    if asked is not None and best[0].missing and not asks_when(question):
+    # Without the time, the reader would be too sure of what lacks a word of the question, or has it elsewhere.
+    if asked is not None and not asks_when(question) and (best[0].missing or not _is_one_sentence(best[0])):
         return None
     return EntryAnswer(best[0].passage, best[0].entry, not best[0].missing)
 
@@ -199,21 +199,24 @@ def entry_starts(text: str, start: int, end: int) -> list[int]:
     return starts if len(starts) > 1 else [entry.span[0] for entry in _lines_before_dates(text[:end], start)]
 
 
-def _matches(topic: set[str], passage: StoredPassage, *, with_own: bool = True) -> Iterator[_Match]:
-    """Yield the entries of a passage that have at least half of a topic's words, and one of them of their own or not.
-
-    Those below headings with all of them have none: "31.03.2024  447" below "Water meter".
-    """
+def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
+    """Yield the entries of a passage that have at least half of a topic's words."""
     text, around = passage.text, _around(passage)
     for entry in map(partial(_with_year, passage), _entries(passage)):
         entry_terms = terms(text[slice(*entry.span)])
-        own = {term for term in topic if _is_in(term, entry_terms)}
+        own = {term for term in topic if has_form_of(term, entry_terms)}
         missing = len(topic - own - around)
         # Below a heading there may be much else, and an entry may tell when something else was.
         is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
-        is_line = not missing and topic and entry.stamp[0] >= passage.body
-        if (own or (is_line and not with_own)) and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
+        if own and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
             yield _Match(missing, len(own), passage, entry)
+
+
+def _is_one_sentence(match: _Match) -> bool:
+    """Whether an entry is a row, a record or a single sentence."""
+    passage, (_, stamp, span) = match.passage, match.entry
+    is_inside = span[0] <= stamp[0] and stamp[1] <= span[1]
+    return is_inside or len(list(sentence_spans(passage.text, *span))) == 1
 
 
 def _is_month_first(path: str, passages: Sequence[StoredPassage]) -> bool:
@@ -248,9 +251,10 @@ def _with_year(passage: StoredPassage, entry: LogEntry) -> LogEntry:
     return entry._replace(date=entry.date._replace(year=int(*years))) if len(years) == 1 else entry
 
 
-def _is_in(term: str, entry_terms: set[str]) -> bool:
+def has_form_of(term: str, among: set[str]) -> bool:
+    """Whether some terms have a form of another: "fed" of "feed"."""
     forms = next((forms for forms in _IRREGULAR if term in forms), {term})
-    return not forms.isdisjoint(entry_terms)
+    return not forms.isdisjoint(among)
 
 
 def _entries(passage: StoredPassage) -> list[LogEntry]:

@@ -58,11 +58,17 @@ def test_the_entry_of_a_time_answers(question: str, text: str, date: str | None)
     assert _entry(question, stored(text)) == date
 
 
-def test_headings_may_have_all_words_if_only_one_entry_is_of_the_time() -> None:
-    readings = stored("31.01.2024  412\n29.02.2024  431\n", context="Water meter")
-    assert _entry("what did the water meter read in February?", stored("31.01.2024  412\n", context="Oil")) is None
-    assert _entry("what was on the water meter in February?", readings) == "29.02.2024"
-    assert _entry("what was on the gas meter in February?", readings) is None
+def test_an_entry_with_several_sentences_tells_only_when() -> None:
+    """The words of the question may be about different things."""
+    passage = stored("2024-05-11 ramp greased. Ulf fell into the water.\n2024-06-02 nothing\n")
+    assert _entry("when was the ramp greased in May?", passage) == "2024-05-11"
+    assert _entry("who greased the ramp in May?", passage) is None
+
+
+def test_an_entry_without_some_words_of_the_question_tells_only_when() -> None:
+    assert _entry("when was the car ramp greased in May?", stored(FERRY)) == "2024-05-11"
+    assert _entry("who greased the car ramp in May?", stored(FERRY)) is None
+    assert _entry("how much did greasing the ramp cost in May?", stored(FERRY)) == "2024-05-11"
 
 
 @pytest.mark.parametrize(
