@@ -183,11 +183,13 @@ def is_of_other_time(question: str, passage: StoredPassage, answer_span: Span) -
             continue
         rest = _without_stamp(text, entry)
         is_named = str(asked.year) in rest if not asked.month else any(map(asked.overlaps, periods_in(rest)))
-        is_line = entry.stamp[0] >= passage.body or 2 * len(topic - terms(rest) - around) <= len(topic)
-        if is_named or not is_line:
+        missing = topic - terms(rest) - around
+        if is_named or (entry.stamp[0] < passage.body and 2 * len(missing) > len(topic)):
             return False
-        sure = [match.entry for match in _matches(topic, passage) if not match.missing]
-        others = [entry] if not sure or entry in sure or entry.date.excludes(asked) else sure
+        others = [entry]
+        if missing and not entry.date.excludes(asked):
+            sure = [match.entry for match in _matches(topic, passage) if not match.missing]
+            others = others if not sure or entry in sure else sure
         # The first number of a date may be the month.
         return all(it.date.excludes(asked) and _swapped(passage, it).excludes(asked) for it in others)
     return False
