@@ -21,7 +21,7 @@ from qa.questions.bands import asked_day, hours_on
 from qa.questions.dates import Period
 from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.steps import terms
-from qa.questions.values import Span
+from qa.questions.values import MONTH, Span
 from qa.reader.tables import tables
 
 _SECTION = re.compile(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
@@ -61,7 +61,11 @@ _ASKS_WHO_DID = re.compile(
     r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
 )
 _NAME = r"[A-Z][\w.&'’-]{0,30}(?: [A-Z][\w.&'’-]{0,30}){0,3}"
-_DOER = re.compile(rf"\((?P<brackets>{_NAME})\)(?=\W*$)|\bby (?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))", re.MULTILINE)
+_DAY = rf"(?:{MONTH}|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b)"
+_DOER = re.compile(
+    rf"\((?!{_DAY})(?P<brackets>{_NAME})\)(?=\W*$)|\bby (?!{_DAY})(?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))",
+    re.MULTILINE,
+)
 
 
 class _Field(NamedTuple):

@@ -159,7 +159,7 @@ class Answerer:
             is_nowhere = query.lookup.is_nowhere(hit.passage for hit in ranked)
             probability = confidence.adjust_for_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
         answer_span = extracted.answer_span
-        if is_of_other_time(query.original, best, answer_span):
+        if query.lookup is None and is_of_other_time(query.original, best, answer_span):
             probability = min(probability, confidence.OTHER_SUBJECT)
         if self.ranking.rows is None and (
             # Front matter has words about everything: "number" in a title is no telephone number.

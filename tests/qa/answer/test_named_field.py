@@ -119,6 +119,7 @@ def test_other_questions_do_not_ask_for_a_field(retriever: Retriever, question: 
         ("who greased the ramp?", "2024-05-11 ramp greased (Siv Dahl)", "Siv Dahl"),
         ("who repaired the horn?", "2024-05-30 horn repaired by Torp", "Torp"),
         ("who greased the ramp?", "Ramp greased by Siv, 11 May 2024", "Siv"),
+        ("who cleared the ramp?", "2024-05-11 ramp cleared by Friday, as asked", None),
         ("who was fired?", "2024-05-11 Ulf fired (Siv)", None),
         ("who greased the ramp?", "2024-05-11 ramp greased (twice)", None),
         ("who greased the ramp?", "2024-05-11 ramp greased by Siv (Ulf)", None),
