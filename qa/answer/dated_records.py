@@ -35,8 +35,6 @@ _AT_RECORD = re.compile(
     rf"\s(?:[\w-]+\s)?(?:{_RECORDS})\b",
     re.IGNORECASE,
 )
-# Before a date that limits another one: "since March".
-_LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+(?:the\s+)?\Z", re.IGNORECASE)
 # What differs between the names of the records of a series: numbers, and names of months.
 _VARIES = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
@@ -52,13 +50,6 @@ _MAX_FILES, _MAX_PASSAGES = 5000, 1000
 _MAX_READ = 12
 
 _Pick = Callable[[Iterable[Period]], Period]
-
-
-def asked_period(question: str) -> Period | None:
-    """Return the day or month that a question is about; None if it names none or several, or only as a limit."""
-    periods = set(periods_in(question))
-    is_limit = any(_LIMITS.search(question[: match.start()]) for match in _VARIES.finditer(question))
-    return periods.pop() if len(periods) == 1 and not is_limit else None
 
 
 def own_period(passage: StoredPassage) -> Period | None:

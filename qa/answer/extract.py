@@ -16,6 +16,7 @@ from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.questions.bands import prefer_row_with_band
+from qa.questions.log_entries import has_form_of
 from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
@@ -67,6 +68,8 @@ _ASKS_OPENLY = re.compile(
 _ASKS_FOR_QUESTION = re.compile(r"\b(?:ask|question|quer(?:y|ies)|wonder|want(?:s|ed)? to know)", re.IGNORECASE)
 # Questions for a reason, or for what follows.
 _ASKS_FOR_REASON = re.compile(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
+_ASKS_WHY = re.compile(r"\W*(?:why|how come)\b", re.IGNORECASE)
+_THEREFORE = {"", *terms("therefore thus hence")}
 _HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
 # A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
 _ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
@@ -156,6 +159,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if whole:
         answer_span, items = whole[0], whole[1:]
     elif looked_up is None and not items and _asks_for_explanation(question):
+        answer_span = _skip_bare_fact(question, text, spans, answer_span, score)
         answer_span = _prefer_whole_explanation(question, passage, spans, answer_span)
     elif looked_up is None and not items:
         answer_span = prefer_row_with_band(passage, question, spans, answer_span)
@@ -233,6 +237,18 @@ def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, sc
     highlights = tuple(Highlight((base + start, base + end), text[start:end]) for start, end in block.commands)
     span = block.commands[0][0], block.commands[-1][1]
     return Extract(highlights, score, span, block.text, name=block.text if asks_for_command(question) else "")
+
+
+def _skip_bare_fact(question: str, text: str, spans: Sequence[Span], best: Span, score: SpanScore) -> Span:
+    """Return the best sentence; if it only states what the question asks why it is, the better sentence beside it."""
+    asked, at = terms(question) - {""}, spans.index(best)
+    stated = terms(text[slice(*skip_stamp(question, text, best))]) - _THEREFORE
+    is_bare = 2 * len(stated) >= len(asked) > 0 and all(has_form_of(term, asked) for term in stated)
+    if not is_bare or not _ASKS_WHY.match(question):
+        return best
+    beside = [spans[at - 1]] if at and not _is_apart(text, spans[at - 1], best) else []
+    beside += [it for it in spans[at + 1 : at + 2] if not _is_apart(text, best, it)]
+    return max(beside, key=lambda span: score(*span), default=best)
 
 
 def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:

@@ -18,9 +18,10 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.questions.bands import asked_day, hours_on
-from qa.questions.log_entries import answering_entry
+from qa.questions.dates import Period
+from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.steps import terms
-from qa.questions.values import Span
+from qa.questions.values import MONTH, Span
 from qa.reader.tables import tables
 
 _SECTION = re.compile(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
@@ -55,6 +56,16 @@ _ASKS_FOR_MORE = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_NUMBER = re.compile(r"\b(?:when|how (?:much|many|long|old|often|far))\b", re.IGNORECASE)
+# "Who cleaned it?", but not "who was seen?"
+_ASKS_WHO_DID = re.compile(
+    r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
+)
+_NAME = r"[A-Z][\w.&'’-]{0,30}(?: [A-Z][\w.&'’-]{0,30}){0,3}"
+_DAY = rf"(?:{MONTH}|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b)"
+_DOER = re.compile(
+    rf"\((?!{_DAY})(?P<brackets>{_NAME})\)(?=\W*$)|\bby (?!{_DAY})(?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))",
+    re.MULTILINE,
+)
 
 
 class _Field(NamedTuple):
@@ -95,10 +106,19 @@ class _Match(NamedTuple):
 
 
 class NamedField(NamedTuple):
-    """The passage with the field or dated entry that a question names, and the extract that highlights it."""
+    """The field, dated entry or hours that a question names.
+
+    Attributes:
+        passage: Its passage.
+        extract: The extract that highlights it.
+        is_of_other_day: Whether these are only the hours of other days.
+        is_sure: Whether a dated entry has all words of the question.
+    """
 
     passage: StoredPassage
     extract: Extract
+    is_of_other_day: bool = False
+    is_sure: bool = False
 
 
 def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
@@ -128,22 +148,39 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     return NamedField(passage, Extract((mark,), 1.0, field.span, mark.text, name=name, names_question=not unknown))
 
 
-def dated_entry(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
-    """Return the entry of a log or diary that answers when something was, with its date; None if none surely does."""
-    found = answering_entry(question, passages)
-    if found is None:
+def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> NamedField | None:
+    """Return the entry of a log or diary that answers; None if none surely does, or several do.
+
+    If the question asks when something was, its date is the answer; else the reader has to find that in the entry.
+
+    Args:
+        question: A question that asks when, or what was at some time, without that time.
+        passages: The passages to search.
+        asked: That time.
+    """
+    found = answering_entry(question, passages, asked)
+    # What is below a dated heading is too much to find something in.
+    if found is None or not (asks_when(question) or found.entry.stamp[0] >= found.passage.body):
         return None
     passage, (_, stamp, span), is_sure = found
     text = passage.text
-    start = min(text.rfind("\n", 0, stamp[0]) + 1, span[0]) if span[0] < stamp[0] else stamp[0]
+    start = min(stamp[0], span[0])
     end = stamp[1] if span[0] == passage.body and stamp[1] <= passage.body else len(text[: span[1]].rstrip())
     mark = Highlight((passage.start + start, passage.start + end), text[start:end])
-    name = text[slice(*stamp)]
-    return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure))
+    doer = doer_of(question, mark.text) if is_sure else None
+    name = text[slice(*stamp)] if asks_when(question) else mark.text[slice(*doer)] if doer else ""
+    extracted = Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure and bool(name))
+    return NamedField(passage, extracted, is_sure=is_sure)
+
+
+def doer_of(question: str, text: str) -> Span | None:
+    """Return who did what an entry notes, if that is asked: "(Ann)" at its end, or "by Ann"."""
+    doers = list(_DOER.finditer(text)) if _ASKS_WHO_DID.match(question) else []
+    return doers[0].span("brackets" if doers[0]["brackets"] else "by") if len(doers) == 1 else None
 
 
 def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
-    """Return the hours on the weekday that a question names; without `name` if there are only those of other days."""
+    """Return the hours on the weekday that a question names, or else those of other days."""
     day = asked_day(question)
     found = None if day is None or asks_yes_or_no(question) else hours_on(question, day, passages)
     if found is None:
@@ -155,7 +192,8 @@ def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | 
     line = max(start, passage.body), len(text[: end if end >= 0 else None].rstrip())
     mark = Highlight((passage.start + line[0], passage.start + line[1]), text[slice(*line)])
     name = text[slice(*answer)] if answer else ""
-    return NamedField(passage, Extract((mark,), 1.0, line, mark.text, name=name, names_question=answer is not None))
+    extracted = Extract((mark,), 1.0, line, mark.text, name=name, names_question=answer is not None)
+    return NamedField(passage, extracted, is_of_other_day=answer is None)
 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:

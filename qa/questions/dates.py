@@ -38,6 +38,10 @@ _NAMED_MONTH = re.compile(
 )
 _MONTH_IN_FIGURES = re.compile(rf"(?<![\w./-])(\d{{4}})-(0[1-9]|1[0-2])(?:-\d\d)?(?:(?![\w/-]|[.:]\d)|{_TIME_OR_NAME})")
 
+# Before a date that limits another one: "since March".
+_LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+(?:the\s+)?\Z", re.IGNORECASE)
+_MONTH_OR_NUMBER = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
+_IN_YEAR = re.compile(r"\s*\b(?:in|during)\s+((?:19|20)\d\d)\b(?![./-]\d)", re.IGNORECASE)
 _PREPOSITION = re.compile(r"\s+(?:dated|for|from|in|of|on)(?:\s+the)?\Z", re.IGNORECASE)
 
 
@@ -97,6 +101,10 @@ class Period(NamedTuple):
         pairs = [(mine, others) for mine, others in zip(self, other, strict=True) if mine and others]
         return bool(pairs) and all(mine == others for mine, others in pairs)
 
+    def excludes(self, other: Period) -> bool:
+        """Whether neither may be in the other: the 9th of March and May, but not 2025 and May."""
+        return any(mine and others and mine != others for mine, others in zip(self, other, strict=True))
+
 
 def dates_in(text: str) -> Iterator[WrittenDate]:
     """Yield the dates of a text that have at least a day and a month."""
@@ -117,6 +125,24 @@ def periods_in(text: str) -> list[Period]:
     named = [Period(int(it["year"] or 0), month_of(it["month"])) for it in _NAMED_MONTH.finditer(text)]
     figures = [Period(int(year), int(month)) for year, month in _MONTH_IN_FIGURES.findall(text)]
     return found + named + [month for month in figures if not any(month.overlaps(day) for day in found)]
+
+
+def asked_period(question: str) -> Period | None:
+    """Return the day or month that a question is about; None if it names none or several, or only as a limit."""
+    periods = set(periods_in(question))
+    is_limit = any(_LIMITS.search(question[: match.start()]) for match in _MONTH_OR_NUMBER.finditer(question))
+    return periods.pop() if len(periods) == 1 and not is_limit else None
+
+
+def asked_time(question: str) -> Period | None:
+    """Return the day, month or year that a question is about, as `asked_period` does."""
+    years = set(_IN_YEAR.findall(question)) if not periods_in(question) else set()
+    return asked_period(question) or (Period(int(years.pop()), 0) if len(years) == 1 else None)
+
+
+def without_time(question: str) -> str:
+    """Leave out the days, months and years that a question names."""
+    return _IN_YEAR.sub("", without_periods(question))
 
 
 def without_periods(question: str) -> str:

@@ -1,22 +1,25 @@
 """Entries with a date, as in a diary or a log: "3 Feb  skip delivered", or a section below "3 February".
 
 "When was the skip delivered?" is answered with the date of the entry that has the words of the question, and "when was
-the tank last cleaned?" with the date of the latest one.
+the tank last cleaned?" with the date of the latest one. The date may also be at the end of each line, or in a column of
+a table. A question with a month, "who cleaned the tank in May?", is answered from an entry of that month or not at all.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import path_words, sentence_spans
 from corpus.formats import RECORDS
 from index import StoredPassage
-from qa.questions.dates import Period, dates_in, periods_in
+from qa.questions.dates import Period, asked_time, dates_in, periods_in, without_time
 from qa.questions.steps import terms
 from qa.questions.values import MONTH, Span
+from qa.reader.tables import tables
 
 _WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zäöüß]*\.?,?[ \t]+"
 _DATE = (
@@ -25,6 +28,14 @@ _DATE = (
     rf"|{MONTH}\.?[ \t]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?[ \t]+\d{{4}}\b)?)"
 )
 _ENTRY = re.compile(rf"^[ \t]*(?:[-*•+][ \t]+)?[\[(*_<]*(?P<date>{_DATE})", re.MULTILINE)
+# A date at the end of a line, in brackets or after a comma, a dash, a wide gap or "on".
+_ENTRY_BEFORE_DATE = re.compile(
+    rf"(?:[,;:(\[–—-][ \t]*|[ \t]{{2,9}}|\t|\b(?:on|am)[ \t]+)[*_]{{0,3}}(?P<date>{_DATE})[)\]*_]{{0,4}}"
+    r"(?:[ \t]{1,3}\([^()\n]{1,40}\))?\.?[ \t]*$"
+)
+_LONGEST_LINE = 200
+_SLASHED = re.compile(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
+_MONTHS = 12
 _OTHER_DATE = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
@@ -32,12 +43,19 @@ _ASKS_WHEN = re.compile(
     r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)|(?:what|when) was the last time|(?:the )?last time)\b",
     re.IGNORECASE,
 )
+# Not "may", as that is a month.
+_PRESENT_TENSE = re.compile(r"\b(?:am|are|can|do|does|is|must|shall|should|will)\b|['’](?:ll|re)\b", re.IGNORECASE)
 _PAST_TENSE = re.compile(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
 _ASKS_MORE = re.compile(r"\b(?:how|what|where|which|who|why)\b", re.IGNORECASE)
 _ASKS_FOR_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?)\b", re.IGNORECASE)
 _ASKS_FOR_FIRST = re.compile(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
-# Words that say that a date is asked for.
-_OF_QUESTION = terms("when what which date day time last latest recent recently most first earliest ever again happen")
+# Terms that say that a date is asked for.
+_OF_QUESTION = {
+    "",  # of "the cat's"
+    *terms("when what which date day time last latest recent recently most first earliest ever again happen"),
+}
+# Those that an entry with an amount lacks: "how much did the new vessel cost?"
+_OF_AMOUNT = terms("cost costs many much new paid pay price")
 # Other forms of a verb, by stem: "fed" for "feed".
 _IRREGULAR = [
     set(forms.split())
@@ -95,21 +113,36 @@ def asks_when(question: str) -> bool:
     return bool(_PAST_TENSE.search(question) or _ASKS_FOR_LAST.search(question))
 
 
-def answering_entry(question: str, passages: Sequence[StoredPassage]) -> EntryAnswer | None:
+def answering_entry(
+    question: str, passages: Sequence[StoredPassage], asked: Period | None = None
+) -> EntryAnswer | None:
     """Return the entry that tells when something was; None if none has most words of the question, or several have.
 
     Of several, the last or the first one answers a question for that.
 
     Args:
-        question: A question that asks when.
+        question: A question that asks when, or what was at some time, without that time.
         passages: The passages to search, those of a document in order.
+        asked: The time that the entry must be of; None for any.
     """
-    topic = terms(question) - _OF_QUESTION
+    topic = terms(question) - _OF_QUESTION - (set() if asked is None else _OF_AMOUNT)
     matches = [match for passage in passages for match in _matches(topic, passage)]
     if not matches:
         return None
+    month_first = {path for path in {it.passage.document.path for it in matches} if _is_month_first(path, passages)}
+    matches = [
+        it._replace(entry=it.entry._replace(date=_swapped(it.passage, it.entry)))
+        if it.passage.document.path in month_first
+        else it
+        for it in matches
+    ]
     least = min((match.missing, -match.own) for match in matches)
     best = [match for match in matches if (match.missing, -match.own) == least]
+    if asked is not None:
+        of_time = [match for match in matches if match.entry.date.overlaps(asked)]
+        best = [it for it in of_time if it in best] or [it for it in of_time if not it.missing]
+        if not best:
+            return None
     if _ASKS_FOR_LAST.search(question):
         # Those with all the words may be older than one with most: "fed syrup" after "fed the bees".
         best = [_latest(best, passages)]
@@ -117,54 +150,122 @@ def answering_entry(question: str, passages: Sequence[StoredPassage]) -> EntryAn
         best = [_latest(best, passages, first=True)]
     if len({match.entry.date for match in best}) > 1:
         return None
+    # Without the time, the reader would be too sure of what lacks a word of the question, or has it elsewhere.
+    if asked is not None and not asks_when(question) and (best[0].missing or not _is_one_sentence(best[0])):
+        return None
     return EntryAnswer(best[0].passage, best[0].entry, not best[0].missing)
 
 
+def asks_for_last_or_first(question: str) -> bool:
+    """Whether a question asks when something was the last or the first time."""
+    return asks_when(question) and bool(_ASKS_FOR_LAST.search(question) or _ASKS_FOR_FIRST.search(question))
+
+
+def has_entries(passage: StoredPassage) -> bool:
+    """Whether a passage has entries with a date."""
+    return bool(_entries(passage))
+
+
+def is_of_other_time(question: str, passage: StoredPassage, answer_span: Span) -> bool:
+    """Whether the answer to what was in some month, day or year is part of an entry of another one.
+
+    Not if the entry names that, too, or if its date is above prose that lacks words of the question. An entry of the
+    time does not answer, either, if it lacks words of the question, all of which are in one of another time.
+    """
+    asked = asked_time(question)
+    if asked is None or _PRESENT_TENSE.search(question):
+        return False
+    text, topic = passage.text, terms(without_time(question)) - _OF_QUESTION
+    around = _around(passage)
+    for entry in map(partial(_with_year, passage), _entries(passage)):
+        start, end = min(entry.stamp[0], entry.span[0]), max(entry.stamp[1], entry.span[1])
+        if not (start <= answer_span[0] and answer_span[1] <= max(end, start + 1)):
+            continue
+        rest = _without_stamp(text, entry)
+        is_named = str(asked.year) in rest if not asked.month else any(map(asked.overlaps, periods_in(rest)))
+        missing = topic - terms(rest) - around
+        if is_named or (entry.stamp[0] < passage.body and 2 * len(missing) > len(topic)):
+            return False
+        others = [entry]
+        if missing and not entry.date.excludes(asked):
+            sure = [match.entry for match in _matches(topic, passage) if not match.missing]
+            others = others if not sure or entry in sure else sure
+        # The first number of a date may be the month.
+        return all(it.date.excludes(asked) and _swapped(passage, it).excludes(asked) for it in others)
+    return False
+
+
 def entry_starts(text: str, start: int, end: int) -> list[int]:
-    """Return where lines begin with a date, in part of a text; none if only one does, as in wrapped prose."""
+    """Return where lines with a date begin, in part of a text; none if only one has one, as in wrapped prose."""
     starts = [entry.start() for entry in _ENTRY.finditer(text, start, end)]
-    return starts if len(starts) > 1 else []
+    return starts if len(starts) > 1 else [entry.span[0] for entry in _lines_before_dates(text[:end], start)]
 
 
 def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
     """Yield the entries of a passage that have at least half of a topic's words."""
-    text = passage.text
-    above = f"{path_words(passage.document.path)} {passage.title} {passage.context}"
-    around, years = terms(above), set(_YEAR.findall(above))
-    for written in _entries(passage):
-        is_of_year = not written.date.year and len(years) == 1
-        entry = written._replace(date=written.date._replace(year=int(*years))) if is_of_year else written
+    text, around = passage.text, _around(passage)
+    for entry in map(partial(_with_year, passage), _entries(passage)):
         entry_terms = terms(text[slice(*entry.span)])
-        own = {term for term in topic if _is_in(term, entry_terms)}
+        own = {term for term in topic if has_form_of(term, entry_terms)}
         missing = len(topic - own - around)
         # Below a heading there may be much else, and an entry may tell when something else was.
         is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
-        rest = text[slice(*entry.span)].replace(text[slice(*entry.stamp)], "")
-        if own and is_likely and not _OTHER_DATE.search(rest):
+        if own and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
             yield _Match(missing, len(own), passage, entry)
 
 
-def _is_in(term: str, entry_terms: set[str]) -> bool:
+def _is_one_sentence(match: _Match) -> bool:
+    """Whether an entry is a row, a record or a single sentence."""
+    passage, (_, stamp, span) = match.passage, match.entry
+    is_inside = span[0] <= stamp[0] and stamp[1] <= span[1]
+    return is_inside or len(list(sentence_spans(passage.text, *span))) == 1
+
+
+def _is_month_first(path: str, passages: Sequence[StoredPassage]) -> bool:
+    """Whether the dates with slashes in a document are surely written as in 6/24/2024."""
+    texts = (passage.text for passage in passages if passage.document.path == path)
+    numbers = [(int(it[1]), int(it[2])) for text in texts for it in _SLASHED.finditer(text)]
+    return any(month > _MONTHS for _, month in numbers) and not any(day > _MONTHS for day, _ in numbers)
+
+
+def _swapped(passage: StoredPassage, entry: LogEntry) -> Period:
+    """Return the date of an entry with day and month swapped, if they may be."""
+    year, month, day = entry.date
+    may_be = day <= _MONTHS and _SLASHED.search(passage.text, *entry.stamp)
+    return Period(year, day, month) if may_be else entry.date
+
+
+def _without_stamp(text: str, entry: LogEntry) -> str:
+    return text[slice(*entry.span)].replace(text[slice(*entry.stamp)], "")
+
+
+def _above(passage: StoredPassage) -> str:
+    return f"{path_words(passage.document.path)} {passage.title} {passage.context}"
+
+
+def _around(passage: StoredPassage) -> set[str]:
+    return terms(_above(passage))
+
+
+def _with_year(passage: StoredPassage, entry: LogEntry) -> LogEntry:
+    """Return an entry with the only year in the headings, title and path, if it gives none itself."""
+    years = set() if entry.date.year else set(_YEAR.findall(_above(passage)))
+    return entry._replace(date=entry.date._replace(year=int(*years))) if len(years) == 1 else entry
+
+
+def has_form_of(term: str, among: set[str]) -> bool:
+    """Whether some terms have a form of another: "fed" of "feed"."""
     forms = next((forms for forms in _IRREGULAR if term in forms), {term})
-    return not forms.isdisjoint(entry_terms)
+    return not forms.isdisjoint(among)
 
 
 def _entries(passage: StoredPassage) -> list[LogEntry]:
-    """Return the entries of a passage: lines that begin with a date, a dated record, or all below a dated heading."""
+    """Return the entries of a passage: lines with a date, a dated record or row, or all below a dated heading."""
     text, body = passage.text, passage.body
     if passage.document.media_type in RECORDS:
         return _dated_record(text, body)
-    starts = [match for match in _ENTRY.finditer(text, body) if _date(match["date"]) is not None]
-    if starts:
-        ends = [*(match.start() for match in starts[1:]), len(text)]
-        entries = []
-        for match, end in zip(starts, ends, strict=True):
-            blank = text.find("\n\n", match.end(), end)
-            date = _date(match["date"])
-            if date is not None:
-                last = end if blank < 0 else blank
-                entries.append(LogEntry(date, match.span("date"), (match.end("date"), last)))
-        return entries
+    if lines := _lines_after_dates(text, body) or _dated_rows(passage) or _lines_before_dates(text, body):
+        return lines
     heading = passage.heading[-1] if passage.heading else ""
     at = text.rfind(heading, 0, body) if heading else -1
     stamp = re.search(_DATE, heading)
@@ -174,13 +275,56 @@ def _entries(passage: StoredPassage) -> list[LogEntry]:
     return [LogEntry(date, (at + stamp.start(), at + stamp.end()), (body, len(text)))]
 
 
+def _lines_after_dates(text: str, body: int) -> list[LogEntry]:
+    """Return the lines that begin with a date, each up to the next one or a blank line."""
+    starts = [match for match in _ENTRY.finditer(text, body) if _date(match["date"]) is not None]
+    ends = [*(match.start() for match in starts[1:]), len(text)]
+    entries = []
+    for match, end in zip(starts, ends, strict=bool(starts)):
+        blank = text.find("\n\n", match.end(), end)
+        date = _date(match["date"])
+        if date is not None:
+            entries.append(LogEntry(date, match.span("date"), (match.end("date"), end if blank < 0 else blank)))
+    return entries
+
+
+def _lines_before_dates(text: str, body: int) -> list[LogEntry]:
+    """Return the lines that end with a date, if two or more follow one another: one may be wrapped prose."""
+    runs: list[list[LogEntry]] = [[]]
+    at = body
+    for line in text[body:].split("\n"):
+        start, at = at, at + len(line) + 1
+        match = _ENTRY_BEFORE_DATE.search(line) if len(line) <= _LONGEST_LINE else None
+        date = _date(match["date"]) if match else None
+        if match is not None and date is not None and line[: match.start()].strip():
+            stamp = start + match.start("date"), start + match.end("date")
+            runs[-1].append(LogEntry(date, stamp, (start, start + len(line.rstrip()))))
+        elif line.strip():
+            runs.append([])
+    return [entry for run in runs if len(run) > 1 for entry in run]
+
+
+def _dated_rows(passage: StoredPassage) -> list[LogEntry]:
+    """Return the rows of tables in which one column, and no other, has dates and nothing else."""
+    text, entries = passage.text, []
+    for table in tables(text, passage.context):
+        cells = [(at, cell, row) for row in table.rows for at, cell in enumerate(row) if _is_date(text[slice(*cell)])]
+        for _, cell, row in cells if len({at for at, *_ in cells}) == 1 else ():
+            filled = [it for it in row if it[0] < it[1]]
+            date = _date(text[slice(*cell)])
+            if date is not None and len(filled) > 1 and cell[0] >= passage.body:
+                entries.append(LogEntry(date, cell, (filled[0][0], filled[-1][1])))
+    return entries
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is a date and nothing else."""
+    return any(date.text == text for date in dates_in(text))
+
+
 def _dated_record(text: str, body: int) -> list[LogEntry]:
     """Return a record as an entry, if one of its fields is a date and nothing else."""
-    dates = [
-        match
-        for match in _FIELD.finditer(text, body)
-        if any(date.text == match["value"] for date in dates_in(match["value"]))
-    ]
+    dates = [match for match in _FIELD.finditer(text, body) if _is_date(match["value"])]
     if len(dates) != 1:
         return []
     date = _date(dates[0]["value"])

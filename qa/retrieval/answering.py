@@ -27,6 +27,7 @@ from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
 from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer
+from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
@@ -158,13 +159,15 @@ class Answerer:
             is_nowhere = query.lookup.is_nowhere(hit.passage for hit in ranked)
             probability = confidence.adjust_for_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
         answer_span = extracted.answer_span
+        if query.lookup is None and is_of_other_time(query.original, best, answer_span):
+            probability = min(probability, confidence.OTHER_SUBJECT)
         if self.ranking.rows is None and (
             # Front matter has words about everything: "number" in a title is no telephone number.
             (best.is_front_matter and query.lookup is not None and not is_found)
             or (query.lookup is None and not may_answer(query.text, best.text, answer_span, reading))
             or query.number_is_unknown
             # Hours, but of other days.
-            or (self.ranking.named_field is not None and not self.ranking.named_field.extract.name)
+            or (self.ranking.named_field is not None and self.ranking.named_field.is_of_other_day)
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
             or states_other_statistic(query.question, best.text[slice(*answer_span)])

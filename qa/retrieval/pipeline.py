@@ -17,7 +17,6 @@ from index import Among, Index, Scope, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.dated_records import (
-    asked_period,
     asks_for_last,
     is_of_other_period,
     is_of_period,
@@ -25,13 +24,14 @@ from qa.answer.dated_records import (
     passages_of_record,
     without_record,
 )
+from qa.answer.exact_answer import asks_for_words
 from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
 from qa.questions.answering_section import resolving_passages
-from qa.questions.dates import Period
-from qa.questions.log_entries import asks_when
+from qa.questions.dates import Period, asked_period, asked_time, without_time
+from qa.questions.log_entries import asks_for_last_or_first, asks_when, has_entries
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.questions.sibling import namesake_of_variant
@@ -171,10 +171,11 @@ class Pipeline:
                 ranked = self._namesake_first(judge, ranked)
                 ranked = self._record_first(judge, ranked)
                 clock.lap("read")
-        rows = self._find_rows(query, ranked) if judge and judge.judgements and cross_encoder is None else None
+        rows, field = None, None
+        if judge is not None and cross_encoder is None:
+            rows, field = self._rows_or_field(judge, ranked)
         if rows is not None:
             ranked = _rows_first(rows, ranked)
-        field = None if rows is not None or judge is None or cross_encoder else self._named_field(judge, ranked)
         if field is not None:
             same = (hit for hit in ranked if hit.passage.id == field.passage.id)
             ranked = put_first(next(same, None) or replace(ranked[0], passage=field.passage), ranked)
@@ -264,6 +265,18 @@ class Pipeline:
         hit = next((it for it in ranked if it.passage.id == passage.id), replace(first, passage=passage))
         return put_first(hit, ranked)
 
+    def _rows_or_field(
+        self, judge: PassageJudge, ranked: Sequence[RankedPassage]
+    ) -> tuple[RowsAnswer | BlockAnswer | None, NamedField | None]:
+        """Return the rows or blocks that answer, or the field, setting or dated entry that the question names."""
+        query = judge.query
+        rows = self._find_rows(query, ranked) if judge.judgements else None
+        if rows is not None and not asks_for_last_or_first(query.original):
+            return rows, None
+        field = self._named_field(judge, ranked)
+        # All rows of a series are no answer if one is surely the last.
+        return (None, field) if rows is None or (field is not None and field.is_sure) else (rows, None)
+
     def _named_field(self, judge: PassageJudge, ranked: Sequence[RankedPassage]) -> NamedField | None:
         """Return the field of a record, the setting or the dated entry that the question names."""
         query = judge.query
@@ -271,19 +284,34 @@ class Pipeline:
             return None
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
         found = named_field(query.question, passages) or day_hours(query.question, passages[:RERANK_DEPTH])
-        document = passages[0].document
-        if found is None and asks_when(query.original) and document.passages <= _MAX_PASSAGES:
-            whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
-            ids = {passage.id for passage in whole}
-            found = dated_entry(query.question, [*whole, *(it for it in passages if it.id not in ids)])
-            # An entry without some words of the question may be about something else.
-            if found is not None and not found.extract.names_question and found.passage.id != passages[0].id:
-                found = None
-        if found is not None and judge.reading_of(found.passage) is None:
+        if found is None:
+            found, judge = self._dated_entry(judge, passages)
+        if found is not None and (judge.query is not query or judge.reading_of(found.passage) is None):
             (reading,) = judge.read([found.passage])
             if reading is not None:
                 judge.put(found.passage, reading)
+            if judge.query is not query:
+                judge.reread(found.passage)
         return found
+
+    def _dated_entry(
+        self, judge: PassageJudge, passages: Sequence[StoredPassage]
+    ) -> tuple[NamedField | None, PassageJudge]:
+        """Return the entry of a log that answers, and what judges it: without the time of a question that has one."""
+        query, document = judge.query, passages[0].document
+        asked = asked_time(query.original)
+        about = query.question if asked is None else without_time(query.question)
+        is_when = asks_when(query.original if asked is None else about)
+        may_ask = is_when if asked is None else not asked.day if is_when else asks_for_words(about)
+        if not may_ask or document.passages > _MAX_PASSAGES or not (is_when or any(map(has_entries, passages))):
+            return None, judge
+        whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
+        ids = {passage.id for passage in whole}
+        found = dated_entry(about, [*whole, *(it for it in passages if it.id not in ids)], asked)
+        # An entry without some words of the question may be about something else.
+        if found is None or not (found.is_sure or found.passage.id == passages[0].id):
+            return None, judge
+        return found, judge if asked is None else replace(judge, query=replace(query, question=about, text=about))
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | BlockAnswer | None:
         """Return the rows of a whole table, or the blocks, that answer; None for a scope, which may cut them off."""

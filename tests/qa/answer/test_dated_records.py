@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.dated_records import asked_period, asks_for_last, edition_of, own_period, without_record
+from qa.answer.dated_records import asks_for_last, edition_of, own_period, without_record
 from qa.questions.dates import Period
 from tests.qa.indexes import write
 from tests.qa.passages import stored
@@ -97,24 +97,6 @@ def test_a_record_outside_the_filter_does_not_answer(retriever: Retriever) -> No
         "board/minutes-2026-02-10.md",
         "board/minutes-2026-03-12.md",
     }
-
-
-@pytest.mark.parametrize(
-    ("question", "period"),
-    [
-        ("what did we decide in March?", Period(0, 3)),
-        ("what did we decide in March 2026", Period(2026, 3)),
-        ("2026-03: what was decided?", Period(2026, 3)),
-        ("who came on 4 June?", Period(0, 6, 4)),
-        ("who came on 2024-06-04?", Period(2024, 6, 4)),
-        ("who may come?", None),
-        ("who came between 4 June and 5 June?", None),
-        ("who has paid since March?", None),
-        ("who pays until 4 June?", None),
-    ],
-)
-def test_asked_period(question: str, period: Period | None) -> None:
-    assert asked_period(question) == period
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,33 @@ def test_a_question_in_the_text_is_replaced_by_the_sentence_after_it(text: str, 
     assert len({highlight.chars for highlight in result.highlights}) == len(result.highlights)
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        # Of the sentences beside it, the one that fits better, or else the one before
+        ("why is the mill shut?", "The mill is shut. Its wheel broke.", "Its wheel broke."),
+        ("why is the mill shut?", "Its wheel broke. The mill is shut therefore.", "Its wheel broke."),
+        (
+            "why did Ola sell the mill?",
+            "Bread rose. Ola sold the mill. The mill lost Ola money.",
+            "The mill lost Ola money.",
+        ),
+        ("why is the mill shut?", "09/03/2024, 08:02 - Ola: The mill is shut. Its wheel broke.", "Its wheel broke."),
+        # Not if the sentence says more, is asked for, or stands alone
+        (
+            "why is the mill shut?",
+            "The mill is shut, as its wheel broke. Bread rose.",
+            "The mill is shut, as its wheel broke.",
+        ),
+        ("is the mill shut?", "The mill is shut. Its wheel broke.", "The mill is shut."),
+        ("why is the mill shut?", "The mill is shut.\n\nBring bread.", "The mill is shut."),
+        ("why is the mill shut?", "The mill is shut. Who broke its wheel?", "The mill is shut."),
+    ],
+)
+def test_a_sentence_that_only_states_what_is_to_be_explained_is_replaced(question: str, text: str, answer: str) -> None:
+    assert extracted(question, text).answer == answer
+
+
 def test_only_one_sentence_is_extracted_if_none_has_anything_in_common_with_the_question() -> None:
     """Three would only look like an answer."""
     result = extracted("zebra", "Cats purr. Dogs bark. Hens cluck.")

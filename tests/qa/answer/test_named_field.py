@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
+from qa.answer.named_field import doer_of
 from tests.qa.indexes import write
 
 FILES = {
@@ -19,6 +20,12 @@ FILES = {
     "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
     "pond-log.txt": "Pond log\n\n4 Mar   pump cleaned\n18 Mar  pike seen near the reeds\n"
     "2 Apr   pump cleaned, hose replaced\nSun 9 Apr   heron scared off\n",
+    "sluice.log": "2024-02-06 hatch oiled (Irma)\n2024-04-19 hatch oiled (Benno)\n2024-05-27 winch rope renewed\n"
+    "2024-08-08 hatch oiled (Irma)\n2024-10-01 grid cleared, 90 euros\n",
+    "van.txt": "The van\n\nTyres changed by Falk, 3 March 2024\nBrakes bled by Irma, 9 May 2024\n"
+    "Tyres changed by Benno, 2 November 2024\n",
+    "goat.md": "# Goat\n\n| Done | Day | By |\n|---|---|---|\n| hooves clipped | 11.01.2025 | Falk |\n"
+    "| horns filed | 04.02.2025 | Irma |\n| hooves clipped | 29.04.2025 | Benno |\n",
     "cat.md": "# Cat diary\n\n## 6 May 2025\n\nClipped her claws.\n\n## 19 May 2025\n\nWormed her, Dr Frye.\n",
     "hours.md": "# Opening hours\n\n- **Library**: Mon–Wed 9–17, Sat 10–13\n"
     "- **Baths**: Tue and Thu 7–20. Towels cost 2.\n\nBakery:\nFri 6–18\nSaturday 7–12\n",
@@ -52,6 +59,17 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("When was the pump last cleaned?", "2 Apr", "pond-log.txt"),
         ("When was the pump first cleaned?", "4 Mar", "pond-log.txt"),
         ("when did we worm the cat", "19 May 2025", "cat.md"),
+        # An entry of the asked month or year
+        ("When was the pump cleaned in March?", "4 Mar", "pond-log.txt"),
+        ("When was the hatch oiled in April 2024?", "2024-04-19", "sluice.log"),
+        ("Who oiled the hatch in August?", "Irma", "sluice.log"),
+        ("who oiled the hatch in April 2024", "Benno", "sluice.log"),
+        ("when was the winch rope renewed in 2024", "2024-05-27", "sluice.log"),
+        ("when did Irma bleed the brakes in May", "9 May 2024", "van.txt"),
+        ("when were the hooves clipped in January", "11.01.2025", "goat.md"),
+        # Dates at the end of lines, and in a column
+        ("when were the tyres last changed", "2 November 2024", "van.txt"),
+        ("when were the goat's hooves last clipped", "29.04.2025", "goat.md"),
         # The part with the asked day
         ("When is the library open on Tuesdays?", "Mon–Wed 9–17", "hours.md"),
         ("library hours saturday", "Sat 10–13", "hours.md"),
@@ -72,12 +90,18 @@ def test_what_a_question_names_answers(retriever: Retriever, question: str, answ
         "mooring fee of Tern",  # has none
         "berth of Gannet",
         "mooring fee of the Skua in 2019",
+        "When was the pump cleaned in May?",
+        "When was the hatch oiled in May 2024?",
+        "Who oiled the hatch in October?",
+        "when was the winch rope renewed in 2023",
+        "who changed the tyres in May",
+        "when were the horns filed in April",
         "price of the gate",  # of the roof: items of a list are no fields of one record
         "When is the library open on Sundays?",
         "when are the baths open on friday",
     ],
 )
-def test_another_field_or_day_is_not_found(retriever: Retriever, question: str) -> None:
+def test_another_field_or_time_is_not_found(retriever: Retriever, question: str) -> None:
     assert not retriever.ask(question).found
 
 
@@ -87,3 +111,21 @@ def test_another_field_or_day_is_not_found(retriever: Retriever, question: str) 
 def test_other_questions_do_not_ask_for_a_field(retriever: Retriever, question: str) -> None:
     result = retriever.ask(question)
     assert result.answer is None or result.answer.text != "D9"
+
+
+@pytest.mark.parametrize(
+    ("question", "entry", "doer"),
+    [
+        ("who greased the ramp?", "2024-05-11 ramp greased (Siv Dahl)", "Siv Dahl"),
+        ("who repaired the horn?", "2024-05-30 horn repaired by Torp", "Torp"),
+        ("who greased the ramp?", "Ramp greased by Siv, 11 May 2024", "Siv"),
+        ("who cleared the ramp?", "2024-05-11 ramp cleared by Friday, as asked", None),
+        ("who was fired?", "2024-05-11 Ulf fired (Siv)", None),
+        ("who greased the ramp?", "2024-05-11 ramp greased (twice)", None),
+        ("who greased the ramp?", "2024-05-11 ramp greased by Siv (Ulf)", None),
+        ("what did Siv grease?", "2024-05-11 ramp greased (Siv)", None),
+    ],
+)
+def test_who_did_what_an_entry_notes(question: str, entry: str, doer: str | None) -> None:
+    span = doer_of(question, entry)
+    assert (span and entry[slice(*span)]) == doer

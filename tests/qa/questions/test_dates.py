@@ -7,12 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from qa.questions.dates import (
+    Period,
     add_date_forms,
+    asked_period,
+    asked_time,
     dates_in,
     latest_date,
     months_in_figures,
     names_month,
     spell_out_dates,
+    without_time,
     write_dates_as_in,
 )
 from qa.retrieval.retriever import Retriever
@@ -179,3 +183,43 @@ def test_a_row_is_found_by_its_date(retriever: Retriever, question: str, who: st
 )
 def test_the_latest_date_of_a_text(text: str, expected: tuple[int, int, int]) -> None:
     assert latest_date(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [
+        ("what did we decide in March?", Period(0, 3)),
+        ("what did we decide in March 2026", Period(2026, 3)),
+        ("2026-03: what was decided?", Period(2026, 3)),
+        ("who came on 4 June?", Period(0, 6, 4)),
+        ("who came on 2024-06-04?", Period(2024, 6, 4)),
+        ("who may come?", None),
+        ("who came between 4 June and 5 June?", None),
+        ("who has paid since March?", None),
+        ("who pays until 4 June?", None),
+    ],
+)
+def test_asked_period(question: str, period: Period | None) -> None:
+    assert asked_period(question) == period
+
+
+@pytest.mark.parametrize(
+    ("question", "period", "rest"),
+    [
+        ("who rang in 2019?", Period(2019, 0), "who rang?"),
+        ("who rang during 2019?", Period(2019, 0), "who rang?"),
+        ("who rang in May 2019?", Period(2019, 5), "who rang?"),
+        ("who rang before 2019?", None, "who rang before 2019?"),
+        ("who rang in 2019 or in 2020?", None, "who rang or?"),
+        ("who bought model 2019?", None, "who bought model 2019?"),
+    ],
+)
+def test_the_time_that_is_asked_about_may_be_a_year(question: str, period: Period | None, rest: str) -> None:
+    assert (asked_time(question), without_time(question)) == (period, rest)
+
+
+def test_days_months_and_years_exclude_each_other_only_by_what_both_give() -> None:
+    day = Period(2025, 3, 9)
+    assert all(map(day.excludes, (Period(0, 5), Period(2024, 0), Period(0, 3, 8))))
+    assert not any(map(day.excludes, (Period(0, 3), Period(2025, 0))))
+    assert not Period(2025, 0).excludes(Period(0, 5))
