@@ -8,7 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corpus.chunking.splitter import encoder_text, join_context, split, splitter_version
+    from corpus.chunking.splitter import (
+        encoder_text,
+        join_context,
+        mixed_version,
+        split,
+        splitter_version,
+        types_split_otherwise,
+    )
     from corpus.discovery.filenames import INDEX_FOLDER, SETTINGS_FILE, from_os_name, to_os_name
     from corpus.discovery.gitignore import literal_pattern
     from corpus.discovery.limits import lies_in, outermost
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 
 # The public names by module; a module is imported on first use, so that a question pays only for what it uses.
 _NAMES = {
-    "chunking.splitter": "encoder_text join_context split splitter_version",
+    "chunking.splitter": "encoder_text join_context mixed_version split splitter_version types_split_otherwise",
     "discovery.filenames": "INDEX_FOLDER SETTINGS_FILE from_os_name to_os_name",
     "discovery.gitignore": "literal_pattern",
     "discovery.safe_read": "read_bytes",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus import INDEX_FOLDER, FoundFile, splitter_version
+from corpus import INDEX_FOLDER, FoundFile, types_split_otherwise
 from corpus.errors import CorpusError, LockedError, NoIndexError, QAError, StorageError, UsageError
 from corpus.formats import MAX_BYTES, size_limit
 from index import (
@@ -152,7 +152,7 @@ def _refresh(
         return OpenedCollection(retriever, note=note)
     if retriever.reload():  # another process has indexed something meanwhile
         return _refresh(retriever, progress, device, limit)
-    if not reason and info.splitter != splitter_version():
+    if not reason and types_split_otherwise(info.splitter) is None:
         reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
         note = f"{reason}. Answering from the index as it is; to update it, run: {index_command(root)}"

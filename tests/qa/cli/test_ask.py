@@ -296,6 +296,16 @@ def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.Monke
     assert done.stderr.endswith(f"run: qa index {indexed}\n")
 
 
+def test_ask_after_an_extra_was_removed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed files are indexed as ever, whatever grammars for source code are installed."""
+    (indexed / "new.md").write_text(HARP)
+    monkeypatch.setattr("corpus.readers.source.grammars.grammar_version", lambda: 0)
+    done = qa("ask", "where", "is", "the", "harp?")
+    assert done.exit_code == 0
+    assert HARP in done.stdout
+    assert "splits documents differently" not in done.stderr
+
+
 def test_exit_code_for_a_damaged_index(indexed: Path) -> None:
     (indexed / ".qa" / "index.db").write_bytes(b"x" * 5000)
     for command in (["ask", "soup"], ["show", "talks.md"], ["status"]):

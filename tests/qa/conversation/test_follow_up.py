@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qa.conversation.follow_up import Turn, names_in, next_turn
+from qa.conversation.follow_up import Turn, next_turn
+from qa.conversation.topic import names_in
 
 AWARD = Turn("What won the ICLR 2025 test of time award?", "Adam")
 KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
