@@ -29,7 +29,15 @@ from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.storage.vectors import vector_digest
-from index.update.diff import MAX_READ_BYTES, Diff, apply_choice, compare_folder, patterns_to_blame, read_suspects
+from index.update.diff import (
+    MAX_READ_BYTES,
+    Diff,
+    apply_choice,
+    compare_folder,
+    patterns_to_blame,
+    read_suspects,
+    require_most_kept,
+)
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request
 
@@ -133,6 +141,8 @@ class Build:
             diff = read_suspects(self._request.root, diff, self._documents, limit=limit)
             diff = self._split_again(diff, outdated_types or frozenset())
             self._unchanged = [*diff.same]
+        if not self._request.allow_empty:
+            require_most_kept(len(self._documents), len(diff.removed), self._request.choice)
         embedding = self._read(diff, mode)
         info = self._commit(diff, mode)
         report = self._findings.report(diff, mode, info, self._started)
