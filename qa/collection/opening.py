@@ -73,7 +73,12 @@ class OpenedCollection:
 
 
 def build_and_open(
-    root: Path, open_retriever: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
+    root: Path,
+    open_retriever: Callable[..., Retriever],
+    progress: ProgressCallback | None,
+    device: Device,
+    *,
+    paths: Sequence[str] = (),
 ) -> OpenedCollection:
     """Build or update a collection, however long that takes, and open it for questions.
 
@@ -84,13 +89,14 @@ def build_and_open(
         open_retriever: `Retriever.open`, perhaps with some arguments bound.
         progress: Called with the bytes read so far.
         device: Where the model embeds passages.
+        paths: Files and folders to add if it is limited, as in `build_index`.
     """
     from qa.collection.build import build_index, model_of, require_root
 
     root = require_root(root)
     encoder = load_encoder(model_of(root), device=device)
     try:
-        report = build_index(root, progress=progress, encoder=encoder)
+        report = build_index(root, paths=paths, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
             retriever = open_retriever(root, encoder=encoder)
