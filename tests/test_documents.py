@@ -140,6 +140,15 @@ def test_every_command_of_the_readme_runs(place: Path) -> None:
     assert printed.count('"version": 1') == 3
 
 
+def test_the_questions_of_the_readme_are_answered(place: Path) -> None:
+    """The user's notes are those of the sample."""
+    asked = [line.rpartition(" && ")[2] for line in commands(blocks("README.md", "console")[2]) if 'qa ask "' in line]
+    assert len(asked) == 4
+    for line in asked:
+        _, *words = shlex.split(line.split(" | ")[0])
+        assert qa(*words, "--index", place / "notes").exit_code == 0, line
+
+
 def test_the_commands_of_usage_run(place: Path) -> None:
     """Those of other documents would take hours or need other data."""
     lines = [line for session in blocks("qa/USAGE.md", "console") for line in commands(session)]
