@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
-    from index.encoder.devices import Device
+    from index.encoder.devices import Device, require_gpu
     from index.encoder.load import load_encoder, prepare_for_questions
     from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
     from index.encoder.protocol import Encoder, TokenVectors, require_same_encoder
@@ -54,7 +54,7 @@ _NAMES = {
     "dense.scope": "Among Scope",
     "dense.search": "Candidate",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
-    "encoder.devices": "Device",
+    "encoder.devices": "Device require_gpu",
     "encoder.load": "load_encoder prepare_for_questions",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
     "compiled.bert": "BertBuilder",
