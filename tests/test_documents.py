@@ -45,8 +45,6 @@ def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {
         "notes/2025/questions.txt": "who won?\nwhere was it?\n",
         "notes/2025/questions.jsonl": gold_question,
-        # Otherwise the next command would index the map that a command writes there.
-        "notes/.gitignore": "map.html\n",
         "papers/one.txt": "One paper.\n",
         "talk.md": "# Talk\n\nOf papers.\n",
     }
