@@ -58,7 +58,7 @@ _CLAUSE = re.compile(rf"{AUXILIARY}\b|{ASKING}\s", re.I)
 _DEFINITION = re.compile(rf"(?:who|what)(?:'s|\s+{BE})\s+(?!{DETERMINER}\b)", re.I)
 # Possible antecedents of "it" and "they" in their own question.
 _SINGULAR = re.compile(rf"\b{DETERMINER}\s+\S*[^s\s](?=\s|$)", re.I)
-_PLURAL = re.compile(rf"\b(?!{BE}\b)\w+s(?=\s)", re.I)
+_PLURAL = re.compile(rf"\b(?!{BE}\b|has\b|does\b)(?<!\bwho )(?<!\bwhat )\w+s(?=\s)", re.I)
 _SOMEBODY = re.compile(r"\b(?:(?:an?|each|every|any|no)\s+\w|(?:some|every)(?:one|body)\b)", re.I)
 # An answer of more words is not a name.
 _MAX_NAME_WORDS = 8
@@ -119,11 +119,14 @@ def _resolve_pronouns(question: str, previous: Turn) -> str | None:
     None if there are such pronouns, but what they refer to cannot be told.
     """
     resolved, at = "", 0
+    replaced: dict[str, bool] = {}
     for match in _WORD.finditer(question):
         antecedent = _antecedent(match, question, previous)
         if antecedent == "":
             return None
-        if antecedent:
+        is_thing = _THING.fullmatch(match[0]) is not None
+        # "it" and "they" in the same question are two things.
+        if antecedent and replaced.setdefault(antecedent, is_thing) is is_thing:
             resolved += question[at : match.start()] + antecedent
             at = match.end()
     return resolved + question[at:]

@@ -28,7 +28,7 @@ _PERSON = r"(?:i|we|you|they|he|she|it)"
 _VERB_OF_PERSON = re.compile(rf"(?<=\s)\b{AUXILIARY_OF_VERB}\s+{_PERSON}\b.*", re.I)
 # "how do I restart nginx", "which queue do we use".
 _DONE_BY_PERSON = re.compile(
-    rf"{ASKING}(?P<noun>(?:\s+[^\W\d]\S*){{0,3}}?)\s+{AUXILIARY_OF_VERB}\s+(?P<clause>{_PERSON}\s+[^\W\d]\S*"
+    rf"(?:{ASKING}(?P<noun>(?:\s+[^\W\d]\S*){{0,3}}?)\s+)?{AUXILIARY_OF_VERB}\s+(?P<clause>{_PERSON}\s+[^\W\d]\S*"
     r"(?:\s+(?:up|out|off|down|over|back|away)\b)?(?:\s+in\b)?(?:\s+(?:to|into|for|with|of)\b)?(?P<object>.*))",
     re.I,
 )
@@ -74,6 +74,7 @@ _BARE_OBJECT = re.compile(
     rf"(?:ha[sd]|have|(?!{_NO_TOPIC.pattern})[^\W\d]\S*)\s+(?P<object>.+)",
     re.I,
 )
+_WHICH_SEVERAL = re.compile(r"(?:which|what)\s+(?P<noun>[^\W\d]\S*[^su\W\d]s)\s+(?P<clause>[^\W\d].+)", re.I)
 _MAX_SUBJECT_WORDS = 4
 
 
@@ -107,7 +108,11 @@ def topic_of(question: str, *, is_one: bool = False) -> str:
         return names[0]
     if subject := _SUBJECT.fullmatch(question):
         return _of_subject(question, subject["subject"])
-    if topic := _done_by_person(question) or _bare_subject(question, is_one=is_one) or _bare_object(question):
+    if (
+        topic := _done_by_person(question)
+        or _bare_subject(question, is_one=is_one)
+        or _bare_object(question, is_one=is_one)
+    ):
         return topic
     return _after_article_or_preposition(_VERB_OF_PERSON.sub("", question).rstrip() or question)
 
@@ -116,7 +121,8 @@ def _after_article_or_preposition(question: str) -> str:
     determined, prepositional = _DETERMINED.search(question), _AFTER_PREPOSITION.search(question)
     if determined and BEFORE_VERB.search(question, 0, determined.start()):
         return _without_verb(determined[0])
-    return determined[0] if determined else prepositional["object"] if prepositional else ""
+    topic = determined[0] if determined else prepositional["object"] if prepositional else ""
+    return "" if DATE.fullmatch(topic) else topic
 
 
 def _of_subject(question: str, subject: str) -> str:
@@ -127,9 +133,22 @@ def _of_subject(question: str, subject: str) -> str:
         return responsible["object"]
     if re.match(rf"{PREPOSITION}\b", subject, re.I):
         return ""
+    if (
+        re.match(BE, question, re.I)
+        and question.endswith(f" {subject}")
+        and not re.search(r"\sthere\s", question, re.I)
+    ):
+        return _without_adjective(subject)
     predicate = (_PREDICATE_OF_WHAT if asks_who or re.match(r"what\b", question, re.I) else _PREDICATE).search(subject)
     rest = subject[: predicate.start()] if predicate else subject
     return subject if re.fullmatch(DETERMINER, rest, re.I) else rest
+
+
+def _without_adjective(subject: str) -> str:
+    """Return the subject of "wifi free" or "the pool open on Sundays", in which something is said of it."""
+    words = re.split(rf"\s+{PREPOSITION}\b", subject, maxsplit=1, flags=re.I)[0].split()
+    least = 2 if re.fullmatch(DETERMINER, words[0], re.I) else 1
+    return " ".join(words[:-1] if len(words) > least else words)
 
 
 def _done_by_person(question: str) -> str:
@@ -160,8 +179,14 @@ def _bare_subject(question: str, *, is_one: bool) -> str:
     return " ".join(words[end + 1 :] if is_object else words[:end]) if end < _MAX_SUBJECT_WORDS else ""
 
 
-def _bare_object(question: str) -> str:
-    """Return the object of a verb whose subject is asked for, "who owns brisk", if it has no article."""
+def _bare_object(question: str, *, is_one: bool) -> str:
+    """Return the object of a verb whose subject is asked for, "who owns brisk", if it has no article.
+
+    If the topic is several things, as in "which laptops support linux", return these.
+    """
+    several = None if is_one else _WHICH_SEVERAL.fullmatch(question)
+    if several and not re.match(AUXILIARY, several["clause"], re.I):
+        return f"the {several['noun']} that {several['clause']}"
     asked = _BARE_OBJECT.fullmatch(question)
     return _phrase(asked["object"]) if asked else ""
 
