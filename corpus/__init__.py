@@ -8,8 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corpus.chunking.splitter import encoder_text, join_context, split, splitter_version
+    from corpus.chunking.splitter import (
+        encoder_text,
+        join_context,
+        mixed_version,
+        split,
+        splitter_version,
+        types_split_otherwise,
+    )
     from corpus.discovery.filenames import INDEX_FOLDER, SETTINGS_FILE, from_os_name, to_os_name
+    from corpus.discovery.generated_files import names_only_generated
     from corpus.discovery.gitignore import literal_pattern
     from corpus.discovery.limits import lies_in, outermost
     from corpus.discovery.safe_read import read_bytes
@@ -27,7 +35,8 @@ if TYPE_CHECKING:
 
 # The public names by module; a module is imported on first use, so that a question pays only for what it uses.
 _NAMES = {
-    "chunking.splitter": "encoder_text join_context split splitter_version",
+    "chunking.splitter": "encoder_text join_context mixed_version split splitter_version types_split_otherwise",
+    "discovery.generated_files": "names_only_generated",
     "discovery.filenames": "INDEX_FOLDER SETTINGS_FILE from_os_name to_os_name",
     "discovery.gitignore": "literal_pattern",
     "discovery.safe_read": "read_bytes",

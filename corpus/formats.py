@@ -27,10 +27,11 @@ _SAMPLE = 64 * 1024
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
 )
-# JSON printed by `qa ask`, `similar` and `topics`: indexed, it would answer questions with earlier answers.
+# JSON printed by `qa ask`, `similar` and `topics`, which would answer questions with earlier answers, and maps.
 _OUTPUT_OF_QA = re.compile(
-    rb'\s*\{"version": 1, ("id": [^\n]*?"question": "[^\n]*?"corrections": \['
+    rb'\s*(?:\{"version": 1, ("id": [^\n]*?"question": "[^\n]*?"corrections": \['
     rb'|"of": \{"given": |"topics": \[\{"id": "[\d.]+", "label": )'
+    rb'|<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta name="generator" content="qa map">)'
 )
 # The title line of a manual page, which may follow macro definitions.
 _MAN = re.compile(rb"^\.(?:TH|Dd)[ \t]", re.MULTILINE)

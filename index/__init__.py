@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
-    from index.encoder.devices import Device
+    from index.encoder.devices import Device, require_gpu
     from index.encoder.load import load_encoder, prepare_for_questions
     from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
     from index.encoder.protocol import Encoder, TokenVectors, require_same_encoder
@@ -36,7 +36,14 @@ if TYPE_CHECKING:
     from index.storage.vectors import PassageColumns, Vectors
     from index.stores import choose_store, is_built, open_index, open_store, store_of, verify_index, verify_store
     from index.update.copy import copy_index
-    from index.update.diff import Diff, find_changes, not_selected, patterns_to_blame, unknown_files
+    from index.update.diff import (
+        Diff,
+        find_changes,
+        not_selected,
+        patterns_to_blame,
+        require_most_kept,
+        unknown_files,
+    )
     from index.update.report import BuildReport, Choice, Note, Progress, ProgressCallback, Request
     from index.update.update import merge_log, preview_update, rebuild_derived, rebuild_index, record_same, update_index
     from index.workers.workers import WorkerPlan, open_workers
@@ -47,7 +54,7 @@ _NAMES = {
     "dense.scope": "Among Scope",
     "dense.search": "Candidate",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
-    "encoder.devices": "Device",
+    "encoder.devices": "Device require_gpu",
     "encoder.load": "load_encoder prepare_for_questions",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
     "compiled.bert": "BertBuilder",
@@ -71,7 +78,7 @@ _NAMES = {
     "storage.vectors": "PassageColumns Vectors",
     "stores": "choose_store is_built open_index open_store store_of verify_index verify_store",
     "update.copy": "copy_index",
-    "update.diff": "Diff find_changes not_selected patterns_to_blame unknown_files",
+    "update.diff": "Diff find_changes not_selected patterns_to_blame require_most_kept unknown_files",
     "update.report": "BuildReport Choice Note Progress ProgressCallback Request",
     "update.update": "merge_log preview_update rebuild_derived rebuild_index record_same update_index",
     "workers.workers": "WorkerPlan open_workers",

@@ -45,8 +45,6 @@ def place(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {
         "notes/2025/questions.txt": "who won?\nwhere was it?\n",
         "notes/2025/questions.jsonl": gold_question,
-        # Otherwise the next command would index the map that a command writes there.
-        "notes/.gitignore": "map.html\n",
         "papers/one.txt": "One paper.\n",
         "talk.md": "# Talk\n\nOf papers.\n",
     }
@@ -138,6 +136,15 @@ def test_every_command_of_the_readme_runs(place: Path) -> None:
     failed, printed = outcomes(lines, place)
     assert failed == {}
     assert printed.count('"version": 1') == 3
+
+
+def test_the_questions_of_the_readme_are_answered(place: Path) -> None:
+    """The user's notes are those of the sample."""
+    asked = [line.rpartition(" && ")[2] for line in commands(blocks("README.md", "console")[2]) if 'qa ask "' in line]
+    assert len(asked) == 4
+    for line in asked:
+        _, *words = shlex.split(line.split(" | ")[0])
+        assert qa(*words, "--index", place / "notes").exit_code == 0, line
 
 
 def test_the_commands_of_usage_run(place: Path) -> None:

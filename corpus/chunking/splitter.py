@@ -38,6 +38,8 @@ _LABEL_CHARACTERS = 400
 # Maximum length of a table's column names, and of the text searched for aligned columns.
 _COLUMN_CHARACTERS = 300
 _ALIGNED_CHARACTERS = 3000
+# The version of the grammars is above the others.
+_GRAMMAR_UNIT = 1_000_000
 # The row number in the heading of a spreadsheet row, which is only for citations: "Row 3", "Heron (row 3)".
 _ROW_NUMBER = re.compile(r"\ARow \d+\Z| \(row \d+\)\Z")
 
@@ -46,7 +48,25 @@ def splitter_version() -> int:
     """Return the version of readers and splitter, which depends on the installed grammars for source code."""
     from corpus.readers.source.grammars import grammar_version  # noqa: PLC0415 - no question needs it
 
-    return 1_000_000 * grammar_version() + 1000 * formats.VERSION + VERSION
+    return _GRAMMAR_UNIT * grammar_version() + 1000 * formats.VERSION + VERSION
+
+
+def mixed_version() -> int:
+    """Return the version of documents of which some were split before the set of grammars changed to this one."""
+    from corpus.readers.source import grammars  # noqa: PLC0415
+
+    return splitter_version() % _GRAMMAR_UNIT + _GRAMMAR_UNIT * grammars.mixed_version(grammars.grammar_version())
+
+
+def types_split_otherwise(version: int) -> frozenset[str] | None:
+    """Return the media types that another version splits differently, or None if these may be all.
+
+    They are some if only the set of installed grammars differs.
+    """
+    from corpus.readers.source.grammars import types_read_otherwise  # noqa: PLC0415
+
+    grammars, others = divmod(version, _GRAMMAR_UNIT)
+    return types_read_otherwise(grammars) if others == splitter_version() % _GRAMMAR_UNIT else None
 
 
 @dataclass(frozen=True, slots=True)

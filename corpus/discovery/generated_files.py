@@ -20,6 +20,14 @@ def kind_of_generated_folder(entries: Iterable[str]) -> str:
     return next((_MARKERS[name] for name in entries if name in _MARKERS), "")
 
 
+def names_only_generated(patterns: Iterable[str]) -> bool:
+    """Return whether all these patterns, of which there is one, name files or folders that are left out by default."""
+    names = [pattern.rstrip("/ ") for pattern in patterns if not pattern.startswith("!")]
+    return bool(names) and all(
+        name.endswith(_ANY_ENDING) or not _FOLDERS.keys().isdisjoint(name.split("/")) for name in names
+    )
+
+
 class GeneratedFiles:
     """Decides which generated files and folders are left out, and counts them by kind.
 

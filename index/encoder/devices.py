@@ -6,6 +6,7 @@ import contextlib
 import sys
 import warnings
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 
 from corpus.errors import UsageError
@@ -36,6 +37,12 @@ def find_gpu(device: Device) -> Device | None:
         if device is Device.AUTO:
             return None
         raise UsageError(f"the device {device} needs torch, which is missing: pip install torch") from error
+
+
+def require_gpu(device: Device) -> None:
+    """Raise a UsageError if a requested GPU is missing, like `find_gpu`, but import torch only if it seems to be."""
+    if device in (Device.CUDA, Device.MPS) and not (find_spec("torch") and _has_driver()):
+        find_gpu(device)
 
 
 def _usable_gpu(device: Device) -> Device | None:

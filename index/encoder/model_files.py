@@ -50,6 +50,17 @@ _SETTINGS = ("config.json", "config_sentence_transformers.json")
 # Settings that name a function, of a layer or for the scores of a cross-encoder.
 _ACTIVATIONS = ("activation_function", "activation_fn", "sbert_ce_default_activation_function")
 _HUB_SECONDS = 8.0
+# By the owner of the library's own models of a kind: what to do about an invalid name, and about a missing model.
+_FIXES = {
+    "sentence-transformers": (
+        "If an index was built with it, put it back, or build the index with another: qa index --model NAME.",
+        f"Fetch it once while online, or name a folder that has it. The default needs neither: pip install {_WHEEL}",
+    ),
+    "cross-encoder": (
+        "Name a cross-encoder, such as cross-encoder/ms-marco-MiniLM-L6-v2, or its folder.",
+        "Fetch it once while online, or name a folder that has it; without --rerank-model, none is needed.",
+    ),
+}
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -76,7 +87,7 @@ def find(name: str = DEFAULT_MODEL, *, owner: str = "sentence-transformers") -> 
         return _find_default()
     folder = Path(name)
     if not folder.is_dir():
-        folder = _from_hub(name if "/" in name else f"{owner}/{name}", name)
+        folder = _from_hub(name if "/" in name else f"{owner}/{name}", name, owner)
     subfolders = _module_folders(name, folder)
     files = sorted(file for subfolder in subfolders for file in _relevant_files(folder, subfolder))
     _require_safetensors(name, folder, files, subfolders)
@@ -86,7 +97,7 @@ def find(name: str = DEFAULT_MODEL, *, owner: str = "sentence-transformers") -> 
 
 
 def _find_default() -> ModelFiles:
-    folder = _wheel_folder() or _from_hub(DEFAULT_MODEL, DEFAULT_MODEL)
+    folder = _wheel_folder() or _from_hub(DEFAULT_MODEL, DEFAULT_MODEL, "sentence-transformers")
     digests = _digests(DEFAULT_MODEL, folder, sorted(_PINNED))
     for file, expected in _PINNED.items():
         if digests[file] != expected:
@@ -213,22 +224,19 @@ def _fingerprint(digests: dict[str, str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _from_hub(repository: str, name: str) -> Path:
+def _from_hub(repository: str, name: str, owner: str) -> Path:
     """Return a model's folder in the local hub cache; download the model if it is not there."""
     import huggingface_hub
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
+    invalid_name_fix, fetch_fix = _FIXES[owner]
     try:
         return Path(huggingface_hub.snapshot_download(repository, local_files_only=True))
     except HFValidationError as error:
-        raise ModelError(
-            f"{name} is neither a folder nor the name of a model. If an index was built with it, put it back, or build "
-            "the index with another: qa index --model NAME."
-        ) from error
+        raise ModelError(f"{name} is neither a folder nor the name of a model. {invalid_name_fix}") from error
     except (LocalEntryNotFoundError, OSError):
         pass
-    fix = f"Fetch it once while online, or name a folder that has it. The default needs neither: pip install {_WHEEL}"
-    _require_hub(name, repository, fix)
+    _require_hub(name, repository, fetch_fix)
     patterns = [f"*{suffix}" for suffix in _RELEVANT]
     try:
         return Path(
@@ -237,7 +245,7 @@ def _from_hub(repository: str, name: str) -> Path:
             )
         )
     except Exception as error:  # the library documents no common base class of its errors
-        raise ModelError(f"the model {name} could not be fetched: {_first_line(error)}. {fix}") from error
+        raise ModelError(f"the model {name} could not be fetched: {_first_line(error)}. {fetch_fix}") from error
 
 
 def _require_hub(name: str, repository: str, fix: str) -> None:

@@ -75,9 +75,8 @@ def remembered_address(folder: Path) -> StoreAddress | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StorageError(
-            f"cannot read {file}: {error.strerror or error}. Check its permissions and its folder's."
-        ) from error
+        unreadable = file if os.access(folder, os.X_OK) else folder
+        raise StorageError(f"cannot read {unreadable}: {error.strerror or error}. Check its permissions.") from error
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{file} cannot be read: {error}. Name the store again: qa index --store URL") from error
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import psycopg
 
 from corpus.errors import NoIndexError
 from index.dense.exact_segments import Floats, cosines
@@ -47,6 +47,10 @@ from index.storage.rows import (
     require_all,
 )
 from index.storage.vectors import Stored, Vectors
+
+# `index.postgres.connection`, imported first, says what to install if it is missing.
+if TYPE_CHECKING:
+    import psycopg
 
 # pgvector rounds the question to float16; its inner products differ from our cosines by less than this.
 _ROUNDING = 2.5e-4

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 
-from corpus import SETTINGS_FILE, FoundFile, digest, outermost, read_file, walk
-from corpus.errors import Unreadable
+from corpus import SETTINGS_FILE, FoundFile, digest, names_only_generated, outermost, read_file, walk
+from corpus.errors import CorpusError, Unreadable
 from index.protocol import Index
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import FileStat, StoredDocument
@@ -88,6 +88,18 @@ def patterns_to_blame(root: Path, chosen: Choice | BuildConfig) -> str:
         if values
     ]
     return " and ".join(parts)
+
+
+def require_most_kept(documents: int, removed: int, choice: Choice) -> None:
+    """Raise a CorpusError if a pattern for files that are left out by default would remove most of an index."""
+    include = [*filter(str.strip, choice.include or ())]
+    if 2 * removed > documents and "include" not in (choice.from_file or ()) and names_only_generated(include):
+        options = " ".join(f"--include {shlex.quote(pattern)}" for pattern in include)
+        raise CorpusError(
+            f"with {options}, only what matches is indexed, and {removed:,} of {documents:,} files would be removed "
+            f"from the index. To have both: qa index --include '*' {options}. "
+            f"To remove them: qa index --allow-empty {options}."
+        )
 
 
 def find_changes(root: Path, snapshot: Index) -> Diff:

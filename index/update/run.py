@@ -6,12 +6,22 @@ import json
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, LoadedFile, SkippedFile, encoder_text, load_all, split, splitter_version
+from corpus import (
+    INDEX_FOLDER,
+    LoadedFile,
+    SkippedFile,
+    encoder_text,
+    load_all,
+    mixed_version,
+    split,
+    splitter_version,
+    types_split_otherwise,
+)
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildMode, ChangeSet, SplitFile
@@ -19,7 +29,15 @@ from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.storage.vectors import vector_digest
-from index.update.diff import MAX_READ_BYTES, Diff, apply_choice, compare_folder, patterns_to_blame, read_suspects
+from index.update.diff import (
+    MAX_READ_BYTES,
+    Diff,
+    apply_choice,
+    compare_folder,
+    patterns_to_blame,
+    read_suspects,
+    require_most_kept,
+)
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request
 
@@ -100,6 +118,7 @@ class Build:
         )
         self._findings = Findings()
         self._unchanged: list[StoredDocument] = []
+        self._outdated: frozenset[str] = frozenset()  # unchanged files to split again
         self._passages = 0
         self._done = 0.0
         self._total = 0
@@ -110,8 +129,9 @@ class Build:
         if self._request.progress is not None:
             self._request.progress(Progress(0, 0))  # listing a large folder takes a while
         # The settings that passages and vectors depend on.
-        affects_passages = attrgetter("fingerprint", "splitter", "formats")
-        if previous is not None and affects_passages(previous) != affects_passages(config):
+        affects_passages = attrgetter("fingerprint", "formats")
+        outdated_types = frozenset() if previous is None else types_split_otherwise(previous.splitter)
+        if previous is not None and (outdated_types is None or affects_passages(previous) != affects_passages(config)):
             mode = BuildMode.FULL
         # A full build retries skipped files: a later version may be able to read them.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
@@ -119,11 +139,30 @@ class Build:
         if mode is BuildMode.INCREMENTAL:
             limit = math.inf if self._request.retry else MAX_READ_BYTES
             diff = read_suspects(self._request.root, diff, self._documents, limit=limit)
+            diff = self._split_again(diff, outdated_types or frozenset())
             self._unchanged = [*diff.same]
+        if not self._request.allow_empty:
+            require_most_kept(len(self._documents), len(diff.removed), self._request.choice)
         embedding = self._read(diff, mode)
         info = self._commit(diff, mode)
         report = self._findings.report(diff, mode, info, self._started)
         return replace(report, embedded=embedding.embedded, reused=self._passages - embedding.embedded)
+
+    def _split_again(self, diff: Diff, types: Set[str]) -> Diff:
+        """Count unchanged files of these types as suspect; before a question, only remember that this is to be done."""
+        outdated = [file for file in diff.unchanged if self._documents[file.path].media_type in types]
+        if not outdated:
+            return diff
+        if not self._request.retry:
+            self._config = replace(self._config, splitter=mixed_version())
+            return diff
+        self._outdated = frozenset(file.path for file in outdated)
+        return replace(
+            diff,
+            suspect=(*diff.suspect, *outdated),
+            unchanged=tuple(file for file in diff.unchanged if file.path not in self._outdated),
+            same=tuple(document for document in diff.same if document.path not in self._outdated),
+        )
 
     def _read(self, diff: Diff, mode: BuildMode) -> Embedding:
         """Read the files that may have changed, and embed their passages at the same time."""
@@ -138,7 +177,8 @@ class Build:
                 try:
                     if isinstance(document := loaded.outcome, Unreadable):
                         raise document
-                    if mode is BuildMode.INCREMENTAL and stored is not None and stored.sha256 == document.sha256:
+                    keeps = mode is BuildMode.INCREMENTAL and loaded.file.path not in self._outdated
+                    if keeps and stored is not None and stored.sha256 == document.sha256:
                         file, checked_ns = loaded.file, loaded.checked_ns
                         updated = replace(stored, size=file.size, mtime_ns=file.mtime_ns, checked_ns=checked_ns)
                         self._unchanged.append(updated)

@@ -55,6 +55,7 @@ _UNIT_MARK = re.compile(r"[%€$£¥]")
 _ARTICLES = {"a", "an", "the"}
 # Marks that enclose words: an opening one comes right before a word, a closing one right after.
 _PAIRED = '*`"'
+_MARKS = re.compile(r"([*`\"])\1{0,2}")
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
 # A title or quotation between such marks.
@@ -224,6 +225,7 @@ def _passage_answer(
     words = replace_if_outdated(question, text, words, within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
     words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)
+    words = _include_mark_beside(text, words, within)
     start, end = _balance_brackets(text, words, within)
     answer = text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
@@ -296,6 +298,27 @@ def _strip_unpaired_mark(text: str, words: Span, sentence: Span) -> Span:
     if right and not left and _OPENING_MARK.search(text, sentence[0], start + 1):
         return start, end - right
     return words
+
+
+def _include_mark_beside(text: str, words: Span, sentence: Span) -> Span:
+    """Extend the words to a mark right next to them whose counterpart is the only mark within them."""
+    start, end = words
+    within = [*_MARKS.finditer(text, start, end)]
+    if len(within) != 1 or within[0].start() == start or within[0].end() == end:
+        return words
+    marks, (first, last) = within[0][0], within[0].span()
+    opening, closing = start - len(marks), end + len(marks)
+    if not text[last].isalnum() and opening >= sentence[0] and _is_alone(text, opening, start, marks):
+        return opening, end
+    if not text[first - 1].isalnum() and closing <= sentence[1] and _is_alone(text, end, closing, marks):
+        return start, closing
+    return words
+
+
+def _is_alone(text: str, start: int, end: int, marks: str) -> bool:
+    """Whether marks at a place are next to a word on one side only."""
+    around = (text[start - 1 : start] if start else "", text[end : end + 1])
+    return text[start:end] == marks and sum(it.isalnum() for it in around) == 1
 
 
 def _balance_brackets(text: str, words: Span, sentence: Span) -> Span:

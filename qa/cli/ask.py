@@ -103,6 +103,9 @@ def ask(
         root = session.store_root(store, corpus, index, folder)
     else:
         root = session.collection_root(corpus, index, folder=folder, no_update=no_update)
+    paths: tuple[str, ...] = ()
+    if corpus is not None and store is None:
+        root, paths, only = session.part_of_collection(corpus, only)
     from qa.collection.settings import read_settings
 
     settings = read_settings(root)
@@ -116,6 +119,7 @@ def ask(
         rerank_model=rerank_model,
         device=device,
         store=store,
+        paths=paths,
     )
     from qa.answer.citation import BoxFinder
 

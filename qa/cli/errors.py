@@ -131,10 +131,18 @@ def _print_error(error: Exception) -> int:
 def _usage_message(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
+        if error.ctx is not None and _is_option_of_ask(error.ctx, error.option_name):
+            return f"{error.option_name} goes after the command: qa ask {error.option_name} ... See: qa ask --help"
         message += " Put -- before a question that starts with a dash."
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f" See: {error.ctx.command_path} --help"
     return message
+
+
+def _is_option_of_ask(ctx: click.Context, name: str) -> bool:
+    """Whether an option before any command is one of `qa ask`, as a question needs no command."""
+    ask = ctx.command.get_command(ctx, "ask") if isinstance(ctx.command, Boundary) else None
+    return ask is not None and any(name in (*option.opts, *option.secondary_opts) for option in ask.params)
 
 
 def _print_message(message: str) -> None:

@@ -73,9 +73,14 @@ def app(ctx: click.Context) -> int:
 @click.option(
     "--model", metavar="NAME", help="A sentence-transformers model or its folder. Changing it embeds everything again."
 )
-@click.option("--include", multiple=True, metavar="PATTERN", help="Index only matching files (as in .gitignore).")
+@click.option(
+    "--include",
+    multiple=True,
+    metavar="PATTERN",
+    help="Index only matching files (as in .gitignore); '*' matches all that are not left out by default.",
+)
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out matching files (as in .gitignore).")
-@click.option("--allow-empty", is_flag=True, help="Continue even if there are no documents.")
+@click.option("--allow-empty", is_flag=True, help="Continue even if there are no documents, or hardly any are left.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only what went wrong, such as files that cannot be read.")
 @click.option("--wait", is_flag=True, help="Wait while another process writes the index.")

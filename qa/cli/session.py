@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 from corpus.errors import CorpusError, NoIndexError, UsageError
 from qa import locate
 from qa.terminal import answers, reports
+from qa.terminal.text import clean_name
 
 if TYPE_CHECKING:
     from index import Progress, ProgressCallback
     from qa.collection.opening import OpenedCollection
+    from qa.filters import Filter
     from qa.retrieval.retriever import Retriever
 
 # Kept until the process ends: freeing a model takes longer than using it.
@@ -111,6 +114,24 @@ def collection_root(
     return locate.root_of(corpus)
 
 
+def part_of_collection(corpus: Path, only: Filter) -> tuple[Path, tuple[str, ...], Filter]:
+    """Return the collection that includes the folder of --corpus, the folder in it, and the filter for that folder.
+
+    A folder in no collection is one itself. A note on stderr names the collection above a folder.
+    """
+    from corpus import literal_pattern
+    from qa.collection.named_files import collection_of
+
+    collection = collection_of((corpus,))
+    if not collection.paths:
+        return collection.root, (), only
+    if only.paths:
+        root = shlex.quote(str(collection.root))
+        raise UsageError(f"{corpus} is part of the collection {collection.root}; with --path, use --corpus {root}.")
+    answers.write_stderr(clean_name(collection.note))
+    return collection.root, collection.paths, replace(only, paths=tuple(map(literal_pattern, collection.paths)))
+
+
 def store_root(store: str, *folders: object) -> Path:
     """Return a folder in place of that of a collection used without its files; naming one is a UsageError."""
     if any(folder not in (None, False) for folder in folders):
@@ -144,11 +165,12 @@ def open_retriever(
     device: str = "auto",
     ahead: bool = True,
     store: str | None = None,
+    paths: Sequence[str] = (),
 ) -> Iterator[Retriever]:
     """Open a collection in a folder or a store for questions; report on stderr what was indexed first.
 
-    With `corpus`, build or update it, however long that takes; with `update`, index small changes. With `ahead`, start
-    loading what a question needs.
+    With `corpus`, build or update it, however long that takes, and add `paths` if it is limited to some; with `update`,
+    index small changes. With `ahead`, start loading what a question needs.
     """
     from index import Device
     from qa.collection.opening import OpenedCollection, build_and_open, refresh_if_small
@@ -161,7 +183,7 @@ def open_retriever(
     else:
         with progress() as callback:
             if corpus:
-                collection = build_and_open(root, opening, callback, model_device)
+                collection = build_and_open(root, opening, callback, model_device, paths=paths)
             elif update:
                 collection = refresh_if_small(opening(root), progress=callback, device=model_device)
             else:

@@ -239,13 +239,15 @@ def preview_index(
     on_empty: OnEmpty = OnEmpty.FAIL,
 ) -> BuildReport:
     """Return what `build_index` would do, without writing, or raise its CorpusError; `embedded` and `reused` are 0."""
-    from index import preview_update
+    from index import preview_update, require_most_kept
 
     root = require_root(path)
     choice = read_settings(root).choice(include, exclude, paths_in(root, paths))
     if on_empty is OnEmpty.FAIL:
         _require_files(root, choice, is_new=mode is BuildMode.FULL or not is_built(root / INDEX_FOLDER))
     report = preview_update(root, choice, mode)
+    if on_empty is OnEmpty.FAIL:
+        require_most_kept(report.removed + report.changed + report.unchanged, report.removed, choice)
     is_empty = not (report.added or report.changed or report.unchanged) and (report.removed or not report.documents)
     if is_empty and on_empty is OnEmpty.FAIL:
         raise _nothing_to_index(root, report.skipped, choice)

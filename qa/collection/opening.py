@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus import INDEX_FOLDER, FoundFile, splitter_version
+from corpus import INDEX_FOLDER, FoundFile, types_split_otherwise
 from corpus.errors import CorpusError, LockedError, NoIndexError, QAError, StorageError, UsageError
 from corpus.formats import MAX_BYTES, size_limit
 from index import (
@@ -73,7 +73,12 @@ class OpenedCollection:
 
 
 def build_and_open(
-    root: Path, open_retriever: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
+    root: Path,
+    open_retriever: Callable[..., Retriever],
+    progress: ProgressCallback | None,
+    device: Device,
+    *,
+    paths: Sequence[str] = (),
 ) -> OpenedCollection:
     """Build or update a collection, however long that takes, and open it for questions.
 
@@ -84,13 +89,14 @@ def build_and_open(
         open_retriever: `Retriever.open`, perhaps with some arguments bound.
         progress: Called with the bytes read so far.
         device: Where the model embeds passages.
+        paths: Files and folders to add if it is limited, as in `build_index`.
     """
     from qa.collection.build import build_index, model_of, require_root
 
     root = require_root(root)
     encoder = load_encoder(model_of(root), device=device)
     try:
-        report = build_index(root, progress=progress, encoder=encoder)
+        report = build_index(root, paths=paths, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
             retriever = open_retriever(root, encoder=encoder)
@@ -152,7 +158,7 @@ def _refresh(
         return OpenedCollection(retriever, note=note)
     if retriever.reload():  # another process has indexed something meanwhile
         return _refresh(retriever, progress, device, limit)
-    if not reason and info.splitter != splitter_version():
+    if not reason and types_split_otherwise(info.splitter) is None:
         reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
         note = f"{reason}. Answering from the index as it is; to update it, run: {index_command(root)}"

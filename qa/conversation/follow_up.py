@@ -10,13 +10,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_BE = r"(?:is|are|was|were)"
-_AUXILIARY_OF_VERB = r"(?:do|does|did|has|have|had|can|could|will|would|shall|should|might|must"
-_AUXILIARY_OF_VERB += r"|may(?=\s+(?!and\b|or\b)[^\W\d]))"  # not the month
-_AUXILIARY = rf"(?:{_BE}|am|be|{_AUXILIARY_OF_VERB})"
-_ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
-_PREPOSITION = r"(?:in|on|at|from|to|for|of|by|with|during|about|before|after|near|into)"
-_DETERMINER = r"(?:the|an?|my|our)"
+from qa.conversation.topic import (
+    ASKING,
+    AUXILIARY,
+    BE,
+    BEFORE_VERB,
+    DATE,
+    DAY_OR_MONTH,
+    DETERMINER,
+    NON_NAME,
+    PREPOSITION,
+    content_words,
+    names_in,
+    topic_of,
+)
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 _CONJUNCTION = re.compile(r"(?:(?:and|also|but)\b[\s,]*)+(?:(?:what|how) about\s+)?|(?:what|how) about\s+", re.I)
@@ -36,46 +43,23 @@ _DEMONSTRATIVE = re.compile(
     re.I,
 )
 _OTHER_ONE = re.compile(r"\b(?:another|other|which|that|this) ones?\b|\belse$", re.I)
-_DAY_OR_MONTH = (
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
-    r"|november|december"
-)
-# A date or time is not what "it" refers to.
-_DATE = re.compile(rf"(?:{_DAY_OR_MONTH}|[\d.,:\s]|and|to)+", re.I)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_PHRASE_WITH_YEAR = re.compile(rf"\s*(?:\b{_PREPOSITION}\s+)?{_YEAR.pattern}", re.I)
-_MONTH = re.compile(rf"\b(?:{_DAY_OR_MONTH})\b(?P<year>\s+{_YEAR.pattern})?", re.I)
+_PHRASE_WITH_YEAR = re.compile(rf"\s*(?:\b{PREPOSITION}\s+)?{_YEAR.pattern}", re.I)
+_MONTH = re.compile(rf"\b(?:{DAY_OR_MONTH})\b(?P<year>\s+{_YEAR.pattern})?", re.I)
 # A numbered thing: "1044", "B-14", "room 14".
 _NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d]+)\s+)?(?P<number>\S*\d\S*)")
-_COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
+_COUNTED = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{AUXILIARY}\b)|(?<=how many )\S+", re.I)
 # A bare question word, as in "since when?".
-_BARE_QUESTION_WORD = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
+_BARE_QUESTION_WORD = re.compile(rf"(?:(?:since|until|{PREPOSITION})\s+)?{ASKING}", re.I)
 # A noun phrase at the end of a question: "the rent", "my sick leave".
-_LAST_PHRASE = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
-_BEFORE_VERB = re.compile(rf"\b{_AUXILIARY_OF_VERB}\s+$", re.I)
-# The verb of "how many days of leave do I get".
-_VERB_OF_PERSON = re.compile(rf"(?<=\s)\b{_AUXILIARY_OF_VERB}\s+(?:i|we|you|they|he|she|it)\b.*", re.I)
-_CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
-_SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
-# "which rooms have no lift", but not "which colour is the car".
-_WHICH = re.compile(
-    rf"(?:which|what)\s+(?P<noun>(?:(?!(?:of|if|{_AUXILIARY}|{_ASKING})\b)[^\W\d]\S*\s+){{1,3}}?)(?P<clause>(?:ha[sd]|have"
-    rf"|{_BE}(?!\s+(?:{_DETERMINER}\s+(?!most|least|\w+est\b)|(?-i:[A-Z]))))"
-    r"(?!\s+(?:i|we|you|s?he|it|th(?!e\b)\w+)\b)\s.+)",
-    re.I,
-)
-_DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
-_AFTER_PREPOSITION = re.compile(rf"(?<=\s){_PREPOSITION}\s+(?P<object>[^\W\d].+)", re.I)
+_LAST_PHRASE = re.compile(rf"(?<=\s){DETERMINER}(?:\s+(?!{PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
+_CLAUSE = re.compile(rf"{AUXILIARY}\b|{ASKING}\s", re.I)
 # A question about what it names; its answer is a description, not a new topic.
-_DEFINITION = re.compile(rf"(?:who|what)(?:'s|\s+{_BE})\s+(?!{_DETERMINER}\b)", re.I)
+_DEFINITION = re.compile(rf"(?:who|what)(?:'s|\s+{BE})\s+(?!{DETERMINER}\b)", re.I)
 # Possible antecedents of "it" and "they" in their own question.
-_SINGULAR = re.compile(rf"\b{_DETERMINER}\s+\S*[^s\s](?=\s|$)", re.I)
-_PLURAL = re.compile(rf"\b(?!{_BE}\b)\w+s(?=\s)", re.I)
+_SINGULAR = re.compile(rf"\b{DETERMINER}\s+\S*[^s\s](?=\s|$)", re.I)
+_PLURAL = re.compile(rf"\b(?!{BE}\b|has\b|does\b)(?<!\bwho )(?<!\bwhat )\w+s(?=\s)", re.I)
 _SOMEBODY = re.compile(r"\b(?:(?:an?|each|every|any|no)\s+\w|(?:some|every)(?:one|body)\b)", re.I)
-_NAME = r"(?<!\w)(?:[A-Z]|\d[\d.,]*\b)[\w.'’&+-]*"
-_NAMES = re.compile(rf"{_NAME}(?:\s+(?:(?:and|of|de|van|von|for|in|the|to|&)\s+)*{_NAME})*")
-# Words that may begin with a capital at the start of a question without being names.
-_NON_NAME = re.compile(rf"(?:{_AUXILIARY}|{_ASKING}|{_PREPOSITION}|{_DETERMINER}|and|also|but|so|then|or|i)\b\s*", re.I)
 # An answer of more words is not a name.
 _MAX_NAME_WORDS = 8
 # A longer question, in characters, is taken to be complete.
@@ -105,8 +89,12 @@ def next_turn(question: str, previous: Turn | None) -> Turn:
         return Turn(question)
     conjunction = _CONJUNCTION.match(question)
     text = _without_end_mark(question[conjunction.end() :] if conjunction else question)
-    standalone, topic, topic_question = _without_end_mark(previous.standalone), _topic(previous), ""
-    if (resolved := _resolve_pronouns(text, previous)) != text:
+    standalone, topic_question = _without_end_mark(previous.standalone), ""
+    topic = topic_of(standalone) or standalone
+    resolved = _resolve_pronouns(text, previous)
+    if resolved is None:
+        text, topic_question = f"{text}? ({content_words(standalone) or standalone})", previous.standalone
+    elif resolved != text:
         text = f"{resolved}?"
     elif _OTHER_ONE.search(text):
         text, topic_question = f"{text}, {topic}?", previous.standalone
@@ -125,36 +113,32 @@ def next_turn(question: str, previous: Turn | None) -> Turn:
     return Turn(text, topic_question=topic_question)
 
 
-def names_in(question: str) -> list[str]:
-    """Return the proper names in a question, in order; "Ann and Bo" is a single name, and a number alone is none."""
-    names = []
-    for match in _NAMES.finditer(question):
-        name = match[0].rstrip(".,'’")
-        while word := _NON_NAME.match(name):
-            name = name[word.end() :]
-        if re.search(r"[A-Z]", name):
-            names.append(name)
-    return names
+def _resolve_pronouns(question: str, previous: Turn) -> str | None:
+    """Return a question with the pronouns that refer to the previous turn replaced by their antecedents.
 
-
-def _resolve_pronouns(question: str, previous: Turn) -> str:
-    """Return a question with the pronouns that refer to the previous turn replaced by their antecedents."""
+    None if there are such pronouns, but what they refer to cannot be told.
+    """
     resolved, at = "", 0
+    replaced: dict[str, bool] = {}
     for match in _WORD.finditer(question):
         antecedent = _antecedent(match, question, previous)
-        if antecedent:
+        if antecedent == "":
+            return None
+        is_thing = _THING.fullmatch(match[0]) is not None
+        # "it" and "they" in the same question are two things.
+        if antecedent and replaced.setdefault(antecedent, is_thing) is is_thing:
             resolved += question[at : match.start()] + antecedent
             at = match.end()
     return resolved + question[at:]
 
 
-def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str:
-    """Return the antecedent of a pronoun in the previous turn, or ""; other words have none."""
+def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str | None:
+    """Return the antecedent of a pronoun in the previous turn, "" if it cannot be told; other words have None."""
     word, preceding, following = match[0], question[: match.start()], question[match.end() :]
     if word.lower() == "there":
-        is_place = not re.search(rf"\b{_BE}\s+$", preceding, re.I) and not re.match(rf"\s*{_BE}\b", following, re.I)
+        is_place = not re.search(rf"\b{BE}\s+$", preceding, re.I) and not re.match(rf"\s*{BE}\b", following, re.I)
         name = _answer_if_name(previous, "where")
-        return f"in {name}" if is_place and name else ""
+        return f"in {name}" if is_place and name else None
     if _PERSON.fullmatch(word):
         # Abbreviations, such as "GPUs", are not people.
         is_named = any(re.search(r"[A-Z][a-z]{2}", name) for name in names_in(preceding))
@@ -164,63 +148,48 @@ def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str:
         is_in_question = bool(names_in(preceding) or _PLURAL.search(preceding))
         antecedent = _answer_if_name(previous, "who") or _topic(previous)
     elif _IMPERSONAL.match(question, match.start()):
-        return ""
+        return None
     elif (_THING.fullmatch(word) and word != "IT") or _DEMONSTRATIVE.match(question, match.start()):
         is_in_question = bool(names_in(preceding) or _SINGULAR.search(preceding))
-        antecedent = _answer_if_name(previous, "which", "what") or _topic(previous)
+        antecedent = _answer_if_name(previous, "which", "what") or _topic(previous, is_one=True)
     else:
-        return ""
+        return None
+    if is_in_question:
+        return None
     antecedent = re.sub(r"['’]s$", "", antecedent)
-    is_her = word.lower() == "her" and re.match(r"\s+\w", following) and not _NON_NAME.match(following.lstrip())
+    is_her = word.lower() == "her" and re.match(r"\s+\w", following) and not NON_NAME.match(following.lstrip())
     is_possessive = is_her or _POSSESSIVE.fullmatch(word)
-    return "" if is_in_question or not antecedent else f"{antecedent}'s" if is_possessive else antecedent
+    is_of_plural = word.lower() == "their" and antecedent.endswith("s")
+    possessive = "'" if is_of_plural else "'s" if is_possessive and antecedent else ""
+    return f"{antecedent}{possessive}"
 
 
 def _answer_if_name(previous: Turn, *question_words: str) -> str:
     """Return the previous answer if it is a name and its question began with one of these words, else ""."""
-    is_date = _DATE.fullmatch(previous.answer)
+    is_date = DATE.fullmatch(previous.answer)
     is_name = re.match(r"[A-Z]", previous.answer) and not is_date and len(previous.answer.split()) <= _MAX_NAME_WORDS
     is_requested = previous.question.lower().startswith(question_words) and not _DEFINITION.match(previous.question)
     return previous.answer if is_name and is_requested else ""
+
+
+def _topic(previous: Turn, *, is_one: bool = False) -> str:
+    return topic_of(_without_end_mark(previous.standalone), is_one=is_one)
 
 
 def _first_name(previous: Turn) -> str:
     return next(iter(names_in(previous.question) or names_in(previous.standalone)), "")
 
 
-def _topic(previous: Turn) -> str:
-    """Return the topic: what "which" asks for, the first name, the subject, or what follows "the" or a preposition."""
-    question = _without_end_mark(previous.standalone)
-    if which := _WHICH.fullmatch(question):
-        return f"the {which['noun']}that {which['clause']}"
-    if names := [name for name in names_in(question) if not _DATE.fullmatch(name)]:
-        return names[0]
-    subject = _SUBJECT.fullmatch(question)
-    if subject:
-        return subject["subject"]
-    question = _VERB_OF_PERSON.sub("", question).rstrip() or question
-    determined, prepositional = _DETERMINED.search(question), _AFTER_PREPOSITION.search(question)
-    if determined and _BEFORE_VERB.search(question, 0, determined.start()):
-        return _without_verb(determined[0])
-    return determined[0] if determined else prepositional["object"] if prepositional else question
-
-
-def _without_verb(clause: str) -> str:
-    """Return the subject of "the course start on Monday": up to a preposition, less the last word."""
-    words = re.split(rf"\s+{_PREPOSITION}\b", clause, maxsplit=1, flags=re.I)[0].split()
-    return " ".join(words[:-1] if len(words) > 2 else words)
-
-
 def _replace_counterpart(fragment: str, standalone: str) -> str:
     """Return the previous question with a fragment in place of its counterpart, or ""."""
-    replace = _replace_after_preposition if re.match(rf"{_PREPOSITION}\b", fragment, re.I) else _replace_phrase
+    replace = _replace_after_preposition if re.match(rf"{PREPOSITION}\b", fragment, re.I) else _replace_phrase
     rules = _replace_year, _replace_month, _replace_number, replace
     return next(filter(None, (rule(fragment, standalone) for rule in rules)), "")
 
 
 def _replace_year(fragment: str, standalone: str) -> str:
     """Return the question with the year that the fragment consists of, or ""."""
-    year = re.fullmatch(rf"({_PREPOSITION}\s+)?({_YEAR.pattern})", fragment, re.I)
+    year = re.fullmatch(rf"({PREPOSITION}\s+)?({_YEAR.pattern})", fragment, re.I)
     old_years = _YEAR.findall(standalone)
     if year is None or len(old_years) > 1:
         return ""
@@ -251,9 +220,9 @@ def _replace_number(fragment: str, standalone: str) -> str:
 def _replace_after_preposition(fragment: str, standalone: str) -> str:
     """Return the question with the fragment for the phrase after the same preposition, or at the end."""
     preposition, years = fragment.split(maxsplit=1)[0], _YEAR.findall(standalone)
-    phrase = re.search(rf"\b{preposition}\s+.+?(?=\s+{_PREPOSITION}\b|$)", standalone, re.I)
+    phrase = re.search(rf"\b{preposition}\s+.+?(?=\s+{PREPOSITION}\b|$)", standalone, re.I)
     start, end = phrase.span() if phrase else (len(standalone), len(standalone))
-    is_month = re.fullmatch(rf"{preposition}\s+(?:{_DAY_OR_MONTH})", fragment, re.I)
+    is_month = re.fullmatch(rf"{preposition}\s+(?:{DAY_OR_MONTH})", fragment, re.I)
     # A month is one of the same year.
     year = f" {years[0]}" if is_month and len(years) == 1 and years[0] in standalone[start:end] else ""
     return f"{standalone[:start].rstrip()} {fragment}{year}{standalone[end:]}?"
@@ -266,7 +235,7 @@ def _replace_phrase(fragment: str, standalone: str) -> str:
         replaced = _replace_phrase(*(_PHRASE_WITH_YEAR.sub("", it).strip() for it in (fragment, standalone)))
         return f"{_without_end_mark(replaced)} in {new_years[0]}?" if replaced else ""
     new_names, old_names = names_in(fragment), names_in(standalone)
-    is_determined = re.match(rf"{_DETERMINER}\s+", fragment, re.I)
+    is_determined = re.match(rf"{DETERMINER}\s+", fragment, re.I)
     is_one_of_same = is_determined and re.search(r"\bones?$", fragment)
     if new_names == [fragment[is_determined.end() if is_determined else 0 :]] and len(old_names) == 1:
         is_possessive = new_names[0].endswith(("'s", "’s"))
@@ -274,7 +243,7 @@ def _replace_phrase(fragment: str, standalone: str) -> str:
         return standalone.replace(old_name, new_names[0]) + "?"
     if not old_names and is_determined and not is_one_of_same and (phrase := _LAST_PHRASE.search(standalone)):
         # After "does" and the like, the last word is the verb: "when does the tour start".
-        verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(standalone, 0, phrase.start()) else ""
+        verb = phrase[0].rsplit(maxsplit=1)[1] if BEFORE_VERB.search(standalone, 0, phrase.start()) else ""
         return f"{standalone[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
     is_counted = _COUNTED.search(standalone) and not is_determined
     return _COUNTED.sub(fragment, standalone, count=1) + "?" if is_counted else ""

@@ -23,6 +23,7 @@ from index import (
     load_encoder,
     open_index,
     open_store,
+    require_gpu,
     require_same_encoder,
 )
 from qa.answer import confidence
@@ -111,6 +112,7 @@ class Retriever:
         if store is not None and path is not None:
             raise UsageError("name a folder or a store, not both.")
         device = require_member("device", device, Device)
+        require_gpu(device)
         require_encoder(encoder)
         close_inherited()
         if store is not None:

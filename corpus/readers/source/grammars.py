@@ -34,6 +34,8 @@ _GRAMMARS = {
     # Reads TypeScript too, except casts in angle brackets.
     "text/x-typescript": "typescript.language_tsx",
 }  # fmt: skip
+# Added to the set of grammars of files that were read with different sets.
+_MIXED = 1 << len(_GRAMMARS)
 # Nodes that are definitions, in any grammar.
 _DEFINITIONS = frozenset(
     [
@@ -70,6 +72,27 @@ def grammar_version() -> int:
     modules = [f"tree_sitter_{name.partition('.')[0]}" for name in _GRAMMARS.values()]
     installed = sum(1 << bit for bit, module in enumerate(modules) if find_spec(module) is not None)
     return installed * 100 + VERSION if installed else 0
+
+
+def mixed_version(version: int) -> int:
+    """Return the version of source files that were not all read with the same set of grammars, lastly with this one."""
+    return (version // 100 | _MIXED) * 100 + VERSION
+
+
+def types_read_otherwise(version: int) -> frozenset[str] | None:
+    """Return the media types of source files that were read with other grammars in this version of a set.
+
+    None if the same grammars would find other definitions, too.
+    """
+    current = grammar_version()
+    if version and current and version % 100 != current % 100:
+        return None
+    differing = version // 100 ^ current // 100
+    if version // 100 & _MIXED:
+        return frozenset(_GRAMMARS)
+    types = [media_type for bit, media_type in enumerate(_GRAMMARS) if differing >> bit & 1]
+    # The grammar of C++ reads headers, whose type is that of C.
+    return frozenset([*types, *(["text/x-c"] if "text/x-c++" in types else [])])
 
 
 def find_definitions(text: str, media_type: str) -> list[Definition]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from corpus import formats
+from corpus.discovery.generated_files import names_only_generated
 from corpus.discovery.limits import outermost
 from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, walk
 from corpus.errors import CorpusError, UsageError
@@ -76,6 +77,28 @@ def test_generated_files_are_left_out_and_counted(tmp_path: Path) -> None:
     )
     # If the root itself is such a folder, its files are not left out.
     assert walked_paths(tmp_path / "env") == ["d.md", "pyvenv.cfg"]
+
+
+def test_generated_files_can_be_included_beside_all_others(tmp_path: Path) -> None:
+    create(tmp_path, "a.md", "web/b.md", "node_modules/a/readme.md", "x/__pycache__/f.md")
+    expected = ["a.md", "node_modules/a/readme.md", "web/b.md"]
+    assert walked_paths(tmp_path, include=["*", "node_modules/"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["node_modules/"], True),
+        (["/web/node_modules/*.md", "*.lock", "!x.md"], True),
+        (["node_modules/", "*"], False),
+        (["*.md"], False),
+        (["my_node_modules/"], False),
+        (["!node_modules/"], False),
+        ([], False),
+    ],
+)
+def test_patterns_that_name_only_generated_files(patterns: list[str], expected: bool) -> None:
+    assert names_only_generated(patterns) is expected
 
 
 @pytest.mark.parametrize(

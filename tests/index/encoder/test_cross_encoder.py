@@ -82,9 +82,18 @@ def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
     monkeypatch.setattr(huggingface_hub, "model_info", fail)
     for name in ("nowhere", "someone/nowhere"):
-        with pytest.raises(ModelError, match=f"the model {name} is not on this machine, and the hub says: not there"):
+        message = (
+            f"the model {name} is not on this machine, and the hub says: not there. .* without --rerank-model, none"
+        )
+        with pytest.raises(ModelError, match=message) as caught:
             load_cross_encoder(name)
+        assert "pip install" not in str(caught.value)  # that would be the encoder
     assert requested == ["cross-encoder/nowhere", "cross-encoder/nowhere", "someone/nowhere", "someone/nowhere"]
+
+
+def test_an_invalid_name_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"the name of a model\. Name a cross-encoder, such as"):
+        load_cross_encoder("no such model!/x/y")
 
 
 def test_nan_scores_are_an_error(tmp_path: Path) -> None:

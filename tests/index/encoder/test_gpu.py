@@ -16,7 +16,7 @@ import pytest
 from corpus.errors import UsageError
 from index.compiled.forks import Unloadable
 from index.encoder import devices, load, openvino_backend, torch_backend
-from index.encoder.devices import Device, find_gpu
+from index.encoder.devices import Device, find_gpu, require_gpu
 from index.encoder.load import load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
@@ -106,6 +106,19 @@ def test_the_chosen_device(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in gpus)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in gpus)
     assert find_gpu(requested) is chosen
+
+
+def test_a_requested_gpu_is_required_without_importing_torch_if_there_is_a_driver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Importing it takes seconds, and most questions need no GPU."""
+    looked_for: list[Device] = []
+    monkeypatch.setattr(devices, "find_gpu", looked_for.append)
+    for has_driver in (True, False):
+        monkeypatch.setattr(devices, "_has_driver", lambda has_driver=has_driver: has_driver)
+        for device in Device:
+            require_gpu(device)
+    assert looked_for == [Device.CUDA, Device.MPS]
 
 
 def test_without_a_driver_torch_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,32 @@ from typing import NoReturn
 import pytest
 
 from corpus.errors import StorageError, UsageError
-from index.postgres.address import ACCEPTED_FILE, STORE_FILE, parse_address
+from index.postgres.address import ACCEPTED_FILE, STORE_FILE, parse_address, remembered_address
 from index.stores import is_built, open_index, open_writer, store_of, verify_index
 from qa.collection.build import build_index
 from tests.encoders import BagEncoder
-from tests.index.conftest import build
+from tests.index.conftest import build, run_code
 from tests.postgres_server import Server, use_store
+
+
+@pytest.mark.parametrize("call", ["open_store(url)", "verify_store(url)", "open_store_writer(url, Path('notes'))"])
+def test_without_the_extra_the_error_names_it(call: str) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nsys.modules['psycopg'] = None\nfrom corpus.errors import UsageError\n"
+        "from index.stores import open_store, open_store_writer, verify_store\nurl = 'postgresql://127.0.0.1:1/x#y'\n"
+        f"try:\n    {call}\nexcept UsageError as error:\n    print(error)"
+    )
+    done = run_code(code, check=False)
+    assert done.stdout == "a store in PostgreSQL needs: pip install 'qa-passages[postgres]'\n", done.stderr
+
+
+def test_a_folder_that_cannot_be_entered_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a file in it, which may not exist."""
+    (tmp_path / STORE_FILE).mkdir()  # reading it fails
+    for accessible, named in ((True, tmp_path / STORE_FILE), (False, tmp_path)):
+        monkeypatch.setattr("os.access", lambda *_, accessible=accessible: accessible)
+        with pytest.raises(StorageError, match=rf"cannot read {named}: .*\. Check its permissions"):
+            remembered_address(tmp_path)
 
 
 @pytest.mark.parametrize("access", [open_index, is_built, verify_index, lambda folder: open_writer(folder).__enter__()])

@@ -17,6 +17,7 @@ from corpus import read_file, walk
 from corpus.chunking import splitter
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError
 from corpus.loading.sandbox import Sandbox
+from corpus.readers.source import grammars
 from index.encoder.protocol import require_same_encoder
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
@@ -293,6 +294,55 @@ def test_another_splitter_cuts_everything_again(root: Path, monkeypatch: pytest.
     assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
     with Snapshot(root / ".qa") as snapshot:
         assert snapshot.info.splitter == splitter.splitter_version()
+
+
+@pytest.fixture
+def without_grammars(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Removes the extra `code`, as far as the version of the splitter goes, until `undo`."""
+    monkeypatch.setattr(grammars, "grammar_version", lambda: 0)
+    return monkeypatch
+
+
+def test_other_grammars_split_only_their_source_files_again(root: Path, without_grammars: pytest.MonkeyPatch) -> None:
+    """All others, such as Python, are split as before."""
+    (root / "row.h").write_text("int row;\n")
+    (root / "row.py").write_text("row = 1\n")
+    set_old_times(root)
+    build(root)
+    without_grammars.undo()
+    assert counts(build(root)) == (0, 0, 0, 5, 0, 1)
+    with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.info.splitter == splitter.splitter_version()
+    assert counts(build(root)) == (0, 0, 0, 5, 0, 0)
+    assert verify(root / ".qa").problems == ()
+
+
+def test_an_update_before_a_question_leaves_source_files_to_the_next(
+    root: Path, without_grammars: pytest.MonkeyPatch
+) -> None:
+    """Until then the index remembers that they are split otherwise, even if the grammars change back."""
+    (root / "row.js").write_text("row();\n")
+    set_old_times(root)
+    build(root)
+    without_grammars.undo()
+    (root / "new.md").write_text("A crane flew by.\n")
+    update = partial(update_index, Request(root, BagEncoder(), retry=False))
+    assert counts(update()) == (1, 0, 0, 4, 1, 0)
+    without_grammars.setattr(grammars, "grammar_version", lambda: 0)
+    (root / "new.md").write_text("A coot flew by.\n")
+    assert counts(update()) == (0, 1, 0, 4, 1, 0)
+    with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.info.splitter == splitter.mixed_version() != splitter.splitter_version()
+    assert counts(build(root)) == (0, 0, 0, 5, 0, 1)
+    with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.info.splitter == splitter.splitter_version()
+
+
+def test_another_version_of_the_grammars_splits_everything_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(root)
+    monkeypatch.setattr(grammars, "VERSION", grammars.VERSION + 1)
+    assert splitter.types_split_otherwise(splitter.splitter_version()) == frozenset()
+    assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
 
 
 def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:

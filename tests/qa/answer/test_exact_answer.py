@@ -85,6 +85,12 @@ def test_a_sentence_is_quoted_if_the_reader_prefers_no_answer(none: float, expec
     [
         ("The award went to *Adam: A Method* by Kingma.", "*Adam", "Adam"),
         ("The award went to *A Method called Adam* this year.", "Adam*", "Adam"),
+        ("It went to *Rowing at Sea* by Kingma that year.", "Rowing at Sea* by Kingma", "*Rowing at Sea* by Kingma"),
+        ("It went to **Adam** by Kingma that year.", "Adam** by Kingma", "**Adam** by Kingma"),
+        ("It went to Kingma for *Adam* that year.", "Kingma for *Adam", "Kingma for *Adam*"),
+        ("It is 2 *3* 4 here, and there.", "3* 4", "*3* 4"),
+        ("It is 5 * 7 hours here, or so.", "5 * 7 hours", "5 * 7 hours"),
+        ("It is*5*7 hours here, or so.", "5*7 hours", "5*7 hours"),
         ('It is called "the Hall of Mirrors" here.', '"the Hall', "the Hall"),
         ("The award went to *Adam* by Kingma.", "*Adam*", "*Adam*"),
         ("Extra arguments are in *args and **kwargs there.", "*args", "*args"),

@@ -239,6 +239,26 @@ def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytes
     assert done.stderr.startswith("Indexed 2 files (2 documents, 3 passages) in ")
 
 
+def test_ask_corpus_of_a_folder_in_a_collection(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The collection is updated as by `qa index`, which says so, and the answer comes from the folder."""
+    (indexed / "sub" / "new.md").write_text("The train to Ghent leaves at noon.")
+    done = qa("ask", "--corpus", "sub", "--json", "when does the train to Ghent leave at noon?")
+    assert done.stderr.startswith(f"Part of the collection {indexed}; updating all of it.")
+    assert {hit["source"]["path"] for hit in json.loads(done.stdout)["passages"]} == {"sub/new.md", "sub/travel.md"}
+    assert not (indexed / "sub" / ".qa").exists()
+    refused = qa("ask", "--corpus", "sub", "--path", "new.md", "when does the train leave?")
+    assert (refused.exit_code, refused.stderr.endswith(f"with --path, use --corpus {indexed}.\n")) == (2, True)
+    qa("index", "--index", "sub")
+    monkeypatch.chdir(indexed / "sub")
+    assert json.loads(qa("ask", "--corpus", ".", "--json", "train").stdout)["passages"][0]["source"]["path"] == "new.md"
+
+
+def test_ask_corpus_adds_a_folder_to_a_limited_collection(notes: Path) -> None:
+    assert qa("index", "talks.md").stderr == f"Collection: {notes}, limited to the paths given.\n"
+    done = qa("ask", "--corpus", "sub", "--json", "when does the train to Lyon leave?")
+    assert json.loads(done.stdout)["passages"][0]["source"]["path"] == "sub/travel.md"
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -294,6 +314,16 @@ def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.Monke
     assert done.exit_code == 0
     assert done.stderr.startswith("qa: this version of qa splits documents differently")
     assert done.stderr.endswith(f"run: qa index {indexed}\n")
+
+
+def test_ask_after_an_extra_was_removed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed files are indexed as ever, whatever grammars for source code are installed."""
+    (indexed / "new.md").write_text(HARP)
+    monkeypatch.setattr("corpus.readers.source.grammars.grammar_version", lambda: 0)
+    done = qa("ask", "where", "is", "the", "harp?")
+    assert done.exit_code == 0
+    assert HARP in done.stdout
+    assert "splits documents differently" not in done.stderr
 
 
 def test_exit_code_for_a_damaged_index(indexed: Path) -> None:

@@ -17,6 +17,7 @@ from corpus import errors
 from qa.cli import errors as errors_module
 from qa.cli.errors import Boundary
 from tests.paths import REPOSITORY
+from tests.qa.commands import qa
 from tests.robustness.program import allow_interrupts
 
 
@@ -73,6 +74,15 @@ def test_usage_errors_point_to_help() -> None:
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "Put -- before a question that starts with a dash." in result.stderr
+
+
+def test_an_option_of_ask_before_a_question_is_explained() -> None:
+    done = qa("--json", "upload limit")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "qa: --json goes after the command: qa ask --json ... See: qa ask --help\n",
+    )
+    assert "No such option '--wrong'" in qa("--wrong", "upload limit").stderr
 
 
 @pytest.mark.parametrize(("value", "code"), [(0, 0), (1, 1), (None, 0)])

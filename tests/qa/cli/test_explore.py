@@ -82,6 +82,8 @@ def test_topics_tell_the_rows_of_a_sheet_apart(indexed: Path) -> None:
 
 
 def test_map(indexed: Path) -> None:
+    assert qa("map", "-o", "map.html").exit_code == 0
+    assert "output of qa, not a document: map.html" in qa("index").stdout
     done = qa("map", "-o", "../map.html")
     assert (done.exit_code, done.stdout[:18]) == (0, "Wrote ../map.html "), done.output
     assert (indexed.parent / "map.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

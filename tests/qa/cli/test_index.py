@@ -198,6 +198,22 @@ def test_quiet_prints_only_what_went_wrong(notes: Path, monkeypatch: pytest.Monk
         assert (refused.exit_code, refused.stderr[:30]) == (2, "qa: --quiet prints no report; ")
 
 
+def test_a_pattern_for_generated_files_must_not_replace_most_others(notes: Path) -> None:
+    """A pattern selects what is indexed, which is easily forgotten where files left out by default are to be added."""
+    (notes / "node_modules").mkdir()
+    (notes / "node_modules" / "readme.md").write_text("A harp.")
+    qa("index")
+    only = ("--include", "node_modules/")
+    for option in ((), ("--dry-run",)):
+        refused = qa("index", *only, *option)
+        assert refused.exit_code == 2
+        assert "2 of 2 files would be removed" in refused.stderr
+        assert "qa index --include '*' --include node_modules/." in refused.stderr
+    assert "1 file added" in qa("index", "--include", "*", *only).stdout
+    assert qa("index", "--allow-empty", *only).exit_code == 0
+    assert "1 passage" in qa("index", *only).stdout
+
+
 def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
     """They are the reason only if there are documents without them."""
     patterns, allow = "--include '*.pdf' and --exclude '*.txt' --exclude 'b d/'", "qa index --allow-empty"

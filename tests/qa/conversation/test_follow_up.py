@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qa.conversation.follow_up import Turn, names_in, next_turn
+from qa.conversation.follow_up import Turn, next_turn
+from qa.conversation.topic import names_in
 
 AWARD = Turn("What won the ICLR 2025 test of time award?", "Adam")
 KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
@@ -71,6 +72,39 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("How many days of sick leave do I get?"), "is it paid?", "is sick leave paid?"),
         (Turn("How many days of sick leave do I get?"), "and my boss?", "my boss, sick leave?"),
         (Turn("what is the wifi password?"), "and the guest one?", "the guest one, the wifi password?"),
+        # A subject or object without an article.
+        (Turn("who maintains gerbil?"), "what is its port?", "what is gerbil's port?"),
+        (Turn("when do invoices arrive?"), "how long are they kept?", "how long are invoices kept?"),
+        (Turn("when do invoices arrive?"), "what is their colour?", "what is invoices' colour?"),
+        (Turn("what does pelican do?"), "where is it hosted?", "where is pelican hosted?"),
+        (Turn("how big is pelican?"), "where is it hosted?", "where is pelican hosted?"),
+        (Turn("when was kestrel upgraded?"), "who owns it?", "who owns kestrel?"),
+        (Turn("when was the well last tested?"), "how deep is it?", "how deep is the well?"),
+        (Turn("what is kestrel used for?"), "who owns it?", "who owns kestrel?"),
+        (Turn("is there a gym?"), "when does it open?", "when does a gym open?"),
+        (Turn("who is responsible for gerbil?"), "when was it bought?", "when was gerbil bought?"),
+        (Turn("how do I restart the worker?"), "when was it restarted?", "when was the worker restarted?"),
+        (Turn("how can I install osprey on windows?"), "what does it cost?", "what does osprey cost?"),
+        (Turn("how do I get to the clinic?"), "when does it open?", "when does the clinic open?"),
+        (Turn("which printer do we use?"), "where is it?", "where is the printer we use?"),
+        (Turn("does kestrel use postgres?"), "is it new?", "is kestrel new?"),
+        (Turn("how do bees make honey?"), "how long does it keep?", "how long does honey keep?"),
+        (Turn("how do bees make honey?"), "how long do they live?", "how long do bees live?"),
+        (Turn("who has the key?"), "when is it returned?", "when is the key returned?"),
+        (Turn("what does the parser return?"), "is it cached?", "is the parser cached?"),
+        (Turn("is parking free?"), "where is it?", "where is parking?"),
+        (Turn("are the rooms warm in winter?"), "how big are they?", "how big are the rooms?"),
+        (Turn("should I oil hinges?"), "why do they squeak?", "why do hinges squeak?"),
+        (Turn("which laptops support linux?"), "are they cheap?", "are the laptops that support linux cheap?"),
+        (Turn("why do the lamps flicker?"), "who pays for them?", "who pays for the lamps?"),
+        (Turn("what did the plumbers find?"), "did they fix it?", "did the plumbers fix it?"),
+        # If the topic cannot be told, the words of the question are added.
+        (Turn("when does payment service restart?"), "who owns it?", "who owns it? (payment service restart)"),
+        (Turn("who won?"), "when was it decided?", "when was it decided? (won)"),
+        (Turn("what happened in March?"), "who noticed it?", "who noticed it? (happened March)"),
+        (Turn("who is on call?"), "how long is it?", "how long is it? (call)"),
+        (Turn("what should I bring?"), "is it provided?", "is it provided? (bring)"),
+        (Turn("who was elected?"), "when does she start?", "when does she start? (elected)"),
     ],
 )  # fmt: skip
 def test_a_follow_up_is_completed(previous: Turn, question: str, completed: str) -> None:
@@ -88,6 +122,7 @@ def test_a_follow_up_is_completed(previous: Turn, question: str, completed: str)
         (["who is the treasurer?", "since when?"], "who is the treasurer, and since when?"),
         (["who is the treasurer?", "since when?", "and who was it before?"], "who was the treasurer before?"),
         (["who won?", "when?", "why?"], "who won, and why?"),
+        (["who won?", "when was it decided?", "and who reported it?"], "who reported it? (won)"),
         (["who is Mr Kowalski?", "his number?", "what is his phone number?"], "what is Mr Kowalski's phone number?"),
     ],
 )
@@ -143,7 +178,7 @@ def test_names() -> None:
     assert names_in("What is SAM 2?") == ["SAM 2"]
 
 
-@pytest.mark.parametrize("phrase", ["it ", "A", "and the ", "how many ", "what is that ", "B c "])
+@pytest.mark.parametrize("phrase", ["it ", "A", "and the ", "how many ", "what is that ", "B c ", "do bees "])
 def test_long_questions_cause_no_catastrophic_backtracking(phrase: str) -> None:
     long_turn = Turn("Which " + phrase * (10_000 // len(phrase)))
     assert next_turn("they saw it, and what about her?" * 9, long_turn).question

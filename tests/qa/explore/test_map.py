@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -67,6 +68,24 @@ def test_the_page_is_self_contained(retriever: Retriever) -> None:
     )
     assert re.search(f'Content-Security-Policy" content="{allowed}"', page)
     assert "{{" not in page
+
+
+@pytest.mark.parametrize(("most", "is_single"), [(40, True), (39, False)])
+def test_small_maps_are_laid_out_in_one_thread(most: int, *, is_single: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, threads that wait for each other take several times as long."""
+    from sklearn.manifold import TSNE
+
+    limits: list[int | None] = []
+
+    def limit(threads: int | None) -> AbstractContextManager[None]:
+        limits.append(threads)
+        return nullcontext()
+
+    monkeypatch.setattr("threadpoolctl.threadpool_limits", limit)
+    monkeypatch.setattr(TSNE, "fit_transform", lambda self, vectors: (self.n_jobs, vectors))
+    monkeypatch.setattr(layout, "_MAX_SINGLE_THREADED", most)
+    jobs, _ = layout._embed(np.eye(40, dtype=np.float32))
+    assert (limits, int(jobs)) == (([1], 1) if is_single else ([None], -1))
 
 
 def test_the_map_is_the_same_every_time(folder: Path) -> None:

@@ -156,6 +156,13 @@ def test_a_mode_may_be_given_by_name(retriever: Retriever) -> None:
         retriever.ask("spoon", mode="fast")  # type: ignore[arg-type]  # it must be an error to mypy
 
 
+def test_a_missing_gpu_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if no model would run there."""
+    monkeypatch.setattr("index.encoder.devices._has_driver", lambda: False)
+    with pytest.raises(UsageError, match="the device mps cannot be used"):
+        opened(root, device="mps")
+
+
 def test_an_unknown_device_is_named(root: Path) -> None:
     with pytest.raises(UsageError, match="device must be auto, cpu, cuda or mps, not 'tpu'"):
         opened(root, device="tpu")
